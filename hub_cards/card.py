@@ -183,7 +183,8 @@ def _splits(material: Material) -> dict[str, object]:
                 there = f"The data has {number:,} {what} in `{split.name}`"
                 differences.append(f"{there}; published are {published:,} ({declared.cite}).")
     tags = ", ".join(f"`{tag}`" for tag in material.languages)
-    known = "counted" if material.languages_counted else "all that the sources name; the data may have fewer"
+    whole = all(split.counted for split in material.splits)
+    known = "counted" if whole else "all that the sources name; the data may have fewer"
     several = f"Languages ({len(material.languages)}, {known}): {tags}."
     return {
         "splits": table(["Split", "#Questions", "#Videos", "Answers", "Counts"], lines),
@@ -321,7 +322,7 @@ def _scoring(spec: BenchmarkSpec) -> dict[str, object]:
     return {
         "version": spec.version,
         "metrics": table(["Metric", "Name", "Unit", "From", "#Source"], metrics),
-        "metric_sources": sources.listed() or None,
+        "metric_sources": sources.source_list() or None,
         "judge": judge and judge.default_model,
         "judge_low": judge and judge.low,
         "judge_high": judge and judge.high,
@@ -395,7 +396,7 @@ def results(spec: BenchmarkSpec) -> str:
         heads = ["Model", "Setting", *(f"#`{name}`" for name in names), "Frames", "#Source"]
         tables.append(f"**{title}**\n\n{table(heads, lines)}")
     told = "As published, not run for this card. Compare only within a table and a setting."
-    return "\n\n".join([told, *tables, sources.listed()])
+    return "\n\n".join([told, *tables, sources.source_list()])
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------

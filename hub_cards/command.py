@@ -36,9 +36,9 @@ def render(
 ) -> None:
     """Write a dataset card: README.md, eval.yaml, and plots if the data is here. Needs no network."""
     from reelbench.hub_cards import material, merge
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
 
-    spec = named(name)[0]
+    spec = find_split(name)[0]
     # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file that doesn't.
     clone = out.is_dir() and any(path.name not in (merge.README, merge.EVAL, "plots") for path in out.iterdir())
     here = [split for split in spec.splits if (out / material.data_path(split)).is_file()] if clone else None
@@ -67,12 +67,12 @@ def push(
 ) -> None:
     """Merge a dataset card with the one on the Hub, show the difference, and commit it or open a pull request."""
     from reelbench.hub_cards.push import PushOptions, push
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
 
     options = PushOptions(
         create_pr, dry_run=dry_run, with_data=with_data, eval_yaml=eval_yaml, framework=framework, private=private
     )
-    spec = named(name)[0]
+    spec = find_split(name)[0]
     try:
         outcome = push(spec, repo, options, data=data, labels=_labels(tags), show=console.write, note=console.note)
     except ReelbenchError as error:

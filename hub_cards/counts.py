@@ -65,9 +65,11 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
     quantities = {
         ("Questions per video", "questions"): list(per_video.values()),
         ("Words per question", "words"): [len(words(row["question"])) for row in spaced],
-        ("Characters per question", "characters"): [_characters(row["question"]) for row in unspaced],
+        ("Characters per question", "characters"): [len("".join(row["question"].split())) for row in unspaced],
         (f"Words per {what}", "words"): [len(words(text)) for row in spaced for text in texts(row)],
-        (f"Characters per {what}", "characters"): [_characters(text) for row in unspaced for text in texts(row)],
+        (f"Characters per {what}", "characters"): [
+            len("".join(text.split())) for row in unspaced for text in texts(row)
+        ],
         ("Options per question", "options"): [len(row["options"]) for row in rows if "options" in row],
         ("Length of the answer's span", "s"): lengths,
         ("Share of the video that the span takes", "%"): [
@@ -104,7 +106,3 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
 def facet_title(facet: Facet) -> str:
     """Return a facet's heading above its table."""
     return facet.name.replace("_", " ").capitalize()
-
-
-def _characters(text: str) -> int:
-    return sum(not character.isspace() for character in text)

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from reelbench.hub_cards import counts
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.containment import contained
 from reelbench.registry.data import loading, ownership, sources
 from reelbench.registry.data.passing_on import why_withheld
@@ -79,7 +79,7 @@ def parse_datasheet(text: str, where: str) -> Datasheet:
     if match is None:
         raise InputError(f"{where}: expected a front matter between two lines of '---', then the sections")
     matter = read_mapping(match[1], where, what="its front matter", line=2)
-    declared = checked(Declarations, matter, f"{where}: front matter", mark=": ")
+    declared = record_of(Declarations, matter, f"{where}: front matter", mark=": ")
     parts = re.split(r"^## (.+)\n", match[2], flags=re.MULTILINE)
     if parts[0].strip():
         raise InputError(f"{where}: text before the first section: {parts[0].strip()[:40]!r}")
@@ -141,14 +141,9 @@ class Material:
         return any(split.counted and split.counted.data == "own" for split in self.splits)
 
     @property
-    def languages_counted(self) -> bool:
-        """Whether all splits were counted, so that no language can be missing."""
-        return all(split.counted for split in self.splits)
-
-    @property
     def languages(self) -> tuple[str, ...]:
         """BCP-47 tags: of the rows where all splits were counted, else as the spec declares them."""
-        if not self.languages_counted:
+        if not all(split.counted for split in self.splits):  # a language may be missing
             return self.spec.languages
         return tuple(
             sorted({tag for split in self.splits if split.counted for tag in split.counted.statistics.languages})
@@ -171,7 +166,7 @@ def gather(
     is not there or can't be read. `data_splits` are by default all whose rows may be passed on; `labels` those that the
     rows don't hold, such as CogME's tags.
     """
-    at_hand = located(spec, data)
+    at_hand = locate_splits(spec, data)
     splits = []
     for name, declared in spec.splits.items():
         counted = None
@@ -190,7 +185,7 @@ def gather(
     return Material(spec, read_datasheet(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
 
 
-def located(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
+def locate_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
     """Find the splits whose files are on this machine, without the network.
 
     A folder may hold only some of the splits; a file is the split whose source has its name, else the default one.

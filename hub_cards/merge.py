@@ -40,7 +40,7 @@ class Merged(NamedTuple):
     notes: tuple[str, ...]
 
 
-def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged:
+def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Merged:
     """Bring a card into a README as it is, whose name in errors is `where`.
 
     InputError where it is another benchmark's card; its metadata is not a YAML mapping; its markers are damaged, so
@@ -50,7 +50,12 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
     crlf = "\r\n" in existing
     text = existing.removeprefix("\ufeff").replace("\r\n", "\n")
     block, rest = split_front_matter(text)
-    there = _sections(rest, where)
+    there = {section[1]: section for section in _SECTION.finditer(rest)}
+    if 2 * len(there) != len(_MARKER.findall(rest)):
+        raise InputError(
+            f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the missing one back, or "
+            "delete the section's text and its comments"
+        )
     _refuse_another_card(card, there, where)
     notes: list[str] = []
     theirs = _read_front_matter(block or "", where)
@@ -60,6 +65,8 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
     wanted = dict(card.sections)
     if "heading" not in there and re.search(r"^# ", rest, re.MULTILINE):
         del wanted["heading"]  # the page has a title of its own
+    # Blank lines inside: not every Markdown reader ends a table at a comment.
+    marked = {name: f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}" for name, body in wanted.items()}
 
     def renewed(section: re.Match[str]) -> str:
         name, digest, body = section.groups()
@@ -71,7 +78,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
         if _hash(body) != digest:
             notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
             return section[0]
-        return _marked(name, wanted[name]) if name in wanted else ""
+        return marked.get(name, "")
 
     body = _SECTION.sub(renewed, rest)
     names = list(wanted)
@@ -79,7 +86,7 @@ def merged(card: Card, existing: str | None, where: str = "README.md") -> Merged
         if name not in there:
             before = next((other for other in reversed(names[:place]) if _end(other) in body), None)
             after = next((other for other in names[place + 1 :] if _begin(other) in body), None)
-            section = _marked(name, wanted[name])
+            section = marked[name]
             if before is not None:
                 body = body.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
             elif after is not None:
@@ -106,24 +113,16 @@ def _refuse_another_card(card: Card, there: Mapping[str, re.Match[str]], where: 
         return
 
 
-def config_name(existing: str | None) -> str:
-    """Return our configuration's name beside those that a README declares."""
-    others = [config for config in _declared_configs(existing) if not _is_ours(config)]
-    return OTHER_CONFIG if any(config.get("config_name", CONFIG) == CONFIG for config in others) else CONFIG
-
-
-def has_our_rows(existing: str | None) -> bool:
-    """Whether a README is a card of ours that declares rows of ours."""
-    return _MARKER.search(existing or "") is not None and any(map(_is_ours, _declared_configs(existing)))
-
-
-def _declared_configs(existing: str | None) -> list[dict[str, Any]]:
+def own_config(existing: str | None) -> tuple[str, bool]:
+    """Return our configuration's name beside those that a README declares, and whether it is ours and declares it."""
     block, _ = split_front_matter((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
-    try:
+    configs: object = None
+    with suppress(InputError):  # told by `merge_card`, with the line
         configs = _read_front_matter(block or "", "README.md").get("configs")
-    except InputError:  # told by `merged`, with the line
-        return []
-    return [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
+    declared = [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
+    others = [config for config in declared if not _is_ours(config)]
+    name = OTHER_CONFIG if any(config.get("config_name", CONFIG) == CONFIG for config in others) else CONFIG
+    return name, len(others) < len(declared) and _MARKER.search(existing or "") is not None
 
 
 # --- sections ------------------------------------------------------------------------------------------------------
@@ -139,22 +138,6 @@ def _begin(name: str) -> str:
 
 def _end(name: str) -> str:
     return f"<!-- reelbench:end {name} -->"
-
-
-def _marked(name: str, body: str) -> str:
-    # Blank lines inside: not every Markdown reader ends a table at a comment.
-    return f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
-
-
-def _sections(text: str, where: str) -> dict[str, re.Match[str]]:
-    """Return our sections in a text by name, in order; InputError where their markers don't pair up."""
-    sections = {section[1]: section for section in _SECTION.finditer(text)}
-    if 2 * len(sections) != len(_MARKER.findall(text)):
-        raise InputError(
-            f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the missing one back, or "
-            "delete the section's text and its comments"
-        )
-    return sections
 
 
 # --- metadata ------------------------------------------------------------------------------------------------------
@@ -251,7 +234,7 @@ EVAL = "eval.yaml"
 def texts(material: Material, existing: str | None, where: str = README) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return a card's text files (path -> text) and notes for the user, merged with the README.md named `where`."""
     rendered = render(material)
-    made = merged(rendered, existing, where)
+    made = merge_card(rendered, existing, where)
     beside = {} if rendered.eval_yaml is None else {EVAL: rendered.eval_yaml}
     return {README: made.text, **beside, **rendered.plots}, made.notes
 
@@ -265,13 +248,13 @@ def write(material: Material, folder: Path) -> tuple[str, ...]:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder to write the card to")
     readme = folder / README
-    files, notes = texts(material, decoded(readme.read_bytes(), str(readme)) if readme.is_file() else None, str(readme))
+    files, notes = texts(material, decode(readme.read_bytes(), str(readme)) if readme.is_file() else None, str(readme))
     for path, text in files.items():
         write_bytes(folder / path, text.encode())
     return notes
 
 
-def decoded(data: bytes, where: str) -> str:
+def decode(data: bytes, where: str) -> str:
     """Return a README's text, its line ends as they are; InputError where it isn't UTF-8."""
     try:
         return data.decode("utf-8")

@@ -83,7 +83,7 @@ def push(
         target = _target(repository, options)
     rows: dict[str, loading.SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
     if options.with_data and sources.user_data(spec, data) is not None:
-        rows = material.located(spec, data)
+        rows = material.locate_splits(spec, data)
     elif options.with_data:
         rows = {split: loading.locate(spec.id, split) for split in spec.splits}
     rows = {split: found for split, found in rows.items() if why_withheld(spec, split) is None}
@@ -165,12 +165,12 @@ def _texts(
     InputError where rows would take the place of somebody else's.
     """
     existing = {
-        path: merge.decoded(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
+        path: merge.decode(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
         for path in (merge.README, merge.EVAL)
         if path in head.files
     }
     readme = existing.get(merge.README)
-    ours = merge.has_our_rows(readme)
+    config, ours = merge.own_config(readme)
     for path in map(material.data_path, rows):
         if not ours and path in head.files:
             raise InputError(f"{repo_id} has {path} already, not from Reelbench; move it or take another repository")
@@ -178,7 +178,7 @@ def _texts(
         spec,
         data,
         repo_id=repo_id,
-        config=merge.config_name(readme),
+        config=config,
         data_splits=[s for s in spec.splits if s in rows or (ours and material.data_path(s) in head.files)],
         labels=labels,
         framework=options.framework,

@@ -45,7 +45,7 @@ def estimate_cost(spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOpti
         for judge in panel.members:
             own, store = judge.options, judge.asker.cache.store
             result = CostEstimate(own.model, len(answered), shutdown=store.last_day(own.model, own.host))
-            under_way = store.batched(own.model, own.host)
+            under_way = store.batched_keys(own.model, own.host)
             counted, estimated, seconds = Tally(), 0, list[float]()  # of replies that are kept, to go by
             wanted: dict[bytes, int] = {}
             for cursor in (cursor for item in answered for cursor in judge.places(item).values()):

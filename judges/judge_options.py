@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.served import served
+from reelbench.llm.model_names import read_model_name
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -76,8 +76,8 @@ class JudgeOptions(AskOptions):
         """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; `shared` are every judge's fields.
 
         `url` is the server of those without one of their own, by default `REELBENCH_JUDGE_URL`, else `OPENAI_BASE_URL`;
-        their key is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`, or the provider's own (`llm.served`). `prices` is
-        a file of prices in LiteLLM's shape (`model_prices_and_context_window.json`).
+        their key is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`, or the provider's own (`llm.model_names`).
+        `prices` is a file of prices in LiteLLM's shape (`model_prices_and_context_window.json`).
         """
         url = url or settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL)
         judges, parts = [], text.split(",")
@@ -86,7 +86,7 @@ class JudgeOptions(AskOptions):
                 "--judge: behind an address with a query name the next judge as MODEL@URL; a comma in a query is %2C"
             )
         for part in parts:
-            whose = served("--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY)
+            whose = read_model_name("--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY)
             model = whose["model"]
             cost = model_prices(prices, model, batch=shared.get("batch", False)) if prices and model else {}
             judges.append(cls(**{**whose, **shared, **cost}))

@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, field
 from typing import cast
 
 from reelbench.judges.judge_options import JudgeOptions
@@ -79,6 +80,7 @@ def judge_of(
     return judge
 
 
+@dataclass(eq=False, repr=False)
 class LiveJudge:
     """Judges one item at a time, for a host's worker threads (lmms-eval's): `judge` blocks and never raises.
 
@@ -86,54 +88,70 @@ class LiveJudge:
     Nothing is asked where neither is there: an `OPENAI_API_KEY` may belong to the model under test.
     """
 
-    def __init__(self, spec: BenchmarkSpec, options: JudgeOptions | None = None) -> None:
-        self._spec, self._options = spec, options
-        self._lock = threading.Lock()
-        self._panel: Panel | None = None
-        self._held, self._asked = ExitStack(), AsyncExitStack()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._closed = self._tried = self._told = False
+    spec: BenchmarkSpec
+    options: JudgeOptions | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _panel: Panel | None = field(default=None, init=False)
+    _held: ExitStack = field(default_factory=ExitStack, init=False)
+    _asked: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
+    _loop: asyncio.AbstractEventLoop | None = field(default=None, init=False)
+    _closed: bool = field(default=False, init=False)
+    _tried: bool = field(default=False, init=False)
+    _told: bool = field(default=False, init=False)
 
     def judge(self, item: Item) -> Verdict | None:
         """Return the verdict on an item; None where it has no answer, or no judge was named or can be set up.
 
         Whatever goes wrong once it is set up leaves the item unscored, and is logged once.
         """
-        scale = self._spec.judge
-        named = self._options or settings.JUDGE.get()
+        scale = self.spec.judge
+        named = self.options or settings.JUDGE.get()
         if scale is None or item.reason is not None or not named or not is_judged(item):
             return None
         with self._lock:
             if not self._tried:
                 self._tried = True
                 try:
-                    self._options = self._options or JudgeOptions.from_environment()
-                    if self._options is not None:
-                        prompts = load_prompts(self._spec, self._options.prompts)
-                        self._panel = Panel(scale, prompts, self._options)
+                    self.options = self.options or JudgeOptions.from_environment()
+                    if self.options is not None:
+                        prompts = load_prompts(self.spec, self.options.prompts)
+                        self._panel = Panel(scale, prompts, self.options)
                 except ReelbenchError as error:
-                    _log.warning("%s: the answers are not judged: %s", self._spec.id, error)
-        if self._panel is None or self._options is None:
+                    _log.warning("%s: the answers are not judged: %s", self.spec.id, error)
+            panel = self._panel
+        if panel is None or self.options is None:
             return None
         try:
-            running = self._entered(self._panel)
-            return asyncio.run_coroutine_threadsafe(self._panel.verdict(item), running).result()
+            running = self._running_loop(panel)
+            return asyncio.run_coroutine_threadsafe(panel.verdict(item), running).result()
         except Exception as error:  # noqa: BLE001 - an error here would cost the host its whole run
             if not self._told:
                 self._told = True
-                _log.error("%s", self._options.redact(" ".join(str(error).split()) or repr(error)))
+                _log.error("%s", self.options.redact(" ".join(str(error).split()) or repr(error)))
             return Verdict(item.id, {}, dict.fromkeys(scale.criteria, Reason.JUDGE_UNAVAILABLE))
 
-    def _entered(self, panel: Panel) -> asyncio.AbstractEventLoop:
+    def _running_loop(self, panel: Panel) -> asyncio.AbstractEventLoop:
+        """Return the loop in which a panel's askers are entered; where one can't be, the next item tries anew."""
         with self._lock:
-            if self._closed:
+            if self._closed or panel is not self._panel:
                 raise ReelbenchError("the judge is closed")
             if self._loop is None:
-                self._loop = self._held.enter_context(loop.asking())
-                for asker in panel.askers:
-                    entering = self._asked.enter_async_context(asker)
-                    asyncio.run_coroutine_threadsafe(entering, self._loop).result()
+                running = self._held.enter_context(loop.asking())
+                try:
+                    for asker in panel.askers:
+                        entering = self._asked.enter_async_context(asker)
+                        asyncio.run_coroutine_threadsafe(entering, running).result()
+                except BaseException:
+                    self._leave(running, panel)
+                    self._panel, self._tried = None, False
+                    raise
+                self._loop = running
             return self._loop
+
+    def _leave(self, running: asyncio.AbstractEventLoop, panel: Panel) -> None:
+        asyncio.run_coroutine_threadsafe(self._asked.aclose(), running).result()
+        self._held.close()
+        panel.close()
 
     def record(self) -> JudgeRecord | None:
         """Return the judge's record, over all verdicts given so far; None where it was never asked."""
@@ -144,8 +162,7 @@ class LiveJudge:
         with self._lock:
             self._closed = True
             running, self._loop = self._loop, None
-        if running is not None:
-            asyncio.run_coroutine_threadsafe(self._asked.aclose(), running).result()
-            self._held.close()
-        if self._panel is not None:
+        if running is not None and self._panel is not None:
+            self._leave(running, self._panel)
+        elif self._panel is not None:
             self._panel.close()

@@ -17,7 +17,7 @@ from reelbench.judges.prompting import PromptSet
 from reelbench.judges.verdicts import Verdict, needs_no_judge, panel_scores, score_of_votes
 from reelbench.llm.ask_result import UNPARSABLE, AskResult
 from reelbench.llm.asker import Asker, RetryCursor
-from reelbench.llm.budget import Budget, added
+from reelbench.llm.budget import Budget, add_known
 from reelbench.llm.messages import Message, reply_key
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, JudgeReply
@@ -41,13 +41,9 @@ class Panel:
         """Set up; what the judges may spend is one budget, by default the options'."""
         budget = budget or Budget(options.budget_calls, options.budget_usd)
         self.members = [Member(scale, prompts, judge, on_note, budget) for judge in options.members]
+        self.askers = [member.asker for member in self.members]
         self._criteria = scale.criteria
         self._rule = "median" if options.vote_rule == "median" else "mean"
-
-    @property
-    def askers(self) -> list[Asker]:
-        """Who asks each judge."""
-        return [member.asker for member in self.members]
 
     @property
     def notes(self) -> list[str]:
@@ -68,7 +64,7 @@ class Panel:
             "panel": records,
             "panel_rule": self._rule,
         }
-        return records[0].model_copy(update=_summed(records) | more)
+        return records[0].model_copy(update=_sum_records(records) | more)
 
     def close(self) -> None:
         """Close what was opened to set up; may be called twice."""
@@ -92,7 +88,7 @@ class Panel:
         if any(cursor.key is not None for _, cursor in places):
             results = iter(await asyncio.gather(*(asker.finish(cursor) for asker, cursor in places)))
         else:
-            results = iter([asker.counted(cursor) for asker, cursor in places])
+            results = iter([asker.count_result(cursor) for asker, cursor in places])
         verdicts = [
             member.verdict(item, {place: next(results) for place in cursors})
             for member, cursors in zip(self.members, asked, strict=True)
@@ -198,18 +194,18 @@ class Member:
                 cost_usd=options.cost_usd(
                     tally.prompt_tokens, tally.completion_tokens, tally.cached_tokens or 0, tally.reasoning_tokens or 0
                 ),
-                **tally.taken(),
+                **tally.record_fields(),
             )
 
 
-def merged(records: Sequence[JudgeRecord]) -> JudgeRecord:
+def merge_records(records: Sequence[JudgeRecord]) -> JudgeRecord:
     """Return one record for judges that worked side by side, one in each process of a run."""
     panels = [record.panel for record in records if record.panel]
-    panel = {"panel": [merged(members) for members in zip(*panels, strict=True)]} if panels else {}
-    return records[0].model_copy(update={**_summed(records), **panel})
+    panel = {"panel": [merge_records(members) for members in zip(*panels, strict=True)]} if panels else {}
+    return records[0].model_copy(update={**_sum_records(records), **panel})
 
 
-def _summed(records: Sequence[JudgeRecord]) -> dict[str, Any]:
+def _sum_records(records: Sequence[JudgeRecord]) -> dict[str, Any]:
     """Return the sums of several records: replies, tokens and dollars."""
     returned = sum((Counter(record.returned) for record in records), Counter[str]())
     costs = [record.cost_usd for record in records]
@@ -220,6 +216,6 @@ def _summed(records: Sequence[JudgeRecord]) -> dict[str, Any]:
         "kept_from": min((day for record in records if (day := record.kept_from)), default=None),
         "kept_to": max((day for record in records if (day := record.kept_to)), default=None),
         **{name: sum(getattr(record, name) for record in records) for name in plain},
-        **{name: reduce(added, (getattr(record, name) for record in records), None) for name in perhaps},
+        **{name: reduce(add_known, (getattr(record, name) for record in records), None) for name in perhaps},
         "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
     }

@@ -72,28 +72,20 @@ def panel_scores(scores: Sequence[Mapping[str, float]], criteria: Sequence[str],
     return {criterion: float(_RULES[rule]([some[criterion] for some in scores])) for criterion in in_all}
 
 
-def scores_of(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> dict[str, float]:
-    """Return the scores that an item's replies come to, by criterion, under the rules of the judge's record."""
+def scores_of(judge: JudgeSpec, record: JudgeRecord, sample: Sample, *, of_panel: bool = False) -> dict[str, float]:
+    """Return the scores that an item's replies come to, by criterion, under the rules of the judge's record.
+
+    The record may be that of one judge `of_panel`: only its own replies count then.
+    """
     if record.panel:
-        scores = [scores_by(judge, member, sample) for member in record.panel]
+        scores = [scores_of(judge, member, sample, of_panel=True) for member in record.panel]
         return panel_scores(scores, judge.criteria, record.panel_rule or "mean")
-    return _from_replies(judge, record, sample, sample.judge_replies)
-
-
-def scores_by(judge: JudgeSpec, member: JudgeRecord, sample: Sample) -> dict[str, float]:
-    """Return the scores that one judge of a panel gave."""
-    replies = [reply for reply in sample.judge_replies if reply.judge == member.requested]
-    return _from_replies(judge, member, sample, replies)
-
-
-def _from_replies(
-    judge: JudgeSpec, record: JudgeRecord, sample: Sample, replies: Sequence[JudgeReply]
-) -> dict[str, float]:
     if needs_no_judge(sample.text):
         return dict.fromkeys(judge.criteria, float(judge.low))
     votes: dict[str, list[int]] = {name: [] for name in judge.criteria}
-    for reply in replies:
-        if reply.score is not None and reply.criterion in votes:
+    for reply in sample.judge_replies:
+        own = not of_panel or reply.judge == record.requested
+        if own and reply.score is not None and reply.criterion in votes:
             votes[reply.criterion].append(reply.score)
     scores = {}
     for name, cast in votes.items():

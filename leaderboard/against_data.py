@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from reelbench.leaderboard.mismatches import some
+from reelbench.leaderboard.mismatches import listing
 from reelbench.registry import discovery, rows
 from reelbench.registry.data import loading, ownership
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
@@ -63,7 +63,7 @@ def problems(
     foreign = [sample.id for sample in samples if sample.id not in rows_here]
     if foreign:
         other = _other_split(spec, split, foreign)
-        yield f"{some('id', foreign)} not in split {split!r} of {spec.id}" + (f", but in {other!r}" if other else "")
+        yield f"{listing('id', foreign)} not in split {split!r} of {spec.id}" + (f", but in {other!r}" if other else "")
     from_files = result.benchmark.source.kind == "files"
     # A facet that no item has is younger than the result; one that a metric is a mean over is as old as the metric.
     needed = {metric.aggregate.facet for metric in spec.metrics if isinstance(metric.aggregate, Macro)}
@@ -84,7 +84,7 @@ def problems(
                 yield f"item {sample.id!r}: its {name} is {stated}, the benchmark says {labels}"
     missing = sorted(rows_here.keys() - {sample.id for sample in samples})
     if missing and result.settings.limit is None and subset(spec, samples, rows_here) is None:
-        yield f"{some('id', missing)} missing: split {split!r} has {len(rows_here)} items"
+        yield f"{listing('id', missing)} missing: split {split!r} has {len(rows_here)} items"
 
 
 def as_the_data_has_them(

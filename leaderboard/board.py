@@ -35,7 +35,8 @@ class Board:
 
     Attributes:
         specs: Benchmarks, those with rows only, as `first_filed.shown_specs` has them.
-        entries: Rows, by benchmark and group, each group from its best row down, those that are not ranked last.
+        rows: RankingGroup -> its rows, by benchmark and group, from the best one down, those that are not ranked last.
+        entries: All of these rows, in this order.
         ranks: Key of a row -> its rank in its group.
         over_judges: Key of a run that a panel judged -> its best and worst rank over the judges.
         noise: RankingGroup -> its runs' ranges of ranks, and the smallest difference that it can tell.
@@ -56,6 +57,7 @@ class Board:
     """
 
     specs: dict[str, BenchmarkSpec]
+    rows: dict[RankingGroup, list[BoardEntry]]
     entries: list[BoardEntry]
     ranks: dict[str, int]
     over_judges: dict[str, tuple[int, int]]
@@ -79,13 +81,9 @@ class Board:
         """Return the benchmark by which a group's rows are scored."""
         return self.apart.get(group, self.specs[group.benchmark])
 
-    def rows(self, group: RankingGroup) -> list[BoardEntry]:
-        """Return a group's rows, in their order."""
-        return [row for row in self.entries if row.group == group]
-
     def ranked(self, group: RankingGroup) -> list[BoardEntry]:
         """Return those of a group's rows that have a rank."""
-        return [row for row in self.rows(group) if row.key in self.ranks]
+        return [row for row in self.rows[group] if row.key in self.ranks]
 
     def shares(self, group: RankingGroup) -> dict[str, dict[str, Any]]:
         """Return the share of its questions that need no watching: column -> runs, percentage and its interval."""
@@ -123,14 +121,14 @@ def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common
     left_out: dict[str, str] = {}
     kept = store.read(path, workers, left_out=left_out.__setitem__)
     try:
-        return _made(path, kept, left_out, published=published, common=common)
+        return _make(path, kept, left_out, published=published, common=common)
     except Exception:
         # Every sample is read only now: for each board that would cost as much again.
         bad = store.unreadable(kept)
         if not bad:
             raise
         kept = [stored for stored in kept if stored.key not in bad]
-        return _made(path, kept, left_out | bad, published=published, common=common)
+        return _make(path, kept, left_out | bad, published=published, common=common)
 
 
 def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
@@ -158,11 +156,11 @@ def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
             f"--store {path}: the two are not compared there: they stand in two tables, are not ranked, or are of one "
             "model, whose best row alone is compared"
         )
-    found = {"difference": pair.by, "ci95": pair.ci95, "p": pair.p, "told": pair.told != 0}
+    found = {"difference": pair.by, "ci95": pair.ci95, "p": pair.p, "told": pair.direction != 0}
     return {"table": group.label, "pairs": len(noise.pairs), **found}
 
 
-def _made(
+def _make(
     path: Path, kept: Sequence[StoredResult], known: Mapping[str, str], *, published: bool, common: Sequence[str]
 ) -> Board:
     left_out = dict(known)
@@ -238,7 +236,7 @@ def ranked_board(
     for group, members in by_group.items():
         spec = apart.get(group, specs[group.benchmark])
         table = tables.get(group.id.casefold())
-        in_group, noise[group] = ranking.ranked(spec, members, models, table and table.noise)
+        in_group, noise[group] = ranking.rank_group(spec, members, models, table and table.noise)
         ranks |= in_group
         whole = [row for row in members if row.stored is None or row.stored.videos is None]
         over_judges |= ranking.over_judges(spec, whole)
@@ -257,18 +255,15 @@ def ranked_board(
         score = metric_value(entry.metrics, spec.primary.name)
         return entry.key not in ranks, score is None, -(score or 0.0), entry.model.lower(), entry.key
 
-    ordered = [
-        entry
-        for benchmark in sorted(groups)
-        for group in groups[benchmark]
-        for entry in sorted(by_group[group], key=order)
-    ]
+    of_group = {group: sorted(by_group[group], key=order) for name in sorted(groups) for group in groups[name]}
+    ordered = list(chain.from_iterable(of_group.values()))
     here = [row for row in ordered if row.stored is not None and row.stored.withheld is None]
     easy = shortcuts_of_groups(here)
     bridges = bridges_of([row.stored for row in here if row.stored is not None and row.group not in aside])
     kept = [row for table in tables.values() for row in table.rows]
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
+        rows=of_group,
         entries=ordered,
         ranks=ranks,
         over_judges=over_judges,
@@ -293,7 +288,7 @@ def _taken(row: BoardEntry) -> tuple[bool, Any, str]:
     """What is ours comes first, then what the board took first."""
     if row.stored is None:
         return False, None, ""
-    return True, first_filed.when(row.stored.check, row.stored.result.provenance.date), row.key
+    return True, first_filed.filing_order(row.stored.check, row.stored.result.provenance.date), row.key
 
 
 def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:

@@ -97,12 +97,12 @@ def bridges(pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
     """
     by_groups: dict[tuple[RankingGroup, RankingGroup], list[BridgedResult]] = defaultdict(list)
     for old, new in pairs:
-        if (bridged := _bridged(old, new)) is not None:
+        if (bridged := _bridge_results(old, new)) is not None:
             by_groups[run_entry(old).group, run_entry(new).group].append(bridged)
     return [_bridge(*groups, members) for groups, members in by_groups.items()]
 
 
-def _bridged(old: StoredResult, new: StoredResult) -> BridgedResult | None:
+def _bridge_results(old: StoredResult, new: StoredResult) -> BridgedResult | None:
     """Return two results on the answers that both scored, without ranks; None where there are none."""
     spec, criteria = new.spec, new.spec.judge.criteria if new.spec.judge else ()
     sides = [[s for s in ranked_samples(one) if s.state == "scored"] for one in (old, new)]

@@ -111,6 +111,8 @@ def compare(path: Path, here: Check, result: Result) -> None:
         names += ["subset", *(["stated"] if check.stated is not None else [])]
     for name in names:
         stated, found = partial if name == "partial" else getattr(check, name), getattr(here, name)
+        if name == "stated" and not is_current(result):  # its own version's rules read its answers as it states them
+            stated, found = (tuple(what for what in made.stated or () if what != "answers") for made in (check, here))
         if stated != found and not (here.ids == "unchecked" and name == "partial" and check.subset):
             raise InputError(
                 f"{path}: {name} is {stated!r}, the samples say {found!r}; `reelbench leaderboard add` rewrites it"

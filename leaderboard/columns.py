@@ -36,12 +36,8 @@ class BoardColumn:
         return row.facts.get(self.id) if self.get is None else self.get(board, row)
 
 
-def rank_range(board: Board, row: BoardEntry) -> str | None:
+def rank_range(best_worst: tuple[int, int] | None) -> str | None:
     """Return `1–3`, or `2` where only one rank is possible; None where none can be told."""
-    return _range(board.noise[row.group].ranges.get(row.key))
-
-
-def _range(best_worst: tuple[int, int] | None) -> str | None:
     return None if best_worst is None else "–".join(map(str, dict.fromkeys(best_worst)))
 
 
@@ -52,8 +48,8 @@ def _declared(*, at: str = "", order: list[str] | None = None, **column: Any) ->
     ways: dict[str, Callable[[Board, BoardEntry], Any]] = {
         "row": lambda _, row: value(row),
         "board": lambda board, row: value(board).get(row.key),
-        "rank_range": rank_range,
-        "ranks_over_judges": lambda board, row: _range(board.over_judges.get(row.key)),
+        "rank_range": lambda board, row: rank_range(board.noise[row.group].ranges.get(row.key)),
+        "ranks_over_judges": lambda board, row: rank_range(board.over_judges.get(row.key)),
     }
     return BoardColumn(get=ways.get(whose or column["id"]), order=tuple(order or ()), **column)
 
@@ -64,7 +60,7 @@ AFTER = tuple(_declared(**column) for column in _COLUMNS["after"])
 COLUMNS = (*BEFORE, *AFTER)
 
 
-def record(board: Board, row: BoardEntry) -> dict[str, Any]:
+def plain_row(board: Board, row: BoardEntry) -> dict[str, Any]:
     """Return a row as plain data, without its metrics."""
     return {column.id: column.value(board, row) for column in COLUMNS}
 
@@ -72,7 +68,7 @@ def record(board: Board, row: BoardEntry) -> dict[str, Any]:
 def metric_records(board: Board) -> Iterator[dict[str, Any]]:
     """Yield each metric of each row: the row's key in the store and its columns, then the metric's own."""
     for row in board.entries:
-        shared = {"key": row.stored.key if row.stored else None, **record(board, row)}
+        shared = {"key": row.stored.key if row.stored else None, **plain_row(board, row)}
         spec = row.stored.spec if row.stored else board.specs[row.group.benchmark]
         units = {metric.name: metric.unit for metric in spec.metrics}
         for name, metric in row.metrics.items():

@@ -4,7 +4,7 @@ Rows are comparable when they are of one *group*: each is a column of the overal
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -97,9 +97,8 @@ class RankingGroup:
         return loading.is_mini(self.split)
 
 
-def _part(setting: str) -> str | None:
-    """Return a setting whose rows have a table of their own; None where a model is as it is, reasoning or not."""
-    return setting if setting in {"fine-tuned", "tools"} else None
+_APART = {"fine-tuned", "tools"}
+"""Settings whose rows have a table of their own; in any other a model is as it is, reasoning or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], Non
     a row, and why.
     """
     known = [stored for stored in kept if stored.benchmark is not None]
-    for one_or_more in runs.grouped(known, lambda stored: stored.result):
+    for one_or_more in runs.group_repeats(known, lambda stored: stored.result):
         try:
             yield run_entry(one_or_more[0] if len(one_or_more) == 1 else of_runs(one_or_more))
         except Exception as error:  # noqa: BLE001 - one bad result never stops the others
@@ -207,7 +206,7 @@ def run_entry(stored: StoredResult) -> BoardEntry:
             data="own" if stored.result.data == "own" else None,
             differs=stored.differs,
             readers=shown.readers,
-            setting=_part(setting),
+            setting=setting if setting in _APART else None,
         ),
         frames=frames,
         metrics=shown.metrics,
@@ -229,15 +228,14 @@ def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
     """Yield the rows of what others published on a benchmark."""
     for number, row in enumerate(spec.published):
         prompts, how = row.prompts if row.judge else None, f"label {row.label}" if row.label else None
+        apart = row.setting if row.setting in _APART else None
         yield BoardEntry(
             key=f"published/{spec.id}/{number}",
             model=row.model,
             revision=None,
             kind=row.setting if row.setting in ("baseline", "human") else "published",
             setting={"baseline": "floor"}.get(row.setting, row.setting),
-            group=RankingGroup(
-                spec.id, spec.version, row.split, row.subset, row.judge, prompts, how, setting=_part(row.setting)
-            ),
+            group=RankingGroup(spec.id, spec.version, row.split, row.subset, row.judge, prompts, how, setting=apart),
             frames=row.frames or "unknown",
             unranked=row.unranked,
             metrics=_without_items(row.metrics),
@@ -338,9 +336,13 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         if '"tokens"' in text or '"seconds"' in text:
             samples += result_files.read_samples(folder)
     if samples:
-        for name, tokens in (("tokens_in", "prompt"), ("tokens_out", "completion")):
-            usage[name] = _mean([s.tokens[tokens] for s in samples if s.tokens and tokens in s.tokens])
-        usage["seconds"] = _mean([sample.seconds for sample in samples if sample.seconds is not None])
+        spent = [sample.tokens or {} for sample in samples]
+        said: dict[str, list[float]] = {
+            "tokens_in": [tokens["prompt"] for tokens in spent if "prompt" in tokens],
+            "tokens_out": [tokens["completion"] for tokens in spent if "completion" in tokens],
+            "seconds": [sample.seconds for sample in samples if sample.seconds is not None],
+        }
+        usage |= {name: sum(numbers) / len(numbers) if numbers else None for name, numbers in said.items()}
     return {
         "items": shown.items,
         "scored": shown.scored,
@@ -378,10 +380,6 @@ def means_of(spec: BenchmarkSpec, metric: Metric) -> list[Mean]:
     return (
         [mean for name in how.metrics for mean in means_of(spec, spec.metric(name))] if isinstance(how, MeanOf) else []
     )
-
-
-def _mean(numbers: Sequence[float]) -> float | None:
-    return sum(numbers) / len(numbers) if numbers else None
 
 
 def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> tuple[float, str] | None:

@@ -4,7 +4,7 @@ First is what the board took first, never by a name, by the order of reading or,
 them, by a date that a submitter states: what is filed later moves nothing that was there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,8 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 
 _WORDED = "worded otherwise"
+_HASHES = ("questions_sha256", "scoring_sha256")
+"""Of a benchmark's record: what was asked, and how it is scored; older results state neither."""
 _SHOWN = 8
 """Digits of a hash that tell one table from another."""
 
@@ -39,7 +41,7 @@ class Filed(NamedTuple):
     @classmethod
     def of(cls, key: str, folder: Path, result: Result, check: Check) -> "Filed":
         """Return it of a result."""
-        taken = when(check, result.provenance.date)
+        taken = filing_order(check, result.provenance.date)
         return cls(taken, key, folder, _with_rules(result.benchmark), result.data, check)
 
     @classmethod
@@ -48,7 +50,7 @@ class Filed(NamedTuple):
         try:
             found, check = read_json(folder / result_files.RESULT_FILE), read_check(folder / CHECK_FILE)
             about = _with_rules(BenchmarkRecord.model_validate(found["benchmark"]))
-            taken, key = when(check, found["provenance"]["date"]), folder.relative_to(store).as_posix()
+            taken, key = filing_order(check, found["provenance"]["date"]), folder.relative_to(store).as_posix()
             return cls(taken, key, folder, about, found.get("data", "unstated"), check)
         except (InputError, ValueError, LookupError, TypeError):
             return None
@@ -65,7 +67,7 @@ _LATER = datetime.max.replace(tzinfo=UTC)
 """When the board will have taken a result that an account hands in."""
 
 
-def when(check: Check, date: str) -> tuple[datetime, datetime]:
+def filing_order(check: Check, date: str) -> tuple[datetime, datetime]:
     """Return a result's order of filing: when it was taken, and its date; what is no date is later than any."""
     try:
         made = datetime.fromisoformat(date)
@@ -93,16 +95,17 @@ class FirstFiled:
         results = list(results)
         believed, named = set[str](), set[str]()
         if settings is not None:
-            believed = settings.believed((one.key, one.benchmark) for one in results)
+            believed = settings.trusted_keys((one.key, one.benchmark) for one in results)
             named = set(settings.benchmarks.values())
 
         def order(one: Filed) -> tuple[object, ...]:
             return one.key not in named, one.key not in believed, one.check.ids != "checked", one.taken, one.key
 
         for one in sorted(results, key=order):
-            for name, digest in self._hashes(one):
-                self._first.setdefault((one.table, name), one)
-                self._first.setdefault((one.table, name, digest), one)
+            for name in _HASHES:
+                if (digest := getattr(one.benchmark, name)) is not None:
+                    self._first.setdefault((one.table, name), one)
+                    self._first.setdefault((one.table, name, digest), one)
         self._said: dict[object, str] = {}
 
     def differs(self, one: Filed) -> str | None:
@@ -118,9 +121,9 @@ class FirstFiled:
             if first.check.answers_sha256 is None or first.check.answers_sha256 != one.check.answers_sha256:
                 apart = _asked_apart(first, one, part=one.check.partial is not None)
                 said += [apart] if apart != _WORDED else []
-        for name, digest in self._hashes(one):
-            first = self._first.get((one.table, name), one)
-            if digest == getattr(first.benchmark, name):
+        for name in _HASHES:
+            first, digest = self._first.get((one.table, name), one), getattr(one.benchmark, name)
+            if digest in (None, getattr(first.benchmark, name)):
                 continue
             place = (one.table, name, digest)
             if place not in self._said:
@@ -128,12 +131,6 @@ class FirstFiled:
                 self._said[place] = f"{apart(first, self._first.get(place, one))} @{digest[:_SHOWN]}"
             said.append(self._said[place])
         return ", ".join(said) or None
-
-    @staticmethod
-    def _hashes(one: Filed) -> Iterator[tuple[str, str]]:
-        for name in ("questions_sha256", "scoring_sha256"):
-            if (digest := getattr(one.benchmark, name)) is not None:
-                yield name, digest
 
 
 def _asked_apart(first: Filed, other: Filed, *, part: bool = False) -> str:

@@ -17,19 +17,11 @@ _NAME = "\0"
 """Stands around each name while the text is made."""
 
 
-def of_board(board: Board) -> Text:
-    """Return the headline over the groups that stand for their benchmarks and were run, or are all there is."""
-    groups = [group for group in board.main.values() if board.ranked(group)]
-    ran = [group for group in groups if any(row.stored for row in board.ranked(group))]
-    return _headline(board, ran or groups)
-
-
-def of_group(board: Board, group: RankingGroup) -> Text:
-    """Return the headline of one table."""
-    return _headline(board, [group] if board.ranked(group) else [], alone=True)
-
-
-def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = False) -> Text:
+def of_board(board: Board, table: RankingGroup | None = None) -> Text:
+    """Return the headline over the tables that stand for their benchmarks and were run, else all of them; or of one."""
+    groups = [group for group in (board.main.values() if table is None else [table]) if board.ranked(group)]
+    if table is None:
+        groups = [group for group in groups if any(row.stored for row in board.ranked(group))] or groups
     if not groups:
         return ["Nothing is ranked yet."]
     by_leaders: dict[tuple[str, ...], list[RankingGroup]] = defaultdict(list)
@@ -38,6 +30,7 @@ def _headline(board: Board, groups: Sequence[RankingGroup], *, alone: bool = Fal
         best = {key: ends[0] for key, ends in board.noise[group].ranges.items()}
         first = [row for row in board.ranked(group) if best.get(row.key, board.ranks[row.key]) == 1]
         by_leaders[tuple(dict.fromkeys(board.names[row.model] for row in first))].append(group)
+    alone = table is not None
     said = _in_short(board, by_leaders) if len(by_leaders) > 1 else _of_leaders(board, *by_leaders.items(), alone=alone)
     # What of it rests on a judge's replies that only those who handed them in vouch for.
     led = [group for led in by_leaders.values() for group in led]
@@ -137,7 +130,7 @@ def _margin(board: Board, group: RankingGroup) -> str:
     interval = ""
     if pair is not None and pair.ci95 is not None:
         low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
-        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.told else ', not told apart'}"
+        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.direction else ', not told apart'}"
     return f"{by:.{unit.digits}f} {points}{interval}"
 
 

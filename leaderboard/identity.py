@@ -66,13 +66,13 @@ def problems(result: Result) -> Iterator[str]:
             yield from _text(field, text)
     provenance = result.provenance
     for field, text in (("url", provenance.url), ("citation", provenance.citation), ("note", provenance.note)):
-        if text and (unseen := _unseen(text.replace("\n", " "))):
+        if text and (unseen := _invisible_character(text.replace("\n", " "))):
             yield f"provenance.{field} has the character U+{ord(unseen):04X}, which can't be seen"
     if provenance.url and not provenance.url.startswith(("https://", "http://")):
         yield f"provenance.url is {provenance.url[:60]!r}, expected one that begins with https://"
 
 
-def reserved(spec: BenchmarkSpec, result: Result) -> str | None:
+def reserved_name(spec: BenchmarkSpec, result: Result) -> str | None:
     """Return the organisation whose name a result bears and under which nobody else hands in, or None.
 
     It is ours, whose floors others are read against, or the benchmark's own.
@@ -118,7 +118,7 @@ def _text(field: str, text: str) -> Iterator[str]:
         yield f"{field} is blank"
     elif len(text) > LONGEST:
         yield f"{field} has {len(text)} characters, at most {LONGEST} are taken"
-    elif unseen := _unseen(text):
+    elif unseen := _invisible_character(text):
         yield f"{field} has the character U+{ord(unseen):04X}, which can't be seen"
     elif text != " ".join(text.split()):
         yield f"{field} is {text!r}; leave out the spaces at its ends and the double ones"
@@ -126,7 +126,7 @@ def _text(field: str, text: str) -> Iterator[str]:
         yield f"{field} is {text!r}, which has other forms of usual characters; write {usual!r}"
 
 
-def _unseen(text: str) -> str | None:
+def _invisible_character(text: str) -> str | None:
     return next((char for char in text if unicodedata.category(char) in _UNSEEN or BLANK.match(char)), None)
 
 

@@ -53,7 +53,7 @@ def metric_mismatches(where: str, stated: Mapping[str, Any], expected: Mapping[s
             yield f"{where}.{name}.ci95 is {here.ci95}, recomputed {there.ci95}"
 
 
-def some(what: str, names: Sequence[str]) -> str:
+def listing(what: str, names: Sequence[str]) -> str:
     """Return `id 'a' is`, or `ids 'a', 'b', 'c' and 2 more are`."""
     shown = first_of([repr(name) for name in names], SHOWN)
     return f"{what}{'s' if len(names) > 1 else ''} {shown}" + (" are" if len(names) > 1 else " is")

@@ -45,7 +45,7 @@ def set_apart(
         return apart
     runs = {group: [row.stored for row in rows if row.stored is not None] for group, rows in groups.items()}
     filed = [one.filed for some in runs.values() for one in some]
-    believed = settings.believed((one.key, one.benchmark) for one in filed)
+    believed = settings.trusted_keys((one.key, one.benchmark) for one in filed)
     for group, some in runs.items():
         judges = [(one.check.vouched, one.result.judge) for one in some if one.result.judge is not None]
         if some and (group.differs or not any(one.key in believed for one in some)):
@@ -81,7 +81,7 @@ def main_groups(
     return dict(sorted(best.items()))
 
 
-def counted(
+def counted_groups(
     main: Mapping[str, RankingGroup],
     specs: Mapping[str, BenchmarkSpec],
     entries: Iterable[BoardEntry],
@@ -129,7 +129,7 @@ def overall(
     for entry in entries:
         of_model = cells[keys[entry.key]]
         of_model[entry.group] = max(of_model.get(entry.group, entry), entry, key=weight)
-    counting = counted(main, specs, entries, ranks)
+    counting = counted_groups(main, specs, entries, ranks)
     tables = {
         group: {key: row for key, rows in cells.items() if (row := rows.get(group)) and row.key in ranks}
         for group in counting
@@ -141,7 +141,7 @@ def overall(
             ours, others = rows[key].key, [row.key for other, row in rows.items() if other != key]
             if any(row.stored is not None for row in rows.values()):
                 pairs = [noise[group].pair(ours, other) for other in others]
-                signs = [pair.told if pair else 0 for pair in pairs]
+                signs = [pair.direction if pair else 0 for pair in pairs]
             else:
                 signs = [(ranks[ours] < ranks[other]) - (ranks[ours] > ranks[other]) for other in others]
             rates[key][group] = Fraction(len(signs) + sum(signs), 2 * len(signs))

@@ -128,6 +128,10 @@ _NEXT = (
     "next: `hf spaces secrets add {space} -s HF_TOKEN -s WEBHOOK_SECRET` (from your environment), then the webhook, as "
     "its README says"
 )
+_BRING = (
+    "get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
+    "`reelbench leaderboard add DIR --store STORE --as-maintainer`"
+)
 _PINNED = re.compile(r"#sha256=[0-9a-f]{64}$|==\d")
 
 
@@ -167,7 +171,7 @@ def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withh
                     without_shortcuts=board.without_shortcuts.get(entry.key),
                     other_judges=board.other_judges.get(entry.key),
                 )
-                for entry in (board.rows(group) if why else ())
+                for entry in (board.rows[group] if why else ())
                 if entry.stored is not None
             ]
             if why and rows:
@@ -211,10 +215,12 @@ class _Upload:
         elif self.what == "site":
             site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
             links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
-            self._asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
+            self._write_asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
         else:
-            self._asset("README.md", "webhook_readme.md")
-            self._asset("Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}"))
+            self._write_asset("README.md", "webhook_readme.md")
+            self._write_asset(
+                "Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}")
+            )
         with repository.errors_in_one_line():
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
@@ -262,7 +268,7 @@ class _Upload:
         if self.options.dry_run:
             return Published("would change", url)
         with repository.errors_in_one_line():
-            count = len({key for path in changed if (key := _key(path))})
+            count = len({key for path in changed if (key := _key_of_path(path))})
             what = number_of(count, "result") if self.what == "results" and count else "leaderboard"
             sdk = _SDK.get(self.what)
             committed = repository.commit(
@@ -276,7 +282,7 @@ class _Upload:
             )
         return Published("pull request" if create_pr else "committed", url if revision else committed)
 
-    def _asset(self, name: str, asset: str, *parts: tuple[str, str]) -> None:
+    def _write_asset(self, name: str, asset: str, *parts: tuple[str, str]) -> None:
         text = page_asset(asset, _ASSETS)
         for mark, part in (("ORG/RESULTS", self.dataset or "ORG/RESULTS"), *parts):
             text = text.replace(mark, part)
@@ -309,15 +315,17 @@ class _Upload:
         for path in (*boards, *(self.store / name for name in withheld.OWN)):
             if path.is_file():
                 write_text(self.folder / _RESULTS / path.relative_to(self.store), read_text(path))
-        shown = f"\n{self._shown}\n" if self.space else ""
+        shown = f"\n{self._link_to_space}\n" if self.space else ""
         told = [f"| `{one.id}` | {one.title}{one.about and f': {one.about}'} |" for one in columns.COLUMNS]
         parts = ("<!--SHOWN-->\n", shown), ("<!--COLUMNS-->", "\n".join(told))
-        self._asset("README.md", "dataset_readme.md", *parts)
-        self._asset(".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or ""))
+        self._write_asset("README.md", "dataset_readme.md", *parts)
+        self._write_asset(
+            ".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or "")
+        )
         write_parquet(self.board, self.folder / _PARQUET)
 
     @property
-    def _shown(self) -> str:
+    def _link_to_space(self) -> str:
         return f"They are shown at [{self.space}]({hub.endpoint()}/spaces/{self.space})."
 
     def _as_submitted(self, head: Head) -> None:
@@ -347,7 +355,9 @@ class _Upload:
                 f"for the table; add `configs: [{{config_name: default, data_files: {_PARQUET}}}]` to it"
             )
         other, line = (
-            (self.space, self._shown) if self.what == "results" else (self.dataset, f"datasets: [{self.dataset}]")
+            (self.space, self._link_to_space)
+            if self.what == "results"
+            else (self.dataset, f"datasets: [{self.dataset}]")
         )
         if self.what != "webhook" and other is not None and other not in text:
             self.note(f"{self.repository.page}: its README.md does not name {other}; add `{line}` to it")
@@ -378,9 +388,9 @@ class _Upload:
         mine |= {f"{community.FOLDER}/{path.stem}" for path in (self.store / community.FOLDER).glob("*.json")}
         boards = f"{_RESULTS}/{community.FOLDER}/"
         for name, its in datasets.items():
-            there = {key for path in its.files if path.endswith(_RESULT) and (key := _key(path))}
+            there = {key for path in its.files if path.endswith(_RESULT) and (key := _key_of_path(path))}
             there |= {path.removeprefix(f"{_RESULTS}/")[:-5] for path in its.files if path.startswith(boards)}
-            there |= self._withheld(name, its).keys()
+            there |= self._dates_withheld(name, its).keys()
             lacking = sorted(there - mine)
             if kept := [key for key in lacking if key in self.board.left_out]:
                 raise InputError(
@@ -391,7 +401,7 @@ class _Upload:
             if lacking:
                 raise InputError(
                     f"{hub.page(name)} has {number_of(len(lacking), 'result')} that the store lacks, the first "
-                    f"{lacking[0]}; {_bring(name)}, or leave it out with --forget KEY"
+                    f"{lacking[0]}; {_BRING.format(dataset=name)}, or leave it out with --forget KEY"
                 )
         shown = set[str]()  # what only the page has: its dataset, or nobody, knows
         for path in head.files if self.what == "site" else ():
@@ -408,15 +418,15 @@ class _Upload:
         """Leave what is older here than there out of a pull request; InputError where it would be replaced."""
         newer = {}
         for path, file in head.files.items():
-            mine, key = self.folder / path, _key(path)
+            mine, key = self.folder / path, _key_of_path(path)
             if not key or not path.endswith(_RESULT) or not mine.is_file() or not differs(mine, file):
                 continue
-            there = store.made(result_files.read(self._fetched(self.repository.id, head, path).parent))
-            if there > store.made(result_files.read(mine.parent)):
+            there = store.made_at(result_files.read(self._fetch(self.repository.id, head, path).parent))
+            if there > store.made_at(result_files.read(mine.parent)):
                 newer[key] = there
         if not self.options.create_pr:
-            dates = {entry.key: store.made(entry.stored.result) for entry in self.board.entries if entry.stored}
-            rows = self._withheld(self.repository.id, head)
+            dates = {entry.key: store.made_at(entry.stored.result) for entry in self.board.entries if entry.stored}
+            rows = self._dates_withheld(self.repository.id, head)
             newer |= {key: made for key, made in rows.items() if key in dates and made > dates[key]}
         if self.options.create_pr:
             for key in newer:
@@ -426,31 +436,24 @@ class _Upload:
             key, made = next(iter(newer.items()))
             raise InputError(
                 f"{self.repository.page} has a newer result than the store in {number_of(len(newer), 'place')}, the "
-                f"first {key} of {made:%Y-%m-%d %H:%M}; {_bring(self.repository.id)}"
+                f"first {key} of {made:%Y-%m-%d %H:%M}; {_BRING.format(dataset=self.repository.id)}"
             )
 
-    def _withheld(self, dataset: str, head: Head) -> dict[str, datetime]:
+    def _dates_withheld(self, dataset: str, head: Head) -> dict[str, datetime]:
         """When each row that a dataset has without its samples was made."""
         dates: dict[str, datetime] = {}
         for path, file in head.files.items():
             mine = self.folder / path
             if path.startswith(f"{_RESULTS}/{withheld.FOLDER}/") and (not mine.is_file() or differs(mine, file)):
-                kept = withheld.parse(self._fetched(dataset, head, path))
-                dates |= {row.key: store.made(row.result) for table in kept.tables for row in table.rows}
+                kept = withheld.parse(self._fetch(dataset, head, path))
+                dates |= {row.key: store.made_at(row.result) for table in kept.tables for row in table.rows}
         return dates
 
-    def _fetched(self, dataset: str, head: Head, path: str) -> Path:
+    def _fetch(self, dataset: str, head: Head, path: str) -> Path:
         return hub.download(dataset, path, revision=str(head.commit), folder=self.folder.parent / "there")
 
 
-def _key(path: str) -> str:
+def _key_of_path(path: str) -> str:
     """The key of the result that a file in a results dataset belongs to; "" of any other file."""
     found = re.fullmatch(rf"{_RESULTS}/((?:[^/]+/){{3}}[^/]+)/[^/]+", path)
     return found[1] if found else ""
-
-
-def _bring(dataset: str) -> str:
-    return (
-        f"get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
-        "`reelbench leaderboard add DIR --store STORE --as-maintainer`"
-    )

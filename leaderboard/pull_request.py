@@ -92,7 +92,7 @@ class PullRequests:
                     return "not in time"
                 if not offers:
                     raise
-                text = submission_page.unchecked(offers[-1].commit, str(error))
+                text = submission_page.markdown_unchecked(offers[-1].commit, str(error))
         if not offers:
             return "skipped"
         if text is None:
@@ -128,9 +128,12 @@ class PullRequests:
         # What is offered is compared with where it left `main`.
         with self._repository.errors_in_one_line():
             head = self._repository.head(f"refs/pr/{number}")
-            mine = self._history(f"refs/pr/{number}")
-            common = set(self._history("main"))
-            base = self._repository.head(next((commit for commit in mine if commit in common), None))
+            mine, main = (
+                self._repository.api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
+                for revision in (f"refs/pr/{number}", "main")
+            )
+            common = {commit.commit_id for commit in main}
+            base = self._repository.head(next((one.commit_id for one in mine if one.commit_id in common), None))
         touched = [path for path, file in head.files.items() if base.files.get(path) != file]
         gone = sorted(base.files.keys() - head.files.keys())
         if not any(path.startswith("results/") for path in (*touched, *gone)):
@@ -148,7 +151,8 @@ class PullRequests:
             files = {}
         commit, notes = str(head.commit), list[str]()
         tell(Offer(commit, ours[-1].id if ours else None))
-        if ours and submission_page.commit_of(ours[-1].content) == commit:
+        told = ours and submission_page.COMMIT.match(ours[-1].content)
+        if told and told[1] == commit:
             return None
         _download(self.dataset, commit, files, folder)
         handed_in = sorted({(folder / path).parent for path in files})
@@ -164,10 +168,6 @@ class PullRequests:
             notes.append(f"not compared with the table, {_UNREADABLE}: {error}")
             results = read()
         return submission_page.markdown(Report(results, tuple(problems), tuple(notes)), commit=commit)
-
-    def _history(self, revision: str) -> list[str]:
-        commits = self._repository.api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
-        return [commit.commit_id for commit in commits]
 
     def _is_of(self, author: str, organisation: str) -> bool:
         """Whether an author is an organisation, or one of its public members, or of those whose dataset this is."""

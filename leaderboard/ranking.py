@@ -39,7 +39,7 @@ class PairedDifference(NamedTuple):
     alone: float | None = None
 
     @property
-    def told(self) -> int:
+    def direction(self) -> int:
         """1 where the row is better, -1 where it is worse, 0 where the two can't be told apart."""
         return self.told_among(1)
 
@@ -78,7 +78,7 @@ def rules() -> str:
     return text.format(**numbers, most_unscored=f"{100 * MOST_UNSCORED:g}")
 
 
-def ranked(
+def rank_group(
     spec: BenchmarkSpec,
     entries: Sequence[BoardEntry],
     models: Mapping[str, Hashable] | None = None,
@@ -108,7 +108,7 @@ def ranked(
         row.key: 1 + sum(scores[one.key] > scores[row.key] for model, one in best.items() if model != of[row.key])
         for row in runs or rows
     }
-    return ranks, noise or (compared(spec, list(best.values())) if runs else Noise({}, None))
+    return ranks, noise or (compare_runs(spec, list(best.values())) if runs else Noise({}, None))
 
 
 def over_judges(spec: BenchmarkSpec, entries: Sequence[BoardEntry]) -> dict[str, tuple[int, int]]:
@@ -130,7 +130,7 @@ def over_judges(spec: BenchmarkSpec, entries: Sequence[BoardEntry]) -> dict[str,
     return {key: (min(places), max(places)) for key, places in ranks.items()}
 
 
-def compared(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
+def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     """Compare runs of one table with each other, a row a model, whatever their items without a score would be."""
     if len(rows) > MOST_COMPARED:
         return Noise({}, None, videos=_run(spec, rows[0]).lowest.clusters)

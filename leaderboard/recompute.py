@@ -18,7 +18,7 @@ from reelbench.judges.verdicts import is_judged
 from reelbench.leaderboard import against_data, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import Check, Stated
-from reelbench.leaderboard.mismatches import SHOWN, MismatchError, metric_mismatches, score_mismatches, some
+from reelbench.leaderboard.mismatches import SHOWN, MismatchError, listing, metric_mismatches, score_mismatches
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again
 from reelbench.registry import bounds, discovery
 from reelbench.registry.data import loading
@@ -220,7 +220,7 @@ class _Recomputed:
         if self._hidden and (scored := [sample.id for sample in self.samples if sample.state == "scored"]):
             yield (
                 f"the answers of split {self._split!r} are hidden, so no score can be known; "
-                f"{some('item', scored)} scored"
+                f"{listing('item', scored)} scored"
             )
             return
         for sample in self.samples:
@@ -329,7 +329,7 @@ class _Recomputed:
         elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
             yield f"has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
         else:
-            index = candidates.chosen(mode, sample.id, len(texts), replies).index
+            index = candidates.choose(mode, sample.id, len(texts), replies).index
             if texts[index] != sample.prediction:
                 yield f"its prediction is not candidate {index}, which the ranker's replies choose"
 
@@ -368,7 +368,8 @@ class _Recomputed:
         untagged = sum(not any(sample.facets.get(name) for name in from_tags) for sample in samples)
         if untagged == len(samples):  # no tags were given
             beside["tags_without_question"] = untagged = 0
-        counts = aggregation.count(samples, **beside, questions_without_tags=untagged)
+        beside["questions_without_tags"] = untagged
+        counts = aggregation.ScoredItems(spec, samples, beside=beside).counts
         for name, value in counts:
             said = getattr(result.counts, name)
             if said != value:

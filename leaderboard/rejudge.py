@@ -5,7 +5,7 @@ judge that is asked at temperature 0 says mostly what it said before, one that n
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,14 +16,13 @@ from reelbench.leaderboard.against_data import KnownRows, as_asked
 from reelbench.registry import discovery
 from reelbench.registry.base_record import Record
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.records import Result
+from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import ScoredItems
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.leaderboard.recompute import VerifiedResult
 
 
 def write_anew(folder: Path, spec: BenchmarkSpec, scored: ScoredItems, of: Result, **said: Any) -> None:  # noqa: ANN401
@@ -84,15 +83,14 @@ class Rejudge:
         if self.number < 1:
             raise InputError(f"--rejudge: {self.number} is not a number from 1 up")
 
-    def __call__(self, verified: "VerifiedResult", known: KnownRows) -> Rejudged:
+    def __call__(self, result: Result, samples: Iterable[Sample], known: KnownRows) -> Rejudged:
         """Ask again about a judged result; ReelbenchError if its data is not here, or nothing could be asked."""
         from reelbench.judges.judge_run import judge_items
 
-        result, record = verified.result, verified.result.judge
-        spec = discovery.spec_of(result.benchmark)
+        spec, record = discovery.spec_of(result.benchmark), result.judge
         if record is None or spec.judge is None:
             raise InputError(f"--rejudge: the result of {result.model.id} has no judge")
-        marked = (s for s in verified.samples if s.state == "scored" and is_judged(s))
+        marked = (s for s in samples if s.state == "scored" and is_judged(s))
         judged = [s for s in marked if not needs_no_judge(s.text)]
         draw = random.Random(f"{self.seed}:{result.provenance.samples_sha256}")  # noqa: S311 - no secret
         drawn = draw.sample(sorted(judged, key=lambda s: s.id), min(self.number, len(judged)))

@@ -194,7 +194,7 @@ class Rejudgement:
             return Rejudged(one.source.key, why=f"{why}; no answer is judged", failed=True)
         folder = out / (_UNSAFE.sub("_", options.name) or "judge") / one.source.key
         said = source.provenance
-        scored = replace(scored, metrics={**scored.metrics, **overlap}) if same_words else scored
+        scored = replace(scored, known=overlap) if same_words else scored
         write_anew(folder, spec, scored, source, citation=said.citation, url=said.url, note=said.note)
         filing = Filing(account=one.source.check.account, as_maintainer=True, judged=True)
         [added] = stores.add(folder, self.store, filing=filing)

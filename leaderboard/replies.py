@@ -62,7 +62,7 @@ def record_problems(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator
 
 def panel_problems(spec: BenchmarkSpec, record: JudgeRecord | None, samples: Sequence[Sample]) -> Iterator[str]:
     """Yield the statements of a panel's record that its samples don't bear out: agreement, numbers by each judge."""
-    again = panel_agreement.completed(spec, samples, record)
+    again = panel_agreement.with_agreement(spec, samples, record)
     if record is None or again is None or not record.panel or not again.panel:
         return
     stated, expected = ({name: v for name, v in (r.agreement or {}).items() if v is not None} for r in (record, again))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reelbench.judges.verdicts import is_judged
-from reelbench.registry.data.loading import imported
+from reelbench.registry.data.loading import import_object
 from reelbench.registry.decoding import Answering
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Result, Sample, SettingsRecord
@@ -31,11 +31,11 @@ def read_again(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, ro
     A letter in free text can't be told without the options, which stand in the row.
     """
     if sample.option_scores is not None:
-        return option_scores.parsed(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
+        return option_scores.parse(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
     prediction, parsed = sample.prediction, sample.parsed or {}
     read = answers.reread(spec, prediction, row["options"] if row and "options" in row else None, timing(row))
     if isinstance(prediction, Mapping):
-        complete = getattr(imported(spec.formats), "reread", None) is not None
+        complete = getattr(import_object(spec.formats), "reread", None) is not None
     else:
         complete = not isinstance(prediction, str)
     return {name: read.get(name) for name in parsed if complete or name in read}

@@ -25,7 +25,7 @@ from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, installing
-from reelbench.registry.files import read_text, remove_leftovers, replaced
+from reelbench.registry.files import read_text, remove_leftovers, replacing_folder
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, MetricValue
@@ -73,7 +73,7 @@ def build(
     if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     remove_leftovers(out)
-    with replaced(out) as aside:
+    with replacing_folder(out) as aside:
         write(board, aside, workers, url=url)
     return board
 
@@ -247,7 +247,7 @@ def document(board: Board) -> dict[str, Any]:
 
 
 def _groups(board: Board) -> list[dict[str, Any]]:
-    counting = overall.counted(board.main, board.specs, board.entries, board.ranks)
+    counting = overall.counted_groups(board.main, board.specs, board.entries, board.ranks)
     return [
         {
             "id": group.id,
@@ -257,10 +257,10 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "main": board.main.get(group.benchmark) == group,
             "counts": group in counting,
             "listed": board.listed_only.get(group),
-            "headline": headline.of_group(board, group),
+            "headline": headline.of_board(board, group),
             "videos": board.noise[group].videos,
             "pairs": f"pairs/{file_name(group.id)}" if board.noise[group].pairs else None,
-            "facets": sorted({facet for entry in board.rows(group) for facet in entry.breakdowns}),
+            "facets": sorted({facet for entry in board.rows[group] for facet in entry.breakdowns}),
             "shortcuts": {
                 column: share | {"v": [_short(number) for number in share["v"]]}
                 for column, share in board.shares(group).items()
@@ -268,7 +268,7 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "relations": board.relations(group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
-        | {column.id: column.value(board, board.rows(group)[0]) for column in columns.COLUMNS if column.of_group}
+        | {column.id: column.value(board, board.rows[group][0]) for column in columns.COLUMNS if column.of_group}
         for groups in board.groups.values()
         for group in groups
     ]
@@ -321,9 +321,10 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
 
 
 def _metric(metric: Metric) -> dict[str, Any]:
-    stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit", "low", "high")}
+    stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit")}
+    low, high = metric.bounds
     parts = metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else ()
-    return stated | {"parts": parts, "of_corpus": isinstance(metric.aggregate, Corpus)}
+    return stated | {"low": low, "high": high, "parts": parts, "of_corpus": isinstance(metric.aggregate, Corpus)}
 
 
 def value_and_ends(found: MetricValue | None) -> list[float] | None:

@@ -61,7 +61,7 @@ def _read(stored: StoredResult) -> tuple[list[Sample], list[Sample] | None]:
     if stored.runs:
         both = [_read(replace(one, videos=stored.videos)) for one in stored.runs]
         today = [again for _, again in both if again is not None]
-        return runs.averaged([there for there, _ in both]), runs.averaged(today) if len(today) == len(both) else None
+        return runs.average([there for there, _ in both]), runs.average(today) if len(today) == len(both) else None
     only = stored.videos
     samples = [s for s in result_files.read_samples(stored.folder) if only is None or s.video in only]
     if rereading.is_current(stored.result):

@@ -34,7 +34,7 @@ from reelbench.leaderboard.trust import Filing
 from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import is_aside, replaced, sha256_of
+from reelbench.registry.files import is_aside, replacing_folder, sha256_of
 from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -259,7 +259,7 @@ def _add_one(
     if counts.items and not aggregation.answered(counts):
         shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
         raise InputError(f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again")
-    rejudged = rejudge(verified, known) if rejudge is not None and result.judge is not None else None
+    rejudged = rejudge(result, verified.samples, known) if rejudge and result.judge else None
     result = result if about is None else _with_about(result, about)
     return _file(folder, store, verified, result, rejudged=rejudged, filing=filing)
 
@@ -344,7 +344,7 @@ def _file(
         if there.model_dump() == result.model_dump():
             outcome = "same"
             check = carry_over(old, check)
-        elif made(there) > date_of(result):
+        elif made_at(there) > date_of(result):
             why = f"a newer result of the same model and settings is there ({there.provenance.date}); it stays"
             return Added(folder, "older", place, why, result=result)
         else:
@@ -354,10 +354,10 @@ def _file(
     for source in (place, folder):
         if check.calibration_sha256 is not None and check.calibration_sha256 == calibration_sha256(source):
             files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
-    check = filing.marked(folder, check, old)
+    check = filing.with_owner(folder, check, old)
     files[CHECK_FILE] = check.text.encode()
     # No flush to disk for each of thousands of small files: the hashes in check.json show a file that is not whole.
-    with replaced(place) as aside:
+    with replacing_folder(place) as aside:
         for name, content in files.items():
             (aside / name).write_bytes(content)
         same = sha256_of(aside / result_files.SAMPLES_FILE) == check.samples_sha256
@@ -366,7 +366,7 @@ def _file(
     return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 
-def made(result: Result) -> datetime:
+def made_at(result: Result) -> datetime:
     """When a stored result was made; one whose date can't be is older than any."""
     try:
         date = date_of(result)

@@ -192,7 +192,7 @@ class _Tables:
             there = self._checks.get(key_of(result))
             newest = max((check.taken for check in self._checks.values() if check.taken), default=None)
             said = read_check(added.source / CHECK_FILE)
-            if wrong := trust.misstated(said, there, newest, self._account):
+            if wrong := trust.misstatement(said, there, newest, self._account):
                 return wrong
         why = self._refused.get(result.model.id)
         return why if why and store.same_bytes(added.source, result, self._path) is None else None
@@ -225,7 +225,7 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
     result = added.result
     spec = known_spec(result) if result else None
     metrics = _stated_and_recomputed(spec, result, added.metrics) if spec and result else {}
-    owner = identity.reserved(spec, result) if spec and result else None
+    owner = identity.reserved_name(spec, result) if spec and result else None
     why = tables.refuses(added, result) if result and added.check else None
     if owner is not None and is_of is not None and not is_of(owner):
         why = f"its name is {owner}'s, and only {owner}'s own people hand in results under it"
@@ -235,7 +235,7 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
     stored = store.as_stored(key_of(result), added.source, result, added.check, tables.rows_here)
     entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))
     rows, replaced = tables.table_of(entry)
-    ranks, noise = ranking.ranked(spec, [*rows, entry]) if tables.known else ({}, Noise({}, None))
+    ranks, noise = ranking.rank_group(spec, [*rows, entry]) if tables.known else ({}, Noise({}, None))
     rank = ranks.get(entry.key)
     samples = list(result_files.read_samples(added.source))
     return SubmittedResult(
@@ -250,8 +250,8 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
         near=tuple(_near(spec, entry, samples, rows, replaced=replaced, noise=noise)),
         missing=(
             *((f"its name is {owner}'s: take it from {owner}'s own people alone",) if owner and is_of is None else ()),
-            *_unsaid(spec, entry, samples),
-            *(_moved(spec, [*rows, *([replaced] if replaced else [])], noise) if rank is not None else ()),
+            *_facts_to_say(spec, entry, samples),
+            *(_changed_places(spec, [*rows, *([replaced] if replaced else [])], noise) if rank is not None else ()),
         ),
     )
 
@@ -298,18 +298,18 @@ def _near(
         yield Near(place, row.key, row.model, score, paired)
 
 
-def _moved(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Iterator[str]:
+def _changed_places(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Iterator[str]:
     """Yield the changes that the table will show of others: each new model adds pairs, for which all are adjusted."""
-    _, before = ranking.ranked(spec, rows)
+    _, before = ranking.rank_group(spec, rows)
     names = {row.key: row.model for row in rows}
     for (a, b), pair in before.pairs.items():
         now = after.pair(a, b)
-        if now is not None and now.told != pair.told:
-            told = "are told apart" if now.told else "can no longer be told apart"
+        if now is not None and now.direction != pair.direction:
+            told = "are told apart" if now.direction else "can no longer be told apart"
             yield f"{names[a]} and {names[b]} {told} once it is in the table"
 
 
-def _unsaid(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) -> Iterator[str]:
+def _facts_to_say(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) -> Iterator[str]:
     """Yield the facts that a reader would miss in a result that holds."""
     assert entry.stored is not None  # noqa: S101 - a run
     result, counts = entry.stored.result, entry.stored.result.counts

@@ -19,8 +19,8 @@ LONGEST = 60_000
 TITLE = "### Reelbench:"
 """What every text begins with."""
 
-_COMMIT = re.compile(rf"{TITLE}[^\n]*\n\nCommit: `([0-9a-f]{{40}})`\n")
-"""The two lines of a text's head, in which nothing of a stranger's stands."""
+COMMIT = re.compile(rf"{TITLE}[^\n]*\n\nCommit: `([0-9a-f]{{40}})`\n")
+"""The two lines of a text's head, in which nothing of a stranger's stands: the commit that it is about."""
 
 _NAME, _REASON = 80, 1000
 """Characters shown of a stranger's name, and of why a result is refused."""
@@ -55,15 +55,9 @@ def markdown(report: Report, *, commit: str | None = None) -> str:
     return text + "\n"
 
 
-def unchecked(commit: str, why: str) -> str:
+def markdown_unchecked(commit: str, why: str) -> str:
     """Return the text for what could not be looked at to its end."""
     return f"{TITLE} not checked\n\nCommit: `{commit}`\n\n- **not checked**: {why}\n"
-
-
-def commit_of(text: str) -> str | None:
-    """Return the commit that a text of ours is about, as its head says; None where that names none."""
-    match = _COMMIT.match(text)
-    return match[1] if match else None
 
 
 def verbatim(text: str, longest: int = _NAME) -> str:

@@ -12,7 +12,7 @@ from reelbench.judges.identity import returned_ids, single_judges
 from reelbench.leaderboard import aliases, checks, identity
 from reelbench.leaderboard.checks import CHECK_FILE, Check
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Record, checked
+from reelbench.registry.base_record import Record, record_of
 from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.files import read_json, read_text, sha256_of
 from reelbench.registry.records import BenchmarkRecord, JudgeRecord
@@ -34,7 +34,7 @@ class BoardSettings(Record):
     judges: tuple[str, ...] = ()
     benchmarks: dict[str, str] = Field(default_factory=dict[str, str])
 
-    def believed(self, results: Iterable[tuple[str, BenchmarkRecord]]) -> set[str]:
+    def trusted_keys(self, results: Iterable[tuple[str, BenchmarkRecord]]) -> set[str]:
         """Return the keys of results that are scored as the board knows their benchmark: by its registry, or a row.
 
         None of them states a newer version than is known: the newest is a benchmark's main table.
@@ -62,7 +62,7 @@ def read(store: Path) -> BoardSettings | None:
     path = store / FILE
     if not path.is_file():
         return None
-    return checked(BoardSettings, read_mapping(read_text(path), str(path)), str(path), mark=": ")
+    return record_of(BoardSettings, read_mapping(read_text(path), str(path)), str(path), mark=": ")
 
 
 # --- whose it is -----------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class Filing:
     judged: bool = False
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def marked(self, folder: Path, check: Check, there: Check | None) -> Check:
+    def with_owner(self, folder: Path, check: Check, there: Check | None) -> Check:
         """Return a new check with whose it is; `there` is the check of the result of that key in the store."""
         said = None  # the check beside the result, where it is one of these very files
         if self.as_maintainer and (folder / CHECK_FILE).is_file():
@@ -104,7 +104,7 @@ class Filing:
         return check.model_copy(update=update)
 
 
-def misstated(said: Check, there: Check | None, newest: datetime | None, account: str | None) -> str | None:
+def misstatement(said: Check, there: Check | None, newest: datetime | None, account: str | None) -> str | None:
     """Return the misstatement, of when and by whom it was taken, in a check that a submitter hands in, or None.
 
     `there` is the board's own check of that key, `newest` when the board took what it took last, `account` who hands

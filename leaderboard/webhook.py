@@ -195,7 +195,7 @@ def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, not
     from aiohttp import web
 
     readers = (f"reelbench.scoring.answers.{name}" for name in ("scored", "compiled"))
-    ours = ("reelbench.leaderboard.pull_request", *readers, *discovery.packages())
+    ours = ("reelbench.leaderboard.pull_request", *readers, *discovery.registry().packages)
     bounded.prepare(*ours, "huggingface_hub.hf_api", "huggingface_hub.file_download", "h11", "numpy.random")
     if not bounded.MEMORY_IS_BOUNDED:
         note(f"a look at a pull request has a deadline, and no bound of memory on this system ({sys.platform})")

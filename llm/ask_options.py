@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from reelbench.llm.defaults import CACHE_FILE, CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
-from reelbench.llm.served import LOCAL, PROVIDERS
+from reelbench.llm.model_names import LOCAL, PROVIDERS
 from reelbench.registry import bounds, settings
 from reelbench.registry.credentials import refuse_in_words, refuse_secrets, without
 from reelbench.registry.errors import InputError
@@ -40,7 +40,7 @@ class AskOptions:
             sent with every call.
         api_key: Never shown, logged or stored; None sends a placeholder, which local servers take.
         key_from: Variable that the key is of, to be named to the user.
-        provider: Name of the provider that is asked, in `served.PROVIDERS`; None where a server was named.
+        provider: Name of the provider that is asked, in `model_names.PROVIDERS`; None where a server was named.
         concurrency: Maximum concurrent calls; fewer while the server answers 429.
         extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …); part of the key.
         max_tokens: Most tokens of an answer, thinking included; None is the caller's own limit, or none.

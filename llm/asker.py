@@ -181,7 +181,7 @@ class Asker:
         """Who gives the replies, kept beside each; None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self.lock = threading.Lock()
-        self._on_note = on_note
+        self._say: Callable[[str], object] = on_note or partial(_log.warning, "%s")
         self.cache = ReplyCache.shared(options, self.note)
         self.ahead = _SHARED if self.cache.is_shared else 1
         """How many times more questions are begun where several machines share them: most wait for the others."""
@@ -193,7 +193,7 @@ class Asker:
         self._tasks: dict[bytes, asyncio.Task[str | None]] = {}
         self._asking_for_end: asyncio.Task[None] | None = None
         self._notes_end = notes_end
-        self._tells = tells
+        self._tells = tells and on_note is not None
         self._entered = 0
         self._left = self._closed = False
         self._batches: Batches | None = None  # within `async with`; whoever asks otherwise has their own
@@ -211,7 +211,7 @@ class Asker:
 
     # --- the outside -------------------------------------------------------------------------------------------------
 
-    def cached(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
+    def cached_replies(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
         """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
         shape, replies = self.shape(messages), list[Reply]()
         while (stored := self.cache.get(reply_key(shape, vote, len(replies)))) is not None:
@@ -258,14 +258,14 @@ class Asker:
             if reason is None:
                 await self.cache.look(key)
                 await self.cache.aside(cursor.advance)
-        return self.counted(cursor, reason)
+        return self.count_result(cursor, reason)
 
     def _forget(self, key: bytes, ended: "asyncio.Task[str | None]") -> None:
         del self.cache.in_flight[key], self._tasks[key]
         if not ended.cancelled():
             ended.exception()  # looked at: where the work has ended by another error, nobody waits for this one
 
-    def counted(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
+    def count_result(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
         """Return a question's result, its replies added to the tally."""
         tally, host, result = self.tally, self.options.host, cursor.result(reason)
         with self.lock:
@@ -283,12 +283,6 @@ class Asker:
         line = self.options.redact(line)
         self.notes.append(line)
         self._say(line)
-
-    def _say(self, line: str) -> None:
-        if self._on_note is None:
-            _log.warning("%s", line)
-        else:
-            self._on_note(line)
 
     async def shut(self) -> None:
         """Stop asking, in the event loop: what is in flight is given up, connections are closed."""
@@ -310,10 +304,10 @@ class Asker:
         self._leave()
         self._closed = True
         self.cache.close(self.note)
-        if self._tells and self.tally.replies and self._on_note is not None:
-            taken = self.tally.taken()
+        if self._tells and self.tally.replies:
+            taken = self.tally.record_fields()
             dates = shown_dates(taken["kept_from"], taken["kept_to"])
-            self._on_note(f"{self.options.model}: {taken['calls']} asked, {taken['cached']} kept{dates}")
+            self._say(f"{self.options.model}: {taken['calls']} asked, {taken['cached']} kept{dates}")
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
@@ -331,9 +325,14 @@ class Asker:
         self._entered += 1
         if self._entered > 1:
             return self
-        self._batches = Batches(self.options, self.cache, self.note, self._tell)
-        if self.options.batch:
-            await self._collect_batches()
+        self._batches = Batches(self.options, self.cache.store, self.note, self._tell)
+        try:
+            if self.options.batch:
+                await self._collect_batches()
+        except BaseException:
+            self._entered -= 1
+            self._batches.close()
+            raise
         return self
 
     async def __aexit__(
@@ -355,7 +354,7 @@ class Asker:
         """Keep what this model's batches have answered, once; nothing is sent where none is under way."""
         async with self._collecting:
             whose = self.options.model, self.options.host
-            if not self._collected and self._batches is not None and self.cache.store.batched(*whose):
+            if not self._collected and self._batches is not None and self.cache.store.batched_keys(*whose):
                 await asyncio.to_thread(self._batches.collect)
             self._collected = True
 
@@ -363,7 +362,7 @@ class Asker:
         """Return the digest of a request, of which vote and attempt make a reply's key."""
         return request_shape(self.options.model, messages, self.sampling)
 
-    async def served(self) -> dict[str, Any] | None:
+    async def served_model(self) -> dict[str, Any] | None:
         """Return the server's facts of the model: id, root, owned_by, max_model_len; None where it states none.
 
         TransientError or NotServedError where it can't be asked.
@@ -387,7 +386,7 @@ class Asker:
             if isinstance(value, str) or (type(value) is int and abs(value) < 2**53)
         }
 
-    async def again(self, messages: Sequence[Message]) -> Reply | None:
+    async def ask_again(self, messages: Sequence[Message]) -> Reply | None:
         """Ask a question whose reply is kept once more, which is not kept; None where nothing comes of it."""
         estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
         async with Turn(self._pacer), self._budget.call(estimate or 0.0, self.cache, self.options.option) as call:
@@ -419,7 +418,7 @@ class Asker:
                 began, failures, tries = asyncio.get_running_loop().time(), 0, 0
                 while True:
                     try:
-                        await self._call(key, messages, await turn.made())
+                        await self._call(key, messages, await turn.result())
                     except TransientError as error:
                         failures, tries = failures + 1, tries + (not error.limited)
                         self._stop_if_hopeless(began, error, tries)
@@ -428,10 +427,10 @@ class Asker:
                         wait = self.options.backoff * 2 ** min(failures - 1, 6) * random.uniform(0.5, 1.0)  # noqa: S311
                         wait = max(wait, error.wait or 0.0)
                         if error.limited:
-                            self._pacer.limited(turn.round, error.wait)
+                            self._pacer.note_limit(turn.round, error.wait)
                             turn.leave()  # to others, meanwhile; at a server in trouble these would only fail too
                         else:
-                            self._pacer.answered()
+                            self._pacer.note_answer()
                         await self._pacer.unless_stopped(asyncio.sleep(wait))
                         await turn.come_back()
                     else:
@@ -452,7 +451,7 @@ class Asker:
 
     def _rejection(self, error: RejectedError) -> str:
         """Return the reason for a request that the server doesn't take; where it takes none, asking stops."""
-        self._pacer.answered()
+        self._pacer.note_answer()
         self._rejected += 1
         if self._rejected == 1:
             self.note(str(error))
@@ -463,12 +462,12 @@ class Asker:
     async def _claim(self, key: bytes, turn: Turn) -> Claimed:
         """Claim a key, once no other process asks for it -> whose it is: ours, nobody's (it is here), or a batch's."""
         while True:
-            state = await self.cache.claim(key)
+            state = await self.cache.claims.do(key)
             if state == "batched" and not self._collected and self._batches is not None:
                 await self._collect_batches()
             elif state == "theirs":
                 turn.leave()  # and claim without one from here on: most have the reply by then
-                await self._pacer.unless_stopped(self.cache.released(key))
+                await self._pacer.unless_stopped(self.cache.wait_for_release(key))
             else:
                 return state
 
@@ -484,8 +483,8 @@ class Asker:
             if budget.limit != Limit(None, None) and budget.job is None and self.cache.is_shared and not budget.noted:
                 budget.noted = True
                 self.note(
-                    f"the budget of {budget.shown} is this process's alone; {settings.JOB.name}, set to one name for "
-                    "several, counts theirs together"
+                    f"the budget of {budget.in_words} is this process's alone; {settings.JOB.name}, set to one name "
+                    "for several, counts theirs together"
                 )
         return self._client
 
@@ -512,7 +511,7 @@ class Asker:
         estimate = options.cost_usd(tokens, _SHORT_REPLY) or 0.0
         async with self._budget.call(estimate, self.cache, options.option) as call:
             if call is None:
-                line = f"the budget of {self._budget.shown} for {options.who} is used up; run again to go on"
+                line = f"the budget of {self._budget.in_words} for {options.who} is used up; run again to go on"
                 raise self._stop(BUDGET, line)
             self.tally.requests += 1
             try:

@@ -14,10 +14,11 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.llm.cache import ReplyCache, stored_now
+from reelbench.llm.cache import stored_now
 from reelbench.llm.client import (
     PLACEHOLDER_KEY,
     NotServedError,
@@ -28,7 +29,7 @@ from reelbench.llm.client import (
     server_of,
 )
 from reelbench.llm.messages import Message, body_of
-from reelbench.llm.store import StoredBatch, StoredReply
+from reelbench.llm.store import SqlStore, StoredBatch, StoredReply
 from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 MOST_REQUESTS = 50_000
@@ -44,18 +45,15 @@ _METADATA = "reelbench"  # key of the token in a batch's metadata
 _GROUP = 500  # replies kept in one transaction
 
 
+@dataclass(eq=False, repr=False)
 class Batches:
-    """The batches of one model on one server. Use it from one thread."""
+    """The batches of one model on one server, those of a store. Use it from one thread."""
 
-    def __init__(
-        self, options: AskOptions, cache: ReplyCache, note: Callable[[str], None], tell: Callable[[], None]
-    ) -> None:
-        self._options = options
-        self._tell = tell  # who is asked, before the first request
-        self._store = cache.store
-        self._whose = options.model, options.host
-        self._note = note
-        self._client: Any = None
+    options: AskOptions
+    store: SqlStore
+    note: Callable[[str], None]
+    tell: Callable[[], None]  # who is asked, before the first request
+    _client: Any = None
 
     def close(self) -> None:
         """Close the connections to the server."""
@@ -64,12 +62,12 @@ class Batches:
 
     def collect(self) -> None:
         """Keep what batches have answered; ReelbenchError where the file of replies can't be written."""
-        for batch in self._store.batches(*self._whose):
+        for batch in self.store.batches(self.options.model, self.options.host):
             try:
                 self._collect_one(batch)
-            except _broken() as error:
-                why = one_line(self._options.redact(str(error)))
-                self._note(f"batch {batch.id or batch.token}: not looked at ({why}); run again later")
+            except _server_errors() as error:
+                why = one_line(self.options.redact(str(error)))
+                self.note(f"batch {batch.id or batch.token}: not looked at ({why}); run again later")
                 return
 
     def submit(self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]) -> None:
@@ -77,7 +75,7 @@ class Batches:
 
         ReelbenchError where the server does not take them; nothing is under way then.
         """
-        options = self._options
+        options = self.options
         if options.budget_calls is not None and len(requests) > options.budget_calls:
             raise ReelbenchError(
                 f"a batch of {len(requests)} requests is over the budget of {options.budget_calls} calls"
@@ -97,7 +95,7 @@ class Batches:
     def _send(self, lines: Mapping[bytes, bytes]) -> None:
         """Hand over one batch: those of the lines, by key, that nobody else has."""
         token = secrets.token_hex(16)
-        mine = self._store.begin_batch(token, *self._whose, list(lines)) if lines else []
+        mine = self.store.begin_batch(token, self.options.model, self.options.host, list(lines)) if lines else []
         if not mine:
             return
         content = b"".join(lines[key] for key in mine)
@@ -111,17 +109,17 @@ class Batches:
                 metadata={_METADATA: token},
             )
         except NotServedError as error:
-            self._store.end_batch(token)
+            self.store.end_batch(token)
             raise ReelbenchError(str(error)) from None
-        except _broken() as error:
-            what = f"the batch could not be handed over ({one_line(self._options.redact(str(error)))})"
+        except _server_errors() as error:
+            what = f"the batch could not be handed over ({one_line(self.options.redact(str(error)))})"
             if isinstance(getattr(error, "status_code", None), int) and error.status_code < 500:  # type: ignore[attr-defined] # noqa: PLR2004
-                self._store.end_batch(token)
+                self.store.end_batch(token)
                 raise ReelbenchError(f"{what}; nothing is under way") from None
             raise ReelbenchError(f"{what}; run again: if the server has it, it is found there") from None
-        self._store.name_batch(token, batch.id)
+        self.store.name_batch(token, batch.id)
         handed_over = number_of(len(mine), "request")
-        self._note(f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies")
+        self.note(f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies")
 
     # --- collecting --------------------------------------------------------------------------------------------------
 
@@ -135,26 +133,26 @@ class Batches:
             state = self._ready().batches.retrieve(name)
         except openai.NotFoundError:
             if time.time() - batch.at < _FORGOTTEN:
-                self._note(f"batch {name}: the server does not know it; is this the key that handed it over?")
+                self.note(f"batch {name}: the server does not know it; is this the key that handed it over?")
                 return
-            self._store.end_batch(batch.token)
-            self._note(f"batch {name}: gone from the server; its requests are asked again")
+            self.store.end_batch(batch.token)
+            self.note(f"batch {name}: gone from the server; its requests are asked again")
             return
         counts = state.request_counts
         done = f"{counts.completed} of {counts.total} done" if counts else "not begun"
         if state.status in _OPEN:
-            self._note(f"batch {name}: {state.status}, {done}; rerun the command to collect the replies")
+            self.note(f"batch {name}: {state.status}, {done}; rerun the command to collect the replies")
             return
         failures: Counter[str] = Counter()
         kept = 0
         for file_id in filter(None, (state.output_file_id, state.error_file_id)):
             kept += self._keep(file_id, failures)
-        freed = self._store.end_batch(batch.token)
+        freed = self.store.end_batch(batch.token)
         why = f" ({', '.join(f'{n} {what}' for what, n in failures.most_common(3))})" if failures else ""
         if state.status == "failed" and state.errors and state.errors.data:
-            why = f" ({one_line(self._options.redact(str(state.errors.data[0].message)))})"
+            why = f" ({one_line(self.options.redact(str(state.errors.data[0].message)))})"
         rest = f", {freed} without one{why}: they are free to be asked again" if freed else ""
-        self._note(f"batch {name}: {state.status}, {kept} replies kept{rest}")
+        self.note(f"batch {name}: {state.status}, {kept} replies kept{rest}")
 
     def _keep(self, file_id: str, failures: Counter[str]) -> int:
         """Keep the replies in one of a batch's files -> how many there were."""
@@ -169,8 +167,8 @@ class Batches:
                     key = bytes.fromhex(row["custom_id"])
                     answered: dict[str, Any] = row.get("response") or {}
                     if answered.get("status_code") == 200:  # noqa: PLR2004
-                        reply = reply_in(answered["body"], self._options, None)
-                        group.append(stored_now(key, self._options.model, reply))
+                        reply = reply_in(answered["body"], self.options, None)
+                        group.append(stored_now(key, self.options.model, reply))
                     else:
                         body: dict[str, Any] = answered.get("body") or {}
                         error: dict[str, Any] = row.get("error") or body.get("error") or {}
@@ -183,10 +181,10 @@ class Batches:
                 except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                     failures["unreadable line"] += 1
                 if len(group) >= _GROUP:
-                    kept += self._store.put_batched(group)
+                    kept += self.store.put_batched(group)
                     group = []
         # Only what we asked for is kept: a server can't put replies of its own choosing there.
-        return kept + self._store.put_batched(group)
+        return kept + self.store.put_batched(group)
 
     def _id_at_server(self, batch: StoredBatch) -> str | None:
         """Return the id of a batch whose id never came back; None where another process is at it, or there is none."""
@@ -195,11 +193,11 @@ class Batches:
         for other in self._ready().batches.list(limit=100):
             metadata: dict[str, str] = other.metadata or {}
             if metadata.get(_METADATA) == batch.token:
-                self._store.name_batch(batch.token, other.id)
+                self.store.name_batch(batch.token, other.id)
                 return other.id
             if other.created_at < batch.at - _FORGOTTEN:
                 break
-        self._store.end_batch(batch.token)
+        self.store.end_batch(batch.token)
         return None
 
     # --- the file, the client ----------------------------------------------------------------------------------------
@@ -209,7 +207,7 @@ class Batches:
         if self._client is None:
             import openai
 
-            options = self._options
+            options = self.options
             _, base, query, is_azure = server_of(options)
             if is_azure:
                 raise InputError(f"{options.option}-batch: on Azure give the URL that ends in /openai/v1")
@@ -221,11 +219,11 @@ class Batches:
                 max_retries=options.tries - 1,
                 http_client=openai.DefaultHttpxClient(timeout=options.timeout, follow_redirects=False),
             )
-            self._tell()
+            self.tell()
         return self._client
 
 
-def _broken() -> tuple[type[Exception], ...]:
+def _server_errors() -> tuple[type[Exception], ...]:
     """What a server in trouble raises through its client, and a client that has no key."""
     import openai
 

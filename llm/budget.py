@@ -68,8 +68,8 @@ class Tally:
         self.replies += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
-        self.reasoning_tokens = added(self.reasoning_tokens, reply.reasoning_tokens)
-        self.cached_tokens = added(self.cached_tokens, reply.cached_tokens)
+        self.reasoning_tokens = add_known(self.reasoning_tokens, reply.reasoning_tokens)
+        self.cached_tokens = add_known(self.cached_tokens, reply.cached_tokens)
         if reply.returned is not None:
             self.returned[reply.returned] += 1
 
@@ -82,14 +82,14 @@ class Tally:
         for tally in tallies:
             for name in _ADDED:
                 mine, more = getattr(whole, name), getattr(tally, name)
-                setattr(whole, name, mine + more if isinstance(mine, Counter) else added(mine, more))
+                setattr(whole, name, mine + more if isinstance(mine, Counter) else add_known(mine, more))
         whole.kept_from = min(filter(None, (tally.kept_from for tally in tallies)), default=None)
         whole.kept_to = max(filter(None, (tally.kept_to for tally in tallies)), default=None)
         dollars = [tally.spent_usd for tally in tallies]
         whole.spent_usd = None if None in dollars else sum(filter(None, dollars))
         return whole
 
-    def taken(self) -> dict[str, Any]:
+    def record_fields(self) -> dict[str, Any]:
         """Return the tally as records have it; tokens are those behind the answers, whenever paid."""
         return {
             "returned": dict(sorted(self.returned.items())),
@@ -104,7 +104,7 @@ class Tally:
         }
 
     @property
-    def shown(self) -> str:
+    def progress_text(self) -> str:
         """Calls, calls a second and dollars, to say beside a progress bar."""
         rate = self.calls / max(time.monotonic() - self.started, 1e-6)
         cost = "" if self.spent_usd is None else f", ${self.spent_usd:.2f}"
@@ -179,7 +179,7 @@ class Budget:
                     self._dearest_usd = max(self._dearest_usd, call.cost or 0.0)
 
     @property
-    def shown(self) -> str:
+    def in_words(self) -> str:
         """What may be spent, for the user."""
         calls, usd = self.limit.calls, self.limit.usd
         limits = ([f"{calls} calls"] if calls is not None else []) + ([f"${usd:g}"] if usd is not None else [])
@@ -197,6 +197,6 @@ def shown_dates(first: str | None, last: str | None) -> str:
     return f" from {' to '.join(dict.fromkeys(days))}" if days else ""
 
 
-def added(total: int | None, more: int | None) -> int | None:
+def add_known(total: int | None, more: int | None) -> int | None:
     """Return a sum of counts of which some are not known; None while none is."""
     return total if more is None else (total or 0) + more

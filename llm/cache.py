@@ -15,12 +15,12 @@ All who ask from one process share one cache of a place, and by it what is in fl
 
 import asyncio
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -31,14 +31,13 @@ from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.llm.pacing import Pacer
 from reelbench.llm.reply import Reply
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
-from reelbench.llm.store import Claimed, SqlStore, StoredReply
-from reelbench.registry.errors import InputError, ReelbenchError, number_of
+from reelbench.llm.store import Claimed, SqlStore, StoredReply, is_address
+from reelbench.registry.errors import ReelbenchError, number_of
 
 _T = TypeVar("_T")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
-_OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
 _READERS, _WRITERS = 4, 2  # threads: replies that arrive don't wait behind questions that wait for the server
 _LOOK = 0.2  # seconds between looks at what other processes ask for
 _MOST = 500  # rows or keys in one request
@@ -48,6 +47,7 @@ _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
 _proven: set[tuple[object, ...]] = set()  # cache, URL and key of servers that have given this process a reply
 
 
+@dataclass(eq=False)
 class Gathered(Generic[ItemT, ResultT]):
     """Does `work` on several items at once, in a thread, or without threads in the event loop itself: used in one.
 
@@ -55,11 +55,12 @@ class Gathered(Generic[ItemT, ResultT]):
     ten as for one.
     """
 
-    def __init__(self, work: Callable[[Sequence[ItemT]], Sequence[ResultT]], threads: Executor | None) -> None:
-        self._work = work
-        self._threads = threads
-        self._waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = []
-        self._task: asyncio.Task[None] | None = None
+    work: Callable[[Sequence[ItemT]], Sequence[ResultT]]
+    threads: Executor | None
+    _waiting: list[tuple[ItemT, asyncio.Future[ResultT]]] = field(
+        default_factory=list[tuple[ItemT, asyncio.Future[ResultT]]], init=False
+    )
+    _task: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def do(self, item: ItemT) -> ResultT:
         """Return the result of `work` on an item; what is begun is done, though nobody waits for it any more."""
@@ -69,7 +70,7 @@ class Gathered(Generic[ItemT, ResultT]):
             self._task = asyncio.ensure_future(self._run())
         return await future
 
-    async def drained(self) -> None:
+    async def wait_until_done(self) -> None:
         """Wait until all that was asked for is done."""
         if self._task is not None:
             await self._task
@@ -79,10 +80,10 @@ class Gathered(Generic[ItemT, ResultT]):
             batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
             try:
                 items = [item for item, _ in batch]
-                if self._threads is None:
-                    results = self._work(items)
+                if self.threads is None:
+                    results = self.work(items)
                 else:
-                    work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, items)
+                    work = asyncio.get_running_loop().run_in_executor(self.threads, self.work, items)
                     results = await asyncio.shield(work)
             except Exception as error:  # noqa: BLE001 - whoever waits gets it
                 for future in (one for _, one in batch if not one.done()):  # who waited may be gone
@@ -137,9 +138,10 @@ class ReplyCache:
         self._looks = Gathered[bytes, StoredReply | None](
             lambda keys: list(map(store.get(keys).get, keys)), self._readers
         )
-        self._claims = Gathered[bytes, Claimed](
+        self.claims = Gathered[bytes, Claimed](
             lambda keys: [claims[key] for claims in (store.claim(keys),) for key in keys], self._readers
         )
+        """Claims the right to ask for a key, unless its reply is here by now or it is being asked for elsewhere."""
         self._puts = Gathered[StoredReply, bool](  # whether each is what is kept now, where that is known
             lambda replies: [store.put(replies) == len(replies)] * len(replies), self._writers
         )
@@ -184,17 +186,13 @@ class ReplyCache:
             return None
         return stored
 
-    async def claim(self, key: bytes) -> Claimed:
-        """Claim the right to ask for `key`, unless its reply is here by now or it is being asked for elsewhere."""
-        return await self._claims.do(key)
-
     async def put(self, key: bytes, model: str, reply: Reply, giver: str | None = None) -> None:
         """Keep a reply and who gave it, for good, and give up the claim on it."""
         stored = stored_now(key, model, reply, giver)
         if await self._puts.do(stored):
             self._ahead[key] = stored  # its asker reads it next
 
-    async def released(self, key: bytes) -> None:
+    async def wait_for_release(self, key: bytes) -> None:
         """Wait until no other process is asking for `key`; one look at all that are waited for, a few times a second.
 
         ReelbenchError where the store can't be read.
@@ -244,7 +242,7 @@ class ReplyCache:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self._awaited.clear()
-        await self._puts.drained()
+        await self._puts.wait_until_done()
 
     def close(self, on_note: Callable[[str], None] | None = None) -> None:
         """Give up all claims and close the store, where nobody else uses it; may be called twice.
@@ -273,7 +271,7 @@ class ReplyCache:
         while self._awaited:
             await asyncio.sleep(_LOOK)
             try:
-                taken = await self.aside(self.store.taken, list(self._awaited))
+                taken = await self.aside(self.store.claimed_elsewhere, list(self._awaited))
             except ReelbenchError as error:
                 for future in self._awaited.values():
                     future.set_exception(error)
@@ -300,17 +298,6 @@ def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
 
         return PostgresStore(str(place))
     return SqliteStore(Path(place), on_note)
-
-
-def is_address(place: Path | str) -> bool:
-    """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
-    if str(place).startswith(("postgresql://", "postgres://")):
-        return True
-    if _OTHER_ADDRESS.match(str(place)):  # as a file's name its password would be shown
-        raise InputError(
-            "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
-        )
-    return False
 
 
 def stored_now(key: bytes, model: str, reply: Reply, giver: str | None = None) -> StoredReply:

@@ -21,8 +21,8 @@ from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, url
 
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.messages import Message, body_of
+from reelbench.llm.model_names import PROVIDERS
 from reelbench.llm.reply import Reply
-from reelbench.llm.served import PROVIDERS
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import valid_text
@@ -116,7 +116,7 @@ class ChatClient:
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),  # ours is around the whole call
-            auto_decompress=False,  # `_body` counts what comes
+            auto_decompress=False,  # `_read_body` counts what comes
             proxy=None if proxy_bypass(parts.netloc) else proxies.get(parts.scheme) or proxies.get("all"),
         )
 
@@ -134,9 +134,9 @@ class ChatClient:
         try:
             sending = self._session.post(self._url, data=body(), allow_redirects=False)
             async with asyncio.timeout(options.timeout), sending as response:
-                content = await _body(response)
+                content = await _read_body(response)
         except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
-            raise self._broken(error) from None
+            raise self._error_without_status(error) from None
         if content is None:
             line = f"{options.who} at {options.host} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
             raise TransientError(line, maybe_paid=True)
@@ -158,16 +158,16 @@ class ChatClient:
         models = address[0].removesuffix("/chat/completions") + "/models" + "".join(address[1:])
         try:
             async with asyncio.timeout(_LOOK_UP), self._session.get(models, allow_redirects=False) as response:
-                content = await _body(response)
+                content = await _read_body(response)
         except Exception as error:  # noqa: BLE001 - as above
-            raise self._broken(error) from None
+            raise self._error_without_status(error) from None
         return [model for model in json.loads(content or b"{}")["data"] if is_object(model)]
 
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
 
-    def _broken(self, error: Exception) -> TransientError:
+    def _error_without_status(self, error: Exception) -> TransientError:
         """Return the error of a call without a status, by its causes."""
         import aiohttp
 
@@ -216,7 +216,7 @@ class ChatClient:
         return RejectedError(line)
 
 
-async def _body(response: "ClientResponse") -> bytes | None:
+async def _read_body(response: "ClientResponse") -> bytes | None:
     """Read a response's body, decompressed; None where that, or what arrives, is longer than `MAX_BYTES`."""
     how = response.headers.get("content-encoding", "identity").lower()
     expand = zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None  # gzip or zlib

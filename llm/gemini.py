@@ -59,7 +59,7 @@ class GeminiClient(ChatClient):
             "api_version": server.path.split("/")[1],
             "retry_options": {"attempts": 1},  # who asks counts them, and pays
             # Questions and key go to nobody else.
-            "async_client_args": {"allow_redirects": False, "middlewares": [_cut_off]},
+            "async_client_args": {"allow_redirects": False, "middlewares": [_limit_length]},
         }
         google = genai.Client(vertexai=False, api_key=options.api_key, http_options=http).aio
         turns = [_turn(message, sampling) for message in messages]
@@ -70,12 +70,12 @@ class GeminiClient(ChatClient):
             headers: Mapping[str, str] = {} if error.response is None else error.response.headers
             raise self._error_for_status(error.code, headers, json.dumps(error.details).encode()) from None
         except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
-            raise self._broken(error) from None
+            raise self._error_without_status(error) from None
         said = reply.model_dump(mode="json", exclude_none=True)
         return reply_in(_as_completion(said), options, time.monotonic() - began)
 
 
-async def _cut_off(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as aiohttp types it
+async def _limit_length(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as aiohttp types it
     """Read a response while it is short: a middleware of aiohttp's, which would take any length."""
     response, body = await handler(request), bytearray()
     async for chunk in response.content.iter_any():

@@ -34,8 +34,8 @@ class PromptFiles:
     def __init__(self, own: "Traversable", folder: Path | None = None) -> None:
         """Take our prompts, and in their place those of the user's `folder`; InputError where it holds none."""
         shared = resources.files("reelbench.llm")
-        self._files: dict[str, Traversable | Path] = {name: shared / name for name in (_MATERIAL, _AGAIN)}
-        self._files |= {file.name: file for file in own.iterdir() if file.name.endswith(_READ)}
+        self.files: dict[str, Traversable | Path] = {name: shared / name for name in (_MATERIAL, _AGAIN)}
+        self.files |= {file.name: file for file in own.iterdir() if file.name.endswith(_READ)}
         self._texts: dict[str, str] = {}
         self.sha256: dict[str, str] = {}
         if folder is None:
@@ -45,18 +45,14 @@ class PromptFiles:
         theirs = {file.name: file for file in sorted(folder.iterdir()) if file.suffix in _READ}
         if not theirs:
             raise InputError(f"--prompts: {folder} holds no prompt; there are {self._known}")
-        self._files |= theirs
-
-    def path_shown(self, name: str) -> str:
-        """Return a file's path, for messages about its content."""
-        return str(self._files.get(name, name))
+        self.files |= theirs
 
     def text(self, name: str) -> str:
         """Return a prompt; InputError where there is none of this name."""
         if name not in self._texts:
-            if name not in self._files:
+            if name not in self.files:
                 raise InputError(f"--prompts: no file is called {name}; there are {self._known}")
-            file = self._files[name]
+            file = self.files[name]
             text = read_text(file) if isinstance(file, Path) else file.read_text(encoding="utf-8")
             self._texts[name] = text.strip()
             self.sha256[name] = hashlib.sha256(text.encode()).hexdigest()
@@ -64,7 +60,7 @@ class PromptFiles:
 
     def hashes(self) -> dict[str, str]:
         """Return name -> sha256 of every prompt, used or not."""
-        for name in self._files:
+        for name in self.files:
             self.text(name)
         return dict(sorted(self.sha256.items()))
 
@@ -89,36 +85,36 @@ class PromptFiles:
         texts = {tag: valid_text(text) for tag, text in (*parts.items(), *material)}
         named = {place[1] or place[2].lower() for place in _PLACE.finditer(self.text(name))}
         if not material or not named.isdisjoint(texts):
-            before, user = [], self._filled(name, {**texts, **places})
+            before, user = [], self._fill(name, {**texts, **places})
         else:
-            mark, user = marked([(tag, valid_text(text)) for tag, text in material])
-            system = "\n\n".join(self._filled(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
+            mark, user = mark_pieces([(tag, valid_text(text)) for tag, text in material])
+            system = "\n\n".join(self._fill(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
             before = [{"role": "system", "content": system}]
         return [*before, {"role": "user", "content": [user, *attachments] if attachments else user}]
 
-    def again(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
+    def retry(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
         """Return the question asked again: the reply that could not be used, and why."""
         before: list[Message] = [{"role": "assistant", "content": reply}] if reply and reply.strip() else []
-        return [*messages, *before, {"role": "user", "content": self._filled(_AGAIN, {"error": valid_text(error)})}]
+        return [*messages, *before, {"role": "user", "content": self._fill(_AGAIN, {"error": valid_text(error)})}]
 
     @property
     def _known(self) -> str:
-        return ", ".join(sorted(self._files))
+        return ", ".join(sorted(self.files))
 
-    def _filled(self, name: str, values: Mapping[str, object]) -> str:
+    def _fill(self, name: str, values: Mapping[str, object]) -> str:
         # One pass over the template alone, so that what is put in is never read for places.
         def value(place: re.Match[str]) -> str:
             if place[1] is None:  # as a paper prints it: also a slot of the reply, which nothing stands for
                 return str(values.get(place[2].lower(), place[0]))
             if place[1] not in values:
                 there = ", ".join(f"{{{known}}}" for known in values)
-                raise InputError(f"{self.path_shown(name)}: no value for {place[0]}; there are {there}")
+                raise InputError(f"{self.files[name]}: no value for {place[0]}; there are {there}")
             return str(values[place[1]])
 
         return _PLACE.sub(value, self.text(name))
 
 
-def marked(material: Sequence[tuple[str, str]]) -> tuple[str, str]:
+def mark_pieces(material: Sequence[tuple[str, str]]) -> tuple[str, str]:
     """Return the mark of (tag, text) of each piece, and the pieces between tags that carry it, in order."""
     texts = "\0".join(f"{tag}\0{text}" for tag, text in material)
     mark = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:_MARK]

@@ -19,13 +19,15 @@ TOKENS_PER_ATTACHMENT = 1024
 """What a budget sets aside for one image before the first bill: about what a picture of 1 megapixel costs."""
 
 
-def _rendered(messages: Sequence[Message], url_of: Callable[[Attachment], str]) -> list[Message]:
+def _render(messages: Sequence[Message], url_of: Callable[[Attachment], str]) -> list[Message]:
     rendered: list[Message] = []
     for message in messages:
         content = message["content"]
         if not isinstance(content, str):
             content = [
-                {"type": "text", "text": piece} if isinstance(piece, str) else piece.part(url_of(piece))
+                {"type": "text", "text": piece}
+                if isinstance(piece, str)
+                else {"type": piece.kind, piece.kind: {"url": url_of(piece)}, **piece.extra}
                 for piece in content
             ]
         rendered.append({**message, "content": content})
@@ -35,7 +37,7 @@ def _rendered(messages: Sequence[Message], url_of: Callable[[Attachment], str]) 
 def body_of(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:
     """Return a request as JSON, attachments as data URLs: they are put in at the end, and never searched as text."""
     mark, attached = secrets.token_hex(16), list[Attachment]()
-    body = {"model": model, "messages": _rendered(messages, lambda one: attached.append(one) or mark), **sampling}
+    body = {"model": model, "messages": _render(messages, lambda one: attached.append(one) or mark), **sampling}
     first, *others = json.dumps(body, separators=(",", ":"), allow_nan=False).encode().split(mark.encode())
     pairs = zip(attached, others, strict=True)
     return b"".join((first, *(part for one, text in pairs for part in (one.data_url().encode(), text))))
@@ -43,7 +45,7 @@ def body_of(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]
 
 def on_record(messages: Sequence[Message]) -> list[Message]:
     """Return the messages as plain data, attachments by the sha256 of their bytes: what a key is made of."""
-    return _rendered(messages, lambda attachment: f"sha256:{attachment.sha256()}")
+    return _render(messages, lambda attachment: f"sha256:{attachment.sha256()}")
 
 
 def request_shape(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:

@@ -5,6 +5,7 @@ import random
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
@@ -88,23 +89,23 @@ class Pacer:
     def good(self) -> None:
         """Note a reply: the server takes what it gets."""
         self.had_reply = True
-        self.answered()
+        self.note_answer()
         self._limit = min(self._most, self._limit + 1 / self._limit)
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Note an answer of any kind: the first call goes alone no more."""
         if self._probing:
             self._probing = False
             self._limit = float(self._most)
             self._wake()
 
-    def limited(self, round_: int, wait: float | None) -> None:
+    def note_limit(self, round_: int, wait: float | None) -> None:
         """Note a 429 for a call of `round_`; hold all calls for `wait` seconds."""
         if wait:
             now = asyncio.get_running_loop().time()
             # Some spread, or several processes would come back in one burst.
             self._held_until = max(self._held_until, now + wait * random.uniform(1.0, 1.1))  # noqa: S311
-        self.answered()
+        self.note_answer()
         if round_ == self._round:
             self._round += 1
             self._limit = max(1.0, self._limit / 2)
@@ -150,27 +151,27 @@ class Pacer:
                 self._timer = loop.call_at(self._held_until, partial(self._wake, held_over=True))
 
 
+@dataclass(eq=False)
 class Turn:
     """A call's place among those in flight, from `async with` on; `round` is the pacer's when it was let in last.
 
     Of those that wait two have what they send made by `make`, in a thread.
     """
 
-    def __init__(self, pacer: Pacer, make: Callable[[], bytes] | None = None) -> None:
-        self._pacer = pacer
-        self._make = make
-        self._making: asyncio.Future[bytes] | None = None
-        self._inside = False
-        self.round = 0
+    pacer: Pacer
+    make: Callable[[], bytes] | None = None
+    round: int = field(default=0, init=False)
+    _making: asyncio.Future[bytes] | None = field(default=None, init=False)
+    _inside: bool = field(default=False, init=False)
 
     async def __aenter__(self) -> Self:
-        async with self._pacer.making if self._make else nullcontext():
-            self._making = asyncio.ensure_future(asyncio.to_thread(self._make)) if self._make else None
-            self.round = await self._pacer.enter()
+        async with self.pacer.making if self.make else nullcontext():
+            self._making = asyncio.ensure_future(asyncio.to_thread(self.make)) if self.make else None
+            self.round = await self.pacer.enter()
         self._inside = True
         return self
 
-    async def made(self) -> bytes | None:
+    async def result(self) -> bytes | None:
         """Return what was made; None where that failed, and once the turn was left."""
         with suppress(Exception):
             return await self._making if self._making else None
@@ -181,11 +182,11 @@ class Turn:
     async def come_back(self) -> None:
         """Wait to be let in again where the turn was left, ahead of those who never were."""
         if not self._inside:
-            self.round = await self._pacer.enter(again=True)
+            self.round = await self.pacer.enter(again=True)
             self._inside = True
 
     def leave(self) -> None:
         """Let others in."""
         if self._inside:
             self._inside, self._making = False, None
-            self._pacer.leave()
+            self.pacer.leave()

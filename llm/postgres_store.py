@@ -75,7 +75,7 @@ class PostgresStore(SqlStore):
             ) from None
         logging.getLogger("psycopg").setLevel(logging.ERROR)  # what it and its pool warn of is ours to say
         self._psycopg, self._pool_errors = psycopg, (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed)
-        given = _parsed(address)
+        given = _parse_address(address)
         host, port = given.get("host") or given.get("hostaddr") or "", given.get("port")
         self.name = f"postgresql://{f'{host}:{port}' if host and port else host}/{given.get('dbname') or ''}"
         self._address = psycopg.conninfo.make_conninfo(**{**_DEFAULTS, **given})
@@ -181,7 +181,7 @@ def _configure(connection: _Database) -> None:
     connection.execute("SET default_transaction_isolation TO 'read committed'")  # what claims rest on
 
 
-def _parsed(address: str) -> dict[str, Any]:
+def _parse_address(address: str) -> dict[str, Any]:
     """Return an address's parts; InputError where it is none, or a part of its password would be shown as another."""
     import psycopg.conninfo
 

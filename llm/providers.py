@@ -13,8 +13,8 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.client import ChatClient, RejectedError
 from reelbench.llm.gemini import GeminiClient
 from reelbench.llm.messages import Message
+from reelbench.llm.model_names import LOCAL
 from reelbench.llm.reply import Reply
-from reelbench.llm.served import LOCAL
 from reelbench.registry import containment
 from reelbench.registry.errors import InputError, first_line, installing
 

@@ -1,6 +1,7 @@
 """A reply of a language model, as it came."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import get_type_hints
@@ -37,18 +38,14 @@ class Reply:
 
     def checksum(self, key: bytes) -> bytes:
         """Return 16 bytes that change with any part of the reply."""
-        return checksum(key, *self.values)
-
-    @property
-    def values(self) -> tuple[str | int | float | None, ...]:
-        """Its fields, in the order of `REPLY_FIELDS`."""
-        return _values(self)
+        return checksum(key, *values_of(self))
 
 
 _TYPES = get_type_hints(Reply)
 REPLY_FIELDS, KINDS = tuple(_TYPES), tuple(_TYPES.values())
 """A reply's fields, in the order of the class and of its checksum, and what each holds: SQLite lets any hold all."""
-_values = attrgetter(*REPLY_FIELDS)
+values_of: Callable[[Reply], tuple[str | int | float | None, ...]] = attrgetter(*REPLY_FIELDS)
+"""A reply's fields, in that order."""
 
 
 def checksum(*parts: object) -> bytes:

@@ -68,7 +68,7 @@ class Runner:
             if not task.cancelled() and task.exception() is None:
                 done += 1
                 tally = self.tally
-                self._show(done, tally.shown, failed=tally.failed, cost_usd=tally.spent_usd)
+                self._show(done, tally.progress_text, failed=tally.failed, cost_usd=tally.spent_usd)
 
         try:
             for item in items:

@@ -97,9 +97,9 @@ class SqliteStore(SqlStore):
                 self._connection.close()
             self._connection = None
 
-    def _keeping(self, replies: Sequence[StoredReply]) -> list[Step]:
+    def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
         edited: list[Step] = [("DELETE FROM @replies WHERE key = ? AND edited", reply.key) for reply in replies]
-        return edited + super()._keeping(replies)
+        return edited + super()._insert_steps(replies)
 
     # --- opening, and what can go wrong ------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class SqliteStore(SqlStore):
             return False
         # A log can be read where its index is there too; without a log no index is needed.
         for how in ("mode=ro", "immutable=1"):
-            connection = _opened(f"{self.path.absolute().as_uri()}?{how}", uri=True)
+            connection = _open_file(f"{self.path.absolute().as_uri()}?{how}", uri=True)
             with contextlib.suppress(sqlite3.Error):
                 if self._version_of(connection) == SCHEMA:
                     self._connection = connection
@@ -140,7 +140,7 @@ class SqliteStore(SqlStore):
         return InputError(f"judge cache {self.path}: is no file of replies; it stays as it is, name another one")
 
     def _connect(self) -> None:
-        connection = _opened(self.path, timeout=_BUSY)
+        connection = _open_file(self.path, timeout=_BUSY)
         try:
             version = self._version_of(connection)
             # Changing the mode does not wait for another process that changes it too; once changed it stays.
@@ -204,7 +204,7 @@ class SqliteStore(SqlStore):
             with contextlib.suppress(FileNotFoundError):
                 self.path.with_name(self.path.name + suffix).rename(aside.with_name(aside.name + suffix))
         self._connect()
-        replies, saved = _still_readable(aside, self._stored), 0
+        replies, saved = _readable_replies(aside, self._reply_of_row), 0
         while some := list(islice(replies, AT_ONCE)):
             saved += self.put(some)
         self._on_note(
@@ -228,7 +228,7 @@ class SqliteStore(SqlStore):
             raise ReelbenchError(f"judge cache {self.path}: {what}; {todo}") from None
 
 
-def _opened(place: Path | str, *, timeout: float = 5.0, uri: bool = False) -> sqlite3.Connection:
+def _open_file(place: Path | str, *, timeout: float = 5.0, uri: bool = False) -> sqlite3.Connection:
     """Open a file, with the functions that commands of ours call; none of them is in what the file itself holds."""
     if isinstance(place, Path) and not place.exists():
         with contextlib.suppress(OSError):  # SQLite says it
@@ -266,7 +266,7 @@ def _is_corrupt(error: Exception) -> bool:
     return isinstance(error, UnicodeDecodeError) or _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def _still_readable(path: Path, stored: Callable[[Sequence[Any]], StoredReply]) -> Iterator[StoredReply]:
+def _readable_replies(path: Path, stored: Callable[[Sequence[Any]], StoredReply]) -> Iterator[StoredReply]:
     """Yield all replies of a damaged file that can be read and hold their checksum."""
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         columns, version = REPLY_FIELDS, SCHEMA

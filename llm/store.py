@@ -4,26 +4,32 @@ A store knows rows, leases and transactions; what they mean, and what the user i
 """
 
 # ruff: noqa: S608 - commands are made of our own names; what comes from outside is a value
+import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply
-from reelbench.registry.errors import ReelbenchError
+from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply, values_of
+from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.progress import Show, no_show
 
 AT_ONCE = 1000
 """Rows read, or keys asked for, in one query."""
+
+_OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
 
 Claimed = Literal["mine", "stored", "theirs", "batched"]
 """Whose it is to ask for a reply: ours, nobody's (it is here), another process's, or a batch's that is under way."""
 
 Step = tuple[Any, ...]
 """A command, and its values: `?` stands for a value and `@` before the name of a table."""
+
+_ASKED = "WITH asked(key) AS (VALUES @keys)"
 
 
 class Ran(NamedTuple):
@@ -59,7 +65,7 @@ class StoredReply:
     def is_damaged(self) -> bool:
         """Whether the reply is not what it was when it came."""
         changed = self.checksum is not None and self.checksum != self.reply.checksum(self.key)
-        as_kinds = all(map(isinstance, self.reply.values, KINDS)) and len(self.reply.returned or "") <= LONGEST_NAME
+        as_kinds = all(map(isinstance, values_of(self.reply), KINDS)) and len(self.reply.returned or "") <= LONGEST_NAME
         return changed or not as_kinds
 
 
@@ -158,7 +164,7 @@ class SqlStore(ABC):
         shape = f"key, model, at, checksum, {self._edited}, {self._giver}, {', '.join(REPLY_FIELDS)}"
         return f"SELECT {shape} FROM @replies AS reply"
 
-    def _stored(self, row: Sequence[Any]) -> StoredReply:
+    def _reply_of_row(self, row: Sequence[Any]) -> StoredReply:
         key, model, at, kept, edited, giver, *fields = row
         return StoredReply(
             key, self._unpacked(model), at, Reply(*map(self._unpacked, fields)), kept, bool(edited), giver
@@ -166,20 +172,20 @@ class SqlStore(ABC):
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under `keys`, by key."""
-        ran = self._run(*((f"{self._select} WHERE key IN {_marks(part)}", *part) for part in _parts(keys)))
-        return {row[0]: self._stored(row) for part in ran for row in part.rows}
+        ran = self._run(*_of_keys(f"{self._select} WHERE key IN (@keys)", keys))
+        return {row[0]: self._reply_of_row(row) for part in ran for row in part.rows}
 
-    def kept(self, keys: Sequence[bytes]) -> set[bytes]:
+    def stored_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
-        there = f"SELECT key FROM @replies WHERE {self._edited} IS NULL AND key IN"
-        ran = self._run(*((f"{there} {_marks(part)}", *part) for part in _parts(keys)))
+        there = f"SELECT key FROM @replies WHERE {self._edited} IS NULL AND key IN (@keys)"
+        ran = self._run(*_of_keys(there, keys))
         return {key for part in ran for (key,) in part.rows}
 
     def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
         """Yield the replies whose keys come after one, in the order of the keys."""
         while True:
             rows = self._run((f"{self._select} WHERE key > ? ORDER BY key LIMIT {AT_ONCE}", after))[0].rows
-            yield from map(self._stored, rows)
+            yield from map(self._reply_of_row, rows)
             if not rows or rows[-1][0] <= after:  # the keys of a damaged file may go round in a circle
                 return
             after = rows[-1][0]
@@ -193,86 +199,85 @@ class SqlStore(ABC):
     def put(self, replies: Sequence[StoredReply]) -> int:
         """Keep replies unless there are some that are as they arrived, and give up the claims -> how many were new."""
         keys = [reply.key for reply in replies]
-        steps = self._keeping(replies)
-        steps += [(f"DELETE FROM @claims WHERE key IN {_marks(part)}", *part) for part in _parts(keys)]
+        steps = self._insert_steps(replies)
+        steps += _of_keys("DELETE FROM @claims WHERE key IN (@keys)", keys)
         ran = zip(steps, self._run(*steps), strict=True)
         return sum(done.changed for step, done in ran if step[0].startswith("INSERT INTO @replies"))
 
-    def _keeping(self, replies: Sequence[StoredReply]) -> list[Step]:
+    def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
         columns = ("key", "model", "at", "checksum", *REPLY_FIELDS)
-        keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES {_marks(columns)} ON CONFLICT (key) DO NOTHING"
+        marks = ", ".join("?" * len(columns))
+        keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING"
         # Where an earlier reply stays, so does what is said of who gave it.
         give = (
             "INSERT INTO @givers SELECT ?, ? WHERE EXISTS (SELECT 1 FROM @replies WHERE key = ? AND at = ?)"
             " ON CONFLICT (key) DO UPDATE SET giver = excluded.giver"
         )
         steps: list[Step] = []
-        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claiming` does
-            fields = (self._packed(value) if isinstance(value, str) else value for value in kept.reply.values)
+        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claim_steps` does
+            fields = (self._packed(value) if isinstance(value, str) else value for value in values_of(kept.reply))
             steps.append((keep, kept.key, self._packed(kept.model), kept.at, kept.checksum, *fields))
             if kept.giver is not None:
                 steps.append((give, kept.key, kept.giver, kept.key, kept.at))
         return steps
 
-    def _meant(self, before: float | None, model: str | None) -> tuple[str, list[object]]:
+    def _where_clause(self, before: float | None, model: str | None) -> tuple[str, list[object]]:
         """Return the condition for replies of before a moment and of a model, and its values; None for any."""
-        meant: dict[str, object] = {} if before is None else {"at < ?": before}
-        meant |= {} if model is None else {"model = ?": self._packed(model)}
-        return " AND ".join(meant) or "1 = 1", list(meant.values())
+        conditions: dict[str, object] = {} if before is None else {"at < ?": before}
+        conditions |= {} if model is None else {"model = ?": self._packed(model)}
+        return " AND ".join(conditions) or "1 = 1", list(conditions.values())
 
     def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
         """Count the replies that came before a moment, of one model or of each, by the models' names."""
-        meant, values = self._meant(before, model)
-        command = f"SELECT model, count(*), min(at), max(at) FROM @replies WHERE {meant} GROUP BY model ORDER BY model"
+        where, values = self._where_clause(before, model)
+        command = f"SELECT model, count(*), min(at), max(at) FROM @replies WHERE {where} GROUP BY model ORDER BY model"
         counted = [(self._unpacked(name), *counts) for name, *counts in self._run((command, *values))[0].rows]
         return [ModelReplies(name if isinstance(name, str) else repr(name), *counts) for name, *counts in counted]
 
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts -> how many there were."""
-        meant, values = self._meant(before, model)
-        givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {meant})"
-        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {meant}", *values))[-1].changed
+        where, values = self._where_clause(before, model)
+        givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {where})"
+        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {where}", *values))[-1].changed
 
     # --- whose turn it is --------------------------------------------------------------------------------------------
 
     def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
         """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
         state = (
-            f"SELECT key, 'stored' FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
+            f"{_ASKED} SELECT key, 'stored' FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
             " UNION ALL SELECT key, 'batched' FROM asked JOIN @batched USING (key)"
             " UNION ALL SELECT key, 'mine' FROM asked JOIN @claims USING (key) WHERE owner = ?"
         )
-        states = ((f"{_asked(part)} {state}", *part, self._owner) for part in _parts(keys))
-        rows = [row for done in self._run(*self._claiming(keys, self._owner), *states) for row in done.rows]
+        states = _of_keys(state, keys, self._owner)
+        rows = [row for done in self._run(*self._claim_steps(keys, self._owner), *states) for row in done.rows]
         claims: dict[bytes, Claimed] = dict.fromkeys(keys, "theirs")
         claims.update(sorted(rows, key=lambda row: row[1]))  # "stored" last: where a reply is here, nothing else counts
         return claims
 
-    def _claiming(self, keys: Sequence[bytes], owner: str) -> list[Step]:
+    def _claim_steps(self, keys: Sequence[bytes], owner: str) -> list[Step]:
         """Return the steps that claim keys for an owner that nobody else has, and give up those kept or in a batch.
 
         Claims are written before the others are looked for: who had them has kept the replies by then.
         """
         theirs = f"SELECT 1 FROM @claims AS claim WHERE claim.key = asked.key AND owner <> ? AND NOT {self._lapsed}"
         claim = (
-            f"INSERT INTO @claims AS claim SELECT key, ?, {self._until} FROM asked WHERE NOT EXISTS ({theirs})"
+            f"{_ASKED} INSERT INTO @claims AS claim SELECT key, ?, {self._until} FROM asked WHERE NOT EXISTS ({theirs})"
             " ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until"
             f" WHERE claim.owner = excluded.owner OR {self._lapsed}"
         )
         release = (
-            "DELETE FROM @claims WHERE owner = ? AND key IN ("
+            f"{_ASKED} DELETE FROM @claims WHERE owner = ? AND key IN ("
             f"SELECT key FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
             " UNION ALL SELECT key FROM asked JOIN @batched USING (key))"
         )
-        steps: list[Step] = []
-        for part in _parts(sorted(keys)):  # in one order for all processes, or two could wait for each other
-            steps += [(f"{_asked(part)} {claim}", *part, owner, owner), (f"{_asked(part)} {release}", *part, owner)]
-        return steps
+        keys = sorted(keys)  # in one order for all processes, or two could wait for each other
+        return [*_of_keys(claim, keys, owner, owner), *_of_keys(release, keys, owner)]
 
-    def taken(self, keys: Sequence[bytes]) -> set[bytes]:
+    def claimed_elsewhere(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
-        theirs = f"SELECT key FROM @claims AS claim WHERE owner <> ? AND NOT {self._lapsed} AND key IN"
-        ran = self._run(*((f"{theirs} {_marks(part)}", self._owner, *part) for part in _parts(keys)))
+        theirs = f"SELECT key FROM @claims AS claim WHERE key IN (@keys) AND owner <> ? AND NOT {self._lapsed}"
+        ran = self._run(*_of_keys(theirs, keys, self._owner))
         return {key for done in ran for (key,) in done.rows}
 
     def renew(self) -> None:
@@ -292,7 +297,7 @@ class SqlStore(ABC):
         rows = self._run((command, self._packed(model), self._packed(host)))[0].rows
         return [StoredBatch(token, self._unpacked(name), at, bool(held)) for token, name, at, held in rows]
 
-    def batched(self, model: str, host: str) -> set[bytes]:
+    def batched_keys(self, model: str, host: str) -> set[bytes]:
         """Return the keys whose requests are in a batch of a model on a server."""
         command = "SELECT key FROM @batched JOIN @batches USING (token) WHERE model = ? AND host = ?"
         return {key for (key,) in self._run((command, self._packed(model), self._packed(host)))[0].rows}
@@ -301,7 +306,7 @@ class SqlStore(ABC):
         """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
         whose = token, self._packed(model), self._packed(host)
         rows = self._run(
-            *self._claiming(keys, token),  # whoever claims one of them meanwhile waits for us
+            *self._claim_steps(keys, token),  # whoever claims one of them meanwhile waits for us
             (f"INSERT INTO @batches {self._batch} WHERE EXISTS (SELECT 1 FROM @claims WHERE owner = ?)", *whose, token),
             ("INSERT INTO @batched SELECT key, owner FROM @claims WHERE owner = ?", token),
             ("DELETE FROM @claims WHERE owner = ?", token),
@@ -316,12 +321,12 @@ class SqlStore(ABC):
 
     def put_batched(self, replies: Sequence[StoredReply]) -> int:
         """Keep those replies whose requests are in a batch -> how many that were."""
-        parts = _parts([reply.key for reply in replies])
-        ran = self._run(*((f"SELECT key FROM @batched WHERE key IN {_marks(part)}", *part) for part in parts))
+        keys = [reply.key for reply in replies]
+        ran = self._run(*_of_keys("SELECT key FROM @batched WHERE key IN (@keys)", keys))
         wanted = {key for done in ran for (key,) in done.rows}
-        ended = ((f"DELETE FROM @batched WHERE key IN {_marks(part)}", *part) for part in parts)
-        ran = self._run(*self._keeping([reply for reply in replies if reply.key in wanted]), *ended)
-        return sum(done.changed for done in ran[len(ran) - len(parts) :])
+        ended = _of_keys("DELETE FROM @batched WHERE key IN (@keys)", keys)
+        ran = self._run(*self._insert_steps([reply for reply in replies if reply.key in wanted]), *ended)
+        return sum(done.changed for done in ran[len(ran) - len(ended) :])
 
     def end_batch(self, token: str) -> int:
         """Take a batch off -> how many of its requests had no reply."""
@@ -372,14 +377,25 @@ class SqlStore(ABC):
             steps.append((upsert, *whose, day, day))
         self._run(*steps)
 
-    def mark(self, place: str) -> float:
+    def valid_from(self, place: str) -> float:
         """Return the moment from which on replies count that were asked for at a place; 0 where there is none."""
         rows = self._run(("SELECT at FROM @marks WHERE place = ?", place))[0].rows
         return rows[0][0] if rows else 0.0
 
-    def put_mark(self, place: str, at: float) -> None:
+    def set_valid_from(self, place: str, at: float) -> None:
         """Keep such a moment: what was asked for before stays, and counts no more."""
         self._run(("INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at", place, at))
+
+
+def is_address(place: Path | str) -> bool:
+    """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
+    if str(place).startswith(("postgresql://", "postgres://")):
+        return True
+    if _OTHER_ADDRESS.match(str(place)):  # as a file's name its password would be shown
+        raise InputError(
+            "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+        )
+    return False
 
 
 @dataclass(slots=True)
@@ -400,7 +416,7 @@ def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
     replies = source.replies()
     while chunk := list(islice(replies, AT_ONCE // 2)):
         whole = [reply for reply in chunk if not reply.edited and not reply.is_damaged]
-        there = target.kept([reply.key for reply in whole])
+        there = target.stored_keys([reply.key for reply in whole])
         copied.damaged += len(chunk) - len(whole)
         copied.there += len(there)
         copied.copied += target.put([reply for reply in whole if reply.key not in there])
@@ -413,13 +429,10 @@ def tables(dialect: str) -> str:
     return resources.files("reelbench.llm").joinpath(f"{dialect}.sql").read_text(encoding="utf-8")
 
 
-def _parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:
-    return [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
-
-
-def _marks(values: Sequence[object]) -> str:
-    return f"({', '.join('?' * len(values))})"
-
-
-def _asked(keys: Sequence[bytes]) -> str:
-    return f"WITH asked(key) AS (VALUES {', '.join(['(?)'] * len(keys))})"
+def _of_keys(command: str, keys: Sequence[bytes], *values: object) -> list[Step]:
+    """Return the steps of a command, with its values, on keys: as many at once as may stand in its `@keys`."""
+    steps: list[Step] = []
+    for begin in range(0, len(keys), AT_ONCE):
+        part = keys[begin : begin + AT_ONCE]
+        steps.append((command.replace("@keys", ", ".join(["(?)"] * len(part))), *part, *values))
+    return steps

@@ -19,7 +19,7 @@ from reelbench.llm.runner import Runner
 from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
 from reelbench.registry import about as abouts
-from reelbench.registry.data.loading import named
+from reelbench.registry.data.loading import find_split
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.registry.frames.ahead import PAUSE_S, Ahead, Waits, by_video
@@ -30,7 +30,7 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row, in_words, timing
 from reelbench.registry.strata import Strata
-from reelbench.registry.workers import allotted
+from reelbench.registry.workers import usable_cores
 from reelbench.tasks.earlier import EarlierResult, most_returned
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
@@ -72,12 +72,12 @@ def questions(
     """
     if only is not None and limit is not None:
         raise InputError("--ids and --limit: give one of them")
-    sampling = FrameSampling.parse(frames).with_times(named(name, split)[0].row_kind)
+    sampling = FrameSampling.parse(frames).with_times(find_split(name, split)[0].row_kind)
     stated = str(sampling)
     if sampling.decodes and sampling.form_given != "clip":
         sampling = sampling.as_images()
     elif sampling.decodes:
-        stated = sampling.stated
+        stated = sampling.spec(form=True)
     asked = QuestionSet.load(name, sampling, split=split, limit=limit, data=data, frames=stated)
     if per is not None:
         only = QuestionIds(frozenset(row["id"] for row in per.draw_rows(asked.spec, asked.rows)))
@@ -138,7 +138,7 @@ def ask(
         options.note(line)
     if sampling.times == "text" and sampling.times_given is None:
         options.note(f"{name}: {_TIMED}")
-    if (lacking := asked.check_subtitles()) is not None:
+    if (lacking := asked.library.check_subtitles(asked.rows, sampling)) is not None:
         options.note(f"{name}: {lacking}")
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
     kept = KeptAnswers(asker, keeping, revision, task.name if task else f"{name} {asked.questions.split}")
@@ -156,7 +156,7 @@ def ask(
             options.note(f"{name}: {len(work.videos)} videos shown, {waits}")
     work.check(len(rows), options.note)
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
-    scored = asked.scored(work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside)
+    scored = asked.score(work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside)
     return replace(scored, come_by=kept.record())
 
 
@@ -201,7 +201,7 @@ class _Run:
     kept: KeptAnswers
     waits: Waits
     ahead: Ahead[str]
-    decoding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(allotted()))
+    decoding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(usable_cores()))
     videos: set[str] = field(default_factory=set[str])  # those that were shown
     wanting: int = 0  # questions that wait for their frames
     predictions: dict[str, Prediction] = field(default_factory=dict[str, Prediction])
@@ -258,10 +258,10 @@ class _Run:
         if shown is None:
             return NOT_SHOWN
         self.shown[row["id"]] = shown
-        language = questions.language(row)
+        language = questions.asked(row)["language"]
         preset = self.options.preset
         first = preset is not None and preset.get("prompt") == "before"
-        question = messages(shown.said(language) + questions.prompt(row), shown, language, first=first)
+        question = messages(shown.subtitle_text(language) + questions.prompt(row), shown, language, first=first)
         answers = [self._answer(row, question, vote) for vote in self.votes]
         replies = [await answers[0]] if len(answers) == 1 else await asyncio.gather(*answers)  # a task costs 40 µs
         texts = [asked.value for asked in replies if asked.value is not None]
@@ -289,7 +289,7 @@ class _Run:
         if not read.flags:
             letter = (read.parsed or {}).get("answer")
             wrong = letter is not None and letter != row.get("answer")
-            self.kept.answered(row, question, texts[0], replies[0].replies[-1].at, wrong=wrong)
+            self.kept.note_answer(row, question, texts[0], replies[0].replies[-1].at, wrong=wrong)
         return read
 
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
@@ -322,7 +322,7 @@ def passed_over(
     sample = earlier.samples[name]
     if sample.state == "unscored":
         return lambda stored: stored.reply.raw is None or unfinished(stored.reply) is not None
-    before = [reply.raw for reply in asker.cached(messages, vote=vote)]
+    before = [reply.raw for reply in asker.cached_replies(messages, vote=vote)]
     texts = sample.candidates or [sample.prediction]
     text = texts[vote] if vote < len(texts) else None
     old = iter(before[: before.index(text) + 1] if text in before else ())
@@ -344,4 +344,4 @@ def judged_again(questions: QuestionSet, options: Options, earlier: EarlierResul
             judges.append(replace(judge, outdated=outdated or None))
         options = replace(options, judge=replace(judges[0], others=tuple(judges[1:])))
     settings = settings.model_copy(update={"generation": then.settings.generation})
-    return [questions.scored({}, {}, options, model=then.model, settings=settings)]
+    return [questions.score({}, {}, options, model=then.model, settings=settings)]

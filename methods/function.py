@@ -69,11 +69,11 @@ def evaluate(
                     failed += 1
                     predictions[key] = Prediction(None, reason=Reason.MODEL_FAILED)
             show(len(predictions), "", failed=failed)
-    return questions.scored(predictions, shown, options, model=record)
+    return questions.score(predictions, shown, options, model=record)
 
 
 def _answer(fn: Function, questions: QuestionSet, row: Row, shown: Shown) -> Prediction:
-    prompt = shown.said(questions.language(row)) + questions.prompt(row)
+    prompt = shown.subtitle_text(questions.asked(row)["language"]) + questions.prompt(row)
     given = shown.video if shown.video is not None else shown.visuals() or None
     text = fn(prompt, given, deepcopy(row))  # a copy of the row: answers are scored against the row itself
     if not isinstance(text, str):

@@ -71,15 +71,15 @@ class KeptAnswers:
         self._places = {row["id"]: place for place, row in enumerate(rows)}
         asker = self._asker
         try:
-            self._now["served"] = await asker.served()
+            self._now["served"] = await asker.served_model()
         except (TransientError, NotServedError) as error:
             self._away = str(error)
         asker.giver = json.dumps(self._now, sort_keys=True)
         place = hashlib.sha256(json.dumps([self._now, self._what, asker.sampling], sort_keys=True).encode()).hexdigest()
         store = asker.cache.store
         if self._keeping.fresh and self._away is None:
-            await asker.cache.aside(store.put_mark, place, time.time())
-        self._since = await asker.cache.aside(store.mark, place)
+            await asker.cache.aside(store.set_valid_from, place, time.time())
+        self._since = await asker.cache.aside(store.valid_from, place)
 
     async def cursor(self, messages: Sequence[Message], vote: int, outdated: Outdated | None) -> RetryCursor[str]:
         """Return a question's place among the replies that are kept; ReelbenchError where they are another giver's."""
@@ -114,7 +114,7 @@ class KeptAnswers:
             )
         return cursor
 
-    def answered(self, row: Row, messages: Sequence[Message], text: str, at: float, *, wrong: bool) -> None:
+    def note_answer(self, row: Row, messages: Sequence[Message], text: str, at: float, *, wrong: bool) -> None:
         """Note an answer that can be read, and when it came; of those kept some that tell most may be asked once more.
 
         That is a `wrong` one before a right one, which other models share, then a longer one; of several the
@@ -149,7 +149,7 @@ class KeptAnswers:
             return
         if not keeping.recheck or not self._telling:
             return
-        again = (self._again(read, row, messages, text) for _, row, messages, text in self._telling)
+        again = (self._ask_again(read, row, messages, text) for _, row, messages, text in self._telling)
         found = await asyncio.gather(*again)
         if found == [None] * len(found):
             why = self._asker.notes[-1] if self._asker.notes else "it gave no reply"
@@ -162,7 +162,7 @@ class KeptAnswers:
         ids = [row["id"] for _, row, *_ in self._telling]
         self._rechecked = tuple(id_ for id_, differs in zip(ids, found, strict=True) if differs == "")
 
-    async def _again(
+    async def _ask_again(
         self, read: Callable[[Row, str], Any], row: Row, messages: Sequence[Message], text: str
     ) -> str | None:
         """Ask a kept question once more -> in what the answer differs, "" where in nothing; None without a reply.
@@ -171,7 +171,7 @@ class KeptAnswers:
         """
         differs = ""
         for _ in range(2):
-            reply = await self._asker.again(messages)
+            reply = await self._asker.ask_again(messages)
             if reply is None or reply.raw is None:
                 return None
             before, after = read(row, text), read(row, reply.raw)
@@ -186,7 +186,7 @@ class KeptAnswers:
 
     def record(self) -> AskedRecord:
         """Return the record of how the answers were come by."""
-        taken = self._asker.tally.taken()
+        taken = self._asker.tally.record_fields()
         return AskedRecord(
             asked=taken["calls"],
             kept=taken["cached"],

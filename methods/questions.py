@@ -108,7 +108,7 @@ class QuestionSet:
     @cached_property
     def missing(self) -> dict[str, Missing]:
         """The rows whose video would be shown and is not here, by id."""
-        missing = self._library.missing(self.rows) if self.sampling.kind != "none" else []
+        missing = self.library.missing(self.rows) if self.sampling.kind != "none" else []
         return {row.id: row for row in missing}
 
     def lacking_videos(self) -> str | None:
@@ -131,20 +131,17 @@ class QuestionSet:
         )
 
     def prompt(self, row: Row) -> str:
-        """Return the question's prompt; what stands before it is `Shown.said`."""
-        return prompt_of(self.spec, self._asked(row), self._prompt)
+        """Return the question's prompt; what stands before it is `Shown.subtitle_text`."""
+        return prompt_of(self.spec, self.asked(row), self._prompt)
 
-    def language(self, row: Row) -> str:
-        """Return the BCP-47 tag of the language that a question is asked in."""
-        return self._asked(row)["language"]
-
-    def _asked(self, row: Row) -> Row:
+    def asked(self, row: Row) -> Row:
+        """Return a row in the language that it is asked in."""
         return self.translations.translated(row) if self.translations else row
 
     def show(self, row: Row) -> Shown | None:
         """Return the row's video as shown; None, which is logged, where that can't be."""
         try:
-            return show(self._library, row, self.sampling)
+            return show(self.library, row, self.sampling)
         except ReelbenchError as error:
             log.warning("%s: %s is not asked (%s): %s", self.spec.id, row["id"], Reason.MEDIA_UNREADABLE, error)
             return None
@@ -154,14 +151,10 @@ class QuestionSet:
         work: dict[str, Callable[[], object]] = {}
         for row in rows if self.sampling.decodes else ():
             if row["id"] not in self.missing:
-                work.setdefault(row["video"], partial(show, self._library, row, self.sampling))
+                work.setdefault(row["video"], partial(show, self.library, row, self.sampling))
         return work
 
-    def check_subtitles(self) -> str | None:
-        """Return a line where some questions have no subtitles that are asked for; InputError where none has."""
-        return self._library.check_subtitles(self.rows, self.sampling)
-
-    def scored(
+    def score(
         self,
         predictions: Mapping[str, Prediction],
         shown: Mapping[str, Shown],
@@ -197,5 +190,6 @@ class QuestionSet:
         return self.questions.task.prompt if self.questions.task else None
 
     @cached_property
-    def _library(self) -> Library:
+    def library(self) -> Library:
+        """Their videos and subtitles; what is shown of them is made where it is needed."""
         return Library(self.spec, self.questions.split, self.questions.data)

@@ -11,7 +11,7 @@ from pathlib import Path
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
-from reelbench.llm.material import marked
+from reelbench.llm.material import mark_pieces
 from reelbench.llm.runner import Runner
 from reelbench.registry import question_files
 from reelbench.registry.data.loading import locate
@@ -26,7 +26,7 @@ TranslatedQuestions = dict[tuple[str, str], str]
 """(id, language) -> question."""
 
 
-def wanted(
+def rows_to_translate(
     tasks: Iterable[str], languages: Sequence[str], *, limit: int | None = None, shown: bool = True
 ) -> dict[tuple[str, str], Row]:
     """Return the rows of tasks that are to be translated, by id and language (a BCP-47 tag).
@@ -68,7 +68,7 @@ def translate(
     prompt = folder.joinpath("translate.txt").read_text(encoding="utf-8").strip()
 
     async def question(key: tuple[str, str]) -> str | None:
-        mark, text = marked([("question", rows[key]["question"])])
+        mark, text = mark_pieces([("question", rows[key]["question"])])
         system = prompt.format(language=f"the language with the BCP-47 tag {key[1]}", mark=mark)
         messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
         asked = await asker.ask(messages, lambda reply: valid_text(" ".join(reply.split())) or None)

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from itertools import product
 
-from reelbench.pages.plots import WIDTH, Mark, about, dashes, dot, grid, joined, scale, ticks
-from reelbench.pages.svg import GRID, SOFT, colour, framed, rectangle, shown, text
+from reelbench.pages.plots import WIDTH, Mark, dashes, dot, grid, interval_note, polyline, scale, ticks
+from reelbench.pages.svg import GRID, SOFT, colour, numeral, rectangle, svg_document, text
 
 # --- a matrix ---------------------------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ def matrix(
                 if known:
                     parts.append(text(x + wide / 2, top + 36, known, "middle", size=10))
     width = max(_BESIDE + wide * len(columns) + 16, 480)
-    return framed(title, _HEAD + len(rows) * _ROW + 14, parts, width=width)
+    return svg_document(title, _HEAD + len(rows) * _ROW + 14, parts, width=width)
 
 
 # --- radars -----------------------------------------------------------------------------------------------------------
@@ -93,11 +93,11 @@ def radars(
     for place, (panel, labels) in enumerate(panels.items()):
         parts += _radar(panel, labels, (place + 0.5) * _PANEL, high, digits)
     spoken = "; ".join(
-        f"{label}: " + ", ".join(f"{name} {shown(value, digits)}" for name, value in zip(names, values, strict=True))
+        f"{label}: " + ", ".join(f"{name} {numeral(value, digits)}" for name, value in zip(names, values, strict=True))
         for labels in panels.values()
         for label, values in labels.items()
     )
-    return framed(title, _ABOVE + _TALL, parts, width=width, description=spoken)
+    return svg_document(title, _ABOVE + _TALL, parts, width=width, description=spoken)
 
 
 def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digits: int) -> list[str]:
@@ -132,7 +132,7 @@ def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digi
         anchor = "middle" if abs(side) < 0.1 else "start" if side > 0 else "end"  # noqa: PLR2004
         left, top = x + (_RADIUS + 10) * side, y + (_RADIUS + 16) * down + (0 if down < 0 else 6)
         parts.append(text(left, top - 4, label, anchor))
-        numbers = " | ".join(shown(value, digits) for value in values)
+        numbers = " | ".join(numeral(value, digits) for value in values)
         parts.append(text(left, top + 9, numbers, anchor, size=11, fill=SOFT))
     return parts
 
@@ -163,19 +163,19 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     x, y = scale((across[0], across[-1]), (_LEFT + _INSIDE, right)), scale((up[0], up[-1]), (floor, _TOP))
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
-        text(_LEFT, 50, f"{axes[1]}{about(marks)}", size=13, fill=SOFT),
+        text(_LEFT, 50, f"{axes[1]}{interval_note(marks)}", size=13, fill=SOFT),
     ]
     parts += grid(up, y, _LEFT, right)
-    parts += [text(x(tick), floor + 20, shown(tick), "middle", size=13) for tick in across]
+    parts += [text(x(tick), floor + 20, numeral(tick), "middle", size=13) for tick in across]
     parts.append(text((_LEFT + right) / 2, floor + 44, axes[0], "middle", size=13, fill=SOFT))
     places = {name: [(x(mark.at), y(mark.value)) for mark in line] for name, line in series.items()}
     for number, (name, line) in enumerate(series.items()):
         if len(line) > 1:
-            parts.append(joined(places[name], number, 1.5))
+            parts.append(polyline(places[name], number, 1.5))
         for (px, _), mark in zip(places[name], line, strict=True):
             parts += dot(name, colour(number), px, mark, y, digits=3)
     parts += _names(series, places)
-    return framed(title, _HEIGHT, parts, width=WIDTH)
+    return svg_document(title, _HEIGHT, parts, width=WIDTH)
 
 
 def _names(series: Mapping[str, Sequence[Mark]], places: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from reelbench.registry.errors import printable
 
@@ -60,17 +61,17 @@ def lower(title: str) -> str:
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
+@dataclass
 class Sources:
     """Numbers sources in the order in which tables name them; the list stands below the table."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+    _numbers: dict[str, int] = field(default_factory=dict[str, int])
 
     def number(self, source: str) -> str:
         """Return the source's number, or nothing where there is no source."""
         return str(self._numbers.setdefault(source, len(self._numbers) + 1)) if source else ""
 
-    def listed(self) -> str:
+    def source_list(self) -> str:
         """Return the list of sources."""
         lines = "\n".join(f"{number}. {cell(source)}" for source, number in self._numbers.items())
         return f"Sources:\n\n{lines}" if lines else ""

@@ -7,8 +7,8 @@ globalThis.Plots = (() => {
   const told = (text) => ({ role: "img", "aria-label": text, "data-tip": text, tabindex: -1 });
 
   // --- axes: each holds its data at both ends ---
-  const least = (values) => values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  const most = (values) => values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
   /** Round steps that hold both ends: 1, 2, 2.5 or 5 times a power of ten. */
   function ticks(low, high, many = 5) {
     const span = Math.max(high - low, 1e-6);
@@ -28,6 +28,8 @@ globalThis.Plots = (() => {
     return ticks(Math.max(low, from - air), Math.min(high, to + air), many);
   }
   const scale = (steps, from, to) => (value) => from + ((to - from) * (value - steps[0])) / (steps.at(-1) - steps[0]);
+  /** A p value in words, and what follows it: a small one is below what three digits can show, never 0. */
+  const pText = (p, end) => (p == null ? "" : `p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`}${end}`);
   const minus = (number) => String(number).replace("-", "−");
 
   // --- one number on its scale, in a table ---
@@ -116,5 +118,5 @@ globalThis.Plots = (() => {
     next.focus();
   });
 
-  return { told, ticks, around, scale, minus, track, share, axis, least, most };
+  return { told, ticks, around, scale, minus, pText, track, share, axis, least, most };
 })();

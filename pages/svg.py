@@ -35,7 +35,7 @@ def text(
     )
 
 
-def shown(value: float | None, digits: int | None = None) -> str:
+def numeral(value: float | None, digits: int | None = None) -> str:
     """Return a number as people write it: so many digits behind the point or as few as say it; – for None."""
     return "–" if value is None else (f"{value:g}" if digits is None else f"{value:.{digits}f}").replace("-", "−")
 
@@ -45,7 +45,7 @@ def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str
     return f"<rect x='{x:.1f}' y='{y:.1f}' width='{width:.1f}' height='{height:.1f}' fill='{fill}'/>"
 
 
-def framed(title: str, height: float, parts: Sequence[str], *, width: float, description: str = "") -> str:
+def svg_document(title: str, height: float, parts: Sequence[str], *, width: float, description: str = "") -> str:
     """Return a whole SVG of its parts; `description` is for those who can't see it.
 
     Nothing in it has an XML id, so any number of pictures can stand in one page.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from reelbench.leaderboard.view import page
-from reelbench.leaderboard.view.page import grouped
+from reelbench.leaderboard.view.page import read_groups
 from reelbench.registry import discovery
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.records import JudgeReply, ModelRecord, Sample, SettingsRecord, SourceRecord
@@ -58,11 +58,10 @@ def make(folder: Path, count: int, run: int) -> None:
         )
         question = {"id": f"item-{number:05}", "question": _text(number + 5, 25), "options": [], "media": None}
         questions.append(question)
-    metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False)
     result_files.write(
         folder,
         spec,
-        aggregation.ScoredItems(samples, metrics, breakdowns, aggregation.count(samples), None),
+        aggregation.ScoredItems(spec, samples, overlap=False),
         split="test",
         source=SourceRecord(kind="files", location="curve.json", fingerprint="0" * 64),
         model=ModelRecord(id="org/model"),
@@ -150,7 +149,7 @@ def main() -> None:
         for run, folder in enumerate(folders):
             make(folder, given.items, run)
         started = time.perf_counter()
-        [group] = grouped(folders)
+        [group] = read_groups(folders)
         made = page.write(group, root / "view", pictures=0)
         took = {"made": time.perf_counter() - started, "MB": made.path.stat().st_size / 1e6}
         if shutil.which("chromium") is not None:

@@ -243,7 +243,7 @@ def score(
         InputError: The predictions can't be read or don't fit.
         DataUnavailableError: The references are not here.
     """
-    from reelbench.scoring.cognitive_profile import TagsFile
+    from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
@@ -256,7 +256,7 @@ def score(
 
     def scored(given: str | Path) -> Scored:
         path, metadata = resolve_predictions(given, RunMetadata(model, **stated))
-        labels = TagsFile.read(Path(tags)) if tags is not None else None
+        labels = read_tags(tags) if tags is not None else None
         inputs = Inputs(path, _path(references), labels, source.get("split"), _path(source.get("data")))
         columns = Columns(source.get("id_column"), source.get("text_column"))
         return _scored(score_files(name, inputs, options, columns=columns, metadata=metadata), notes)
@@ -277,7 +277,7 @@ def score(
     with tempfile.TemporaryDirectory() as folder:
         # As a file, so that a table and the owners' format are told apart in one way.
         path = Path(folder) / f"{_NAME}.json"
-        path.write_text(_written(f"{_NAME} hold", table if isinstance(table, dict) else list(table)), encoding="utf-8")
+        path.write_text(_as_json(f"{_NAME} hold", table if isinstance(table, dict) else list(table)), encoding="utf-8")
         try:
             return scored(path)
         except InputError as error:
@@ -454,13 +454,13 @@ def ask(
         ReelbenchError: No question was answered.
     """
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.llm.served import served
+    from reelbench.llm.model_names import read_model_name
     from reelbench.methods import asking
     from reelbench.registry import settings
     from reelbench.tasks.score import Options
 
     where = url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
-    whose = served("model", model, where, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
+    whose = read_model_name("model", model, where, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
     notes: list[str] = []
     questions = asking.questions(name, str(frames), split=split, limit=limit, data=_path(data))
     scoring = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
@@ -541,11 +541,10 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         evaluation.spec.id,
         evaluation.spec.version,
         evaluation.questions.split,
-        scored.metrics,
-        scored.breakdowns,
+        *scored.numbers,
         scored.counts,
         notes,
-        panel_agreement.completed(evaluation.spec, scored.samples, scored.judge),
+        panel_agreement.with_agreement(evaluation.spec, scored.samples, scored.judge),
         evaluation.spec,
         scored.samples,
         {sample.id: question for sample, (question, _) in zip(scored.samples, evaluation.asked, strict=True)},
@@ -562,7 +561,7 @@ def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, A
         return {}, None if about is None else abouts.read(Path(about))
     if not isinstance(about, Mapping):
         raise InputError(f"about is a {type(about).__name__}, expected a path or a mapping")
-    stated: dict[str, Any] = json.loads(_written("about holds", dict(about)))
+    stated: dict[str, Any] = json.loads(_as_json("about holds", dict(about)))
     of_answers = {name: stated[name] for name in ("revision", "frames", "label", "url") if name in stated}
     for name, value in of_answers.items():
         if not isinstance(value, str | None):
@@ -583,7 +582,7 @@ def _path(given: str | Path | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def _written(what: str, value: Any) -> str:  # noqa: ANN401 - a list or a dict
+def _as_json(what: str, value: Any) -> str:  # noqa: ANN401 - a list or a dict
     """Return a value as JSON; InputError where it holds what JSON can't: itself, a key that is no text, …."""
 
     def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds, of numpy's or pandas'

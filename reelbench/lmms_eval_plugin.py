@@ -19,7 +19,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from functools import partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,16 +34,13 @@ _LEFT_OUT = "_reelbench_left_out"
 _listed: dict[str, Any] = {}
 """lmms-eval's own tasks, as it lists them."""
 
+_FILES = "benchmark.yaml files"
 _NO_KEY = "EMPTY"
 """What servers that need no key are usually sent."""
 
 
-def tasks_folder() -> Path:
-    """Return the folder of our own tasks, for lmms-eval's `--include_path`."""
-    return _folder("reelbench.tasks")
-
-
-def _folder(package: str) -> Path:
+def tasks_folder(package: str = "reelbench.tasks") -> Path:
+    """Return the folder of a package's tasks, by default of our own, for lmms-eval's `--include_path`."""
     spec = find_spec(package)  # finds the folder without importing it, in every way of installing
     if spec is None or not spec.submodule_search_locations:
         raise ImportError(f"{package} is not a package that is installed; reinstall what names it")
@@ -163,9 +159,9 @@ def _leave_group() -> None:
 
 def _patched_adapter(original: Callable[..., type], *args: Any, **kwargs: Any) -> type:
     """Have each adapter's class answer our tasks the way that was chosen: candidates, or the scores of options."""
-    from reelbench.tasks.lmms.adapter_patches import patched
+    from reelbench.tasks.lmms.adapter_patches import patched_adapter
 
-    return patched(original(*args, **kwargs))
+    return patched_adapter(original(*args, **kwargs))
 
 
 def _is_no_failure(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:
@@ -206,19 +202,19 @@ def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: s
 def _index(manager: Any) -> dict[str, Any]:
     """Index each benchmark's tasks, ours, other packages' and files': a broken one costs that benchmark only."""
     from reelbench.registry.benchmark_file import NAME
-    from reelbench.registry.discovery import packages
+    from reelbench.registry.discovery import registry
     from reelbench.tasks.lmms import codegen
 
-    def of_package(package: str) -> dict[str, Any]:
-        folder = _folder(package)
-        # What a file declares has no YAML of lmms-eval's; and the file itself is none.
-        return {} if (folder / NAME).is_file() else manager._get_task_and_group(str(folder))  # noqa: SLF001
-
-    parts = {package: partial(of_package, package) for package in sorted(packages())}
     index: dict[str, Any] = {}
-    for source, indexed in {**parts, "benchmark.yaml files": codegen.index}.items():
+    for source in (*sorted(registry().packages), _FILES):
         try:
-            entries = indexed()
+            folder = None if source == _FILES else tasks_folder(source)
+            if folder is None:
+                entries = codegen.index()
+            elif (folder / NAME).is_file():  # what a file declares has no YAML of lmms-eval's; and the file is none
+                continue
+            else:
+                entries = manager._get_task_and_group(str(folder))  # noqa: SLF001
         except Exception as error:  # noqa: BLE001 - whatever a YAML does to lmms-eval's indexer
             log.warning("%s: its tasks are left out: %s: %s", source, type(error).__name__, error)
             continue

@@ -33,7 +33,3 @@ class Attachment:
     def sha256(self) -> str:
         """Return the bytes' sha256, in hex; a file is read once, however many questions show it."""
         return sha256_once(self.data) if isinstance(self.data, Path) else hashlib.sha256(self.data).hexdigest()
-
-    def part(self, url: str) -> dict[str, Any]:
-        """Return this part of a message's content, with `url` in the place of the bytes."""
-        return {"type": self.kind, self.kind: {"url": url}, **self.extra}

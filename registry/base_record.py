@@ -122,7 +122,7 @@ def first_wrong_field(error: ValidationError) -> str:
     return ("field " if first["loc"] else "") + wrong_fields(error)[0] + found
 
 
-def checked(model: type[ModelT], value: object, where: str, more: str = "", *, mark: str = ", ") -> ModelT:
+def record_of(model: type[ModelT], value: object, where: str, more: str = "", *, mark: str = ", ") -> ModelT:
     """Return the record of a value; InputError (`WHERE`, `mark`, `field FIELD: …` and `more`) where it isn't one."""
     try:
         return model.model_validate(value)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path, PurePosixPath
@@ -121,7 +121,7 @@ class Block:
         """Return a key's path in the file."""
         return f"{self.name}.{key}" if self.name else key
 
-    def declared(self, key: str) -> str:
+    def key_path(self, key: str) -> str:
         """Return a key's path in `KEYS`, where each split is called `*`."""
         return re.sub(r"^splits\.[^.]+", "splits.*", self.full(key))
 
@@ -131,13 +131,13 @@ class Block:
         if value is not None and not isinstance(value, str):
             what = "mapping" if isinstance(value, Block) else "list"
             raise self.error(f"{self.full(key)} is a {what}, expected text", key)
-        if value and (known := KEYS.get(self.declared(key))):
+        if value and (known := KEYS.get(self.key_path(key))):
             pattern, expected = FORMS.get(known.form, (".*", ""))
             if not re.fullmatch(pattern, value, re.DOTALL) or (known.words and value not in known.words):
                 raise self.error(f"{self.full(key)} is {value!r}, expected {expected or ', '.join(known.words)}", key)
         return value or None
 
-    def required(self, key: str) -> str:
+    def required_text(self, key: str) -> str:
         """Return a key's text; InputError where it has none."""
         if (text := self.text(key)) is None:
             raise self.error(f"{self.full(key)} is missing", key)
@@ -197,7 +197,7 @@ def parse(path: Path) -> Block:
                 raise InputError(f"{path}, line {line}: the key {key.value!r} occurs twice")
             block.lines[key.value] = line
             block.values[key.value] = plain(value, block.full(key.value))
-        paths = [path.removeprefix(block.declared("")) for path in KEYS if path.startswith(block.declared(""))]
+        paths = [path.removeprefix(block.key_path("")) for path in KEYS if path.startswith(block.key_path(""))]
         if known := [path for path in paths if "." not in path]:  # of the others the keys are the file's own names
             block.only(known)
         return block
@@ -241,9 +241,9 @@ def join_of(top: Block) -> Join | None:
     block = top.block("join")
     if not block.values:
         return None
-    name, by = PurePosixPath(block.required("file")), block.texts("by")
-    if name.is_absolute() or ".." in name.parts or "://" in block.required("file"):
-        raise block.error(f"join.file is {block.required('file')!r}, expected a file beside the first one", "file")
+    name, by = PurePosixPath(block.required_text("file")), block.texts("by")
+    if name.is_absolute() or ".." in name.parts or "://" in block.required_text("file"):
+        raise block.error(f"join.file is {block.required_text('file')!r}, expected a file beside the first one", "file")
     if not by:
         raise block.error("join.by is missing: columns that name the same row in both files", "by")
     return Join(by=by, each=steps(block))
@@ -255,11 +255,25 @@ class _Declaration:
     def __init__(self, top: Block, *, installed: bool) -> None:
         self._top = top
         self._installed = installed
-        self._id = top.required("id")
+        self._id = top.required_text("id")
         self._folder = top.path.parent
         self._kinds: dict[str, str] = {}
         self._kind_column, self._words = "", ""
-        self._kind = self._mixed(top) if isinstance(top.values["kind"], Block) else top.required("kind")
+        if isinstance(top.values["kind"], Block):  # of rows or splits that are not all alike
+            block = top.block("kind")
+            by_split = isinstance(block.values.get("split"), Block)
+            said = block.block("split") if by_split else block
+            self._kind_column = "" if by_split else block.text("column") or ""
+            self._kinds = {name: said.required_text(name) for name in said.values if name != "column" or by_split}
+            if not self._kinds or not (by_split or self._kind_column):
+                forms = "`{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`"
+                raise top.error(f"kind: expected {forms}", "kind")
+            self._words = next((kind for kind in self._kinds.values() if kind != "choice"), "exact")
+            for name, kind in self._kinds.items():
+                if kind != "choice" and (kind != self._words or kind not in ("exact", "open")):
+                    what = "rows of several kinds are choice beside exact, or choice beside open"
+                    raise said.error(f"kind.{name} is {kind!r}: {what}", name)
+        self._kind = "mixed" if self._kinds else top.required_text("kind")
         self._row_kind = _KINDS[self._kind].get("rows", self._kind)
         self._facets = top.texts("facets")
         own = top.block("splits")
@@ -267,37 +281,25 @@ class _Declaration:
         given = top.text("prompt")
         default = Path(next(iter(import_module(our_room()).__path__))) / "prompts"
         default /= f"{_KINDS[self._kind].get('prompt', self._kind)}.txt"
-        self._prompt = self._own(top, "prompt", given) if given else default
+        self._prompt = self._named_path(top, "prompt", given) if given else default
         if not self._prompt.is_file():
             shown = cut_in_the_middle(given or "", _SHOWN_NAME)
             raise top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
 
-    def _mixed(self, top: Block) -> str:
-        """Take the kinds of rows or splits that are not all alike, and return their kind as a whole."""
-        block = top.block("kind")
-        by_split = isinstance(block.values.get("split"), Block)
-        said = block.block("split") if by_split else block
-        self._kind_column = "" if by_split else block.text("column") or ""
-        self._kinds = {name: said.required(name) for name in said.values if name != "column" or by_split}
-        if not self._kinds or not (by_split or self._kind_column):
-            raise top.error("kind: expected `{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`", "kind")
-        self._words = next((kind for kind in self._kinds.values() if kind != "choice"), "exact")
-        for name, kind in self._kinds.items():
-            if kind != "choice" and (kind != self._words or kind not in ("exact", "open")):
-                what = "rows of several kinds are choice beside exact, or choice beside open"
-                raise said.error(f"kind.{name} is {kind!r}: {what}", name)
-        return "mixed"
-
     def spec(self) -> BenchmarkSpec:
         top = self._top
         mapping = self._mapping()
-        texts: dict[str, Any] = {name.replace("licence", "license"): _line(top, name) for name in _TEXTS}
+        texts: dict[str, Any] = {name: top.text(name) or "" for name in _TEXTS}
+        texts = {  # each in one line, but for BibTeX
+            name.replace("licence", "license"): text if name == "citation" else " ".join(text.split())
+            for name, text in texts.items()
+        }
         languages = top.texts("languages") or ("en",)
         # Beside the kind's columns: what the prompt names, and the optional ones that are mapped.
         given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
         made = {ASKED.name: self._kind == "mixed", GROUP.name: mapping.group is not None}
         made[ALSO.name] = mapping.answers is not None and self._row_kind in ("open", "mixed")
-        named = [*self._places(), *(name for name in OPTIONAL if name in mapping.columns or made.get(name))]
+        named = [*self._places, *(name for name in OPTIONAL if name in mapping.columns or made.get(name))]
         extras = tuple(
             OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
             for name in dict.fromkeys(named)
@@ -305,7 +307,7 @@ class _Declaration:
         )
         needed, source = top.block("join").texts("file"), top.block("source")
         if needed and "file" in source.values and "hub" not in source.values:
-            self._own(top.block("join"), "file", str(Path(source.required("file")).parent / needed[0]))
+            self._named_path(top.block("join"), "file", str(Path(source.required_text("file")).parent / needed[0]))
         splits: dict[str, SplitSpec] = {}
         for name, block in (self._splits or {"test": top}).items():
             if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
@@ -316,7 +318,7 @@ class _Declaration:
         judge, judged = self._judge() if "open" in (self._kind, self._words) else (None, ())
         if judge is None and "judge" in top.values:
             raise top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
-        kinds, metrics = self._scored(mapping, judge, judged)
+        kinds, metrics = self._scoring_and_metrics(mapping, judge, judged)
         facets = [Facet(name=name, title=_title(name)) for name in self._facets]
         if self._kind == "mixed":
             facets.append(Facet(name=ASKED.name, title="What is asked for", labels=("choice", self._words)))
@@ -334,7 +336,7 @@ class _Declaration:
         shape += [later] if later else []
         return BenchmarkSpec(
             id=self._id,
-            title=_line(top, "title") or _title(self._id),
+            title=" ".join((top.text("title") or "").split()) or _title(self._id),
             version=int(top.text("version") or "1"),
             **texts,
             languages=languages,
@@ -355,7 +357,7 @@ class _Declaration:
             judge=judge,
         )
 
-    def _scored(
+    def _scoring_and_metrics(
         self, mapping: RowMapping, judge: JudgeSpec | None, judged: Sequence[Metric]
     ) -> tuple[tuple[Any, ...], list[Metric]]:
         """Return the kinds of scoring, and the metrics over what they give and what a judge says."""
@@ -372,7 +374,7 @@ class _Declaration:
             raise top.error("overlap: iop is of one window; leave out `windows: union`", "overlap")
         if mixed and judge:  # each kind's own; of all only where the judge says right or wrong
             kinds, names = ["choice", "llm_judge"], ["accuracy", *["right"] * ("correct" in judge.criteria)]
-            judged = [self._asked(metric, "open") for metric in judged]
+            judged = [self._metric_of_kind(metric, "open") for metric in judged]
         metrics: list[Metric] = []
         for name in dict.fromkeys(names):
             title, column, about = _KINDS["metrics"][name]
@@ -381,7 +383,7 @@ class _Declaration:
             how = Mean(column="correct" if mixed else column, scale=100)
             metric = Metric(name=name, title=title, unit="percent", aggregate=how, about=about)
             asked = {"accuracy": "choice", "exact_match": "exact"}.get(name) if mixed else None
-            metrics.append(self._asked(metric, asked) if asked else metric)
+            metrics.append(self._metric_of_kind(metric, asked) if asked else metric)
         if mixed and judge:
             if any(metric.name == "accuracy" for metric in judged):  # which MovieCORE's judge marks too
                 metrics[0] = replace(metrics[0], name="option_accuracy", title="Accuracy of options")
@@ -396,7 +398,7 @@ class _Declaration:
             metrics.insert(0, Metric(name="group_accuracy", title=title, unit="percent", aggregate=how, about=about))
         return tuple(kinds), metrics if mixed else [*judged, *metrics]
 
-    def _asked(self, metric: Metric, kind: str) -> Metric:
+    def _metric_of_kind(self, metric: Metric, kind: str) -> Metric:
         """Return a metric as it is over the items of one kind alone, in a benchmark of two."""
         if not isinstance(how := metric.aggregate, Mean):
             return metric
@@ -427,7 +429,7 @@ class _Declaration:
             advice = "; give `span`, or `start` and `end`" if name in ends else ""
             raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
         optional = OPTIONAL.keys() - {ASKED.name, GROUP.name, ALSO.name}
-        block.only(sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places()}))
+        block.only(sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places}))
         return columns
 
     def _mapping(self) -> RowMapping:
@@ -447,30 +449,27 @@ class _Declaration:
             raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
         if fps and not is_number_text(fps):  # what answers in frames are read by, too
             columns |= {FPS.name: fps}
+        line = top.text("line") or ""
+        bounds.hold(f"{top.path}: places of line", len(PLACE.findall(line)), bounds.PARTS)
+        if line and (not PLACE.findall(line) or "" in PLACE.split(line)[2:-1:2]):
+            raise top.error(f"line is {line!r}, expected names in {{…}} with something between them", "line")
         stated = ("answer_is", "answers", "skip", "span_unit")
         said: dict[str, Any] = {name: text for name in stated if (text := top.text(name))}
         return RowMapping(
             columns=columns,
             **said,
-            separators={name: separators.required(name) for name in separators.values},
+            separators={name: separators.required_text(name) for name in separators.values},
             fps=fps,
             options_in_question=options.text("in") is not None,
             options_are=options.texts("are"),
             absent=top.texts("absent"),
-            line=self._line_template(),
+            line=line,
             each=steps(top),
             join=join_of(top),
             kinds=self._kinds,
             kind_column=self._kind_column,
             group=self._group(),
         )
-
-    def _line_template(self) -> str:
-        line = self._top.text("line") or ""
-        bounds.hold(f"{self._top.path}: places of line", len(PLACE.findall(line)), bounds.PARTS)
-        if line and (not PLACE.findall(line) or "" in PLACE.split(line)[2:-1:2]):
-            raise self._top.error(f"line is {line!r}, expected names in {{…}} with something between them", "line")
-        return line
 
     def _group(self) -> Group | None:
         block = self._top.block("group")
@@ -479,7 +478,7 @@ class _Declaration:
         rules, column = {"": block.values.get("rule")}, ""
         if isinstance(rules[""], Block):
             said = block.block("rule")
-            column = said.required("column")
+            column = said.required_text("column")
             rules = {name: said.text(name) for name in said.values if name != "column"}
         if wrong := [rule for rule in rules.values() if rule not in ("all", "quadratic", "chain")]:
             what = f"group.rule is {wrong[0]!r}, expected all, quadratic, chain or a column that says"
@@ -488,8 +487,9 @@ class _Declaration:
             raise block.error("group.by is missing: columns that name a group", "by")
         return Group(by=by, rules=rules, column=column, levels=block.text("levels") or "")  # type: ignore[arg-type] - checked
 
+    @cached_property
     def _places(self) -> list[str]:
-        """Return the names of the prompt's places."""
+        """The names of the prompt's places."""
         if self._prompt.suffix == ".json":
             document = read_json(self._prompt)
             if not is_object(document) or not {"en", *self._top.texts("languages")} & document.keys():
@@ -500,7 +500,7 @@ class _Declaration:
         bare = (text.replace("{{", "").replace("}}", "") for text in texts)
         return list(dict.fromkeys(place for text in bare for place in PLACE.findall(text)))
 
-    def _own(self, block: Block, key: str, named: str, *, media: bool = False) -> Path:
+    def _named_path(self, block: Block, key: str, named: str, *, media: bool = False) -> Path:
         """Return the file or folder that a key names; InputError where it is neither below this file nor allowed."""
         try:
             return contained(self._folder, self._folder / settings.expanded(named), media=media)
@@ -517,16 +517,16 @@ class _Declaration:
     def _source(self, block: Block, split: str) -> Source:
         if "url" in block.values:
             block.only(("url", "sha256"))
-            return UrlFile(url=block.required("url"), sha256=block.text("sha256"))
+            return UrlFile(url=block.required_text("url"), sha256=block.text("sha256"))
         if "hub" not in block.values:
             block.only(("file", "hub", "url"))
-            return FileBeside(path=str(self._own(block, "file", block.required("file"))))
+            return FileBeside(path=str(self._named_path(block, "file", block.required_text("file"))))
         block.only(("hub", "revision", "files", "file"))
         files = block.block("files")
         if "file" not in block.values and split not in files.values:
             raise block.error(f"source.files names no file of the split {split!r}", "files")
         names = files.texts(split) or block.texts("file")
-        return HubFile(repo_id=block.required("hub"), filenames=names, revision=block.text("revision"))
+        return HubFile(repo_id=block.required_text("hub"), filenames=names, revision=block.text("revision"))
 
     def _media(self) -> MediaSource:
         block = self._top.block("media")
@@ -540,7 +540,7 @@ class _Declaration:
         secret = {setting.name for setting in settings.ALL if setting.secret}
         for root in block.texts("roots"):
             if not root.startswith("$"):
-                roots.append(str(self._own(block, "roots", root, media=True)))
+                roots.append(str(self._named_path(block, "roots", root, media=True)))
                 continue
             # A variable, which the user sets, is one of ours and holds no secret.
             variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/[^$]*)?", root)
@@ -590,7 +590,7 @@ class _Declaration:
             judge = replace(owner.judge, prompts=f"{package or owner.package}:{own}")
             return judge, tuple(_plain_means(owner.metrics))
         for file in (folder, *folder.glob("*.txt")):
-            self._own(block, "prompts", str(file))
+            self._named_path(block, "prompts", str(file))
         criteria = tuple(sorted(file.stem for file in folder.glob("*.txt") if file.stem != "user"))
         if not criteria or not (folder / "user.txt").is_file():
             raise block.error(f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts")
@@ -613,11 +613,6 @@ class _Declaration:
         ]
         judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
         return judge, tuple(metrics)
-
-
-def _line(top: Block, key: str) -> str:
-    text = top.text(key) or ""
-    return text if key == "citation" else " ".join(text.split())  # BibTeX has lines
 
 
 def _title(name: str) -> str:

@@ -15,6 +15,8 @@ from reelbench.registry.files import read_record, write_json
 from reelbench.registry.values import is_array
 
 _SHOWN_NAME = 120
+_LIST = "allowed_outside.json"
+"""In the user's home: the folders that he has allowed others to read from."""
 
 
 def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[Path] = ()) -> Path:
@@ -28,7 +30,7 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
         real, here = path.resolve(), folder.resolve()
     except (OSError, RuntimeError, ValueError):  # a circle of links, a null: no file
         raise InputError(f"{shown}: can't be a file's name, or its links go in a circle") from None
-    users = [*allowed(folder), *also, *(settings.MEDIA.paths if media else ())]
+    users = [*allowed_folders(folder), *also, *(settings.MEDIA.paths if media else ())]
     # Where the Hub's client keeps what a snapshot of a repository, in which the folder lies, has links to.
     blobs = [place.parent / "blobs" for place in here.parents if place.name == "snapshots"]
     if any(real.is_relative_to(place) for place in (here, *blobs, *(user.resolve() for user in users))):
@@ -47,9 +49,9 @@ def hub_id(name: str, what: str) -> str:
     return name
 
 
-def allowed(folder: Path) -> list[Path]:
+def allowed_folders(folder: Path) -> list[Path]:
     """The folders that the user has allowed a folder to read from, beside itself."""
-    kept = (read_record(_list()) or {}).get(str(folder.resolve()), [])
+    kept = (read_record(settings.home() / _LIST) or {}).get(str(folder.resolve()), [])
     return [Path(str(path)) for path in kept] if is_array(kept) else []
 
 
@@ -58,10 +60,6 @@ def allow(folder: Path, outside: Path) -> None:
     if not outside.is_dir():
         raise InputError(f"{outside}: no such folder")
     name, place = str(folder.resolve()), str(outside.resolve())
-    if place not in map(str, allowed(folder)) and not outside.resolve().is_relative_to(folder.resolve()):
-        record = read_record(_list()) or {}
-        write_json(_list(), {**record, name: [*record.get(name, []), place]})
-
-
-def _list() -> Path:
-    return settings.home() / "allowed_outside.json"
+    if place not in map(str, allowed_folders(folder)) and not outside.resolve().is_relative_to(folder.resolve()):
+        record = read_record(settings.home() / _LIST) or {}
+        write_json(settings.home() / _LIST, {**record, name: [*record.get(name, []), place]})

@@ -39,7 +39,7 @@ SHORTEST = 8  # characters of a key at least: shorter ones stand in any text
 
 
 @lru_cache(maxsize=1024)
-def _named(name: str) -> bool | None:
+def _is_secret_name(name: str) -> bool | None:
     """Whether a name is one of a secret; None where its value must tell: a list's (`api_keys`), or with more words."""
     words = re.sub("[^a-z0-9]+", "_", _HUMP.sub("_", name[-200:]).lower()).strip("_").split("_")
     for place in reversed(range(len(words))):
@@ -50,7 +50,7 @@ def _named(name: str) -> bool | None:
 
 def is_secret(name: str, value: Any = None) -> bool:  # noqa: ANN401 - any JSON value
     """Whether a name is one of a secret (`apiKey`, `HF_TOKEN_READ`), or may be (`api_keys`) and the value looks so."""
-    named, texts = _named(name), [*texts_in(value)]
+    named, texts = _is_secret_name(name), [*texts_in(value)]
     return any(map(_MADE.fullmatch, texts)) if named is None else named and (value is None or bool(texts))
 
 
@@ -58,7 +58,7 @@ def _is_pair(name: object, value: object) -> bool:
     """Whether a text that is made like a key stands beside a secret's name: `["X-Api-Key", "…"]`."""
     if not (isinstance(name, str) and isinstance(value, str)):
         return False
-    return _named(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
+    return _is_secret_name(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
 
 
 def known_secrets() -> Iterator[tuple[str, str]]:
@@ -68,19 +68,17 @@ def known_secrets() -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def without(text: str, secrets: Iterable[str], mark: str = HIDDEN) -> str:
-    """Return `text` with `mark` in the place of each secret, in small or capital letters, whole or parted by spaces."""
+def without(text: str, secrets: Iterable[str] | None = None, mark: str = HIDDEN) -> str:
+    """Return `text` with `mark` in the place of each secret, in small or capital letters, whole or parted by spaces.
+
+    By default these are the keys that the environment holds.
+    """
     bare = ""
-    for whole in secrets:
+    for whole in (value for _, value in known_secrets()) if secrets is None else secrets:
         secret, bare = "".join(whole.split()), bare or "".join(text.split()).lower()
         if secret.lower() in bare:
             text = re.sub(r"\s*".join(map(re.escape, secret)), mark, text, flags=re.IGNORECASE)
     return text
-
-
-def without_known(text: str) -> str:
-    """Return `text` rid of the keys that the environment holds."""
-    return without(text, (value for _, value in known_secrets()))
 
 
 def without_credentials(text: str) -> str:
@@ -96,7 +94,7 @@ def without_secrets(value: Any, *, words: bool = True, known: Sequence[str] | No
     """
     known = [secret for _, secret in known_secrets()] if known is None else known
     if is_object(value):
-        named = [part for part in value.values() if words and isinstance(part, str) and _named(part)][:1]
+        named = [part for part in value.values() if words and isinstance(part, str) and _is_secret_name(part)][:1]
         return {
             without_secrets(name, known=known): without_secrets(part, words=words, known=known)
             for name, part in value.items()
@@ -119,7 +117,7 @@ def refuse_in_words(what: str, text: str) -> None:
     Unlike `refuse_secrets` it takes a query and a fragment: a film's number, a place on a page.
     """
     found = _ADDRESS.findall(text)
-    has_key = _KEY.search(text) or without_known(text) != text
+    has_key = _KEY.search(text) or without(text) != text
     if has_key or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found):
         raise InputError(f"{what}: a key, or an address with a user or a key in it, would go on record; leave it out")
 

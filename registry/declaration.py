@@ -9,6 +9,7 @@ import json
 import math
 import re
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from reelbench.registry import bounds
@@ -53,8 +54,10 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
     return hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()
 
 
-def declared(document: dict[str, Any]) -> BenchmarkSpec:
-    """Return the benchmark that a result declares, without its rows and media; InputError where it is none."""
+@lru_cache(maxsize=256)
+def declared_benchmark(text: str) -> BenchmarkSpec:
+    """Return the benchmark that a result declares as JSON, without its rows and media; InputError where it is none."""
+    document: dict[str, Any] = json.loads(text)
     try:
         _check(document)
         splits = {

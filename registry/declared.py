@@ -23,7 +23,7 @@ class Declared:
         for declared in fields(self):  # type: ignore[arg-type] - every subclass is a dataclass
             value = getattr(self, declared.name)
             try:
-                taken = _taken(value, declared.type)
+                taken = _field_value(value, declared.type)
             except TypeError:
                 expected = declared.type.__name__ if type(declared.type) is type else str(declared.type)
                 what = f"{declared.name} is {value!r}, expected {expected.removeprefix('typing.')}"
@@ -31,7 +31,7 @@ class Declared:
             object.__setattr__(self, declared.name, taken)
 
 
-def _taken(value: Any, kind: Any) -> Any:  # noqa: ANN401
+def _field_value(value: Any, kind: Any) -> Any:  # noqa: ANN401
     """Return the value as a field of that type holds it: a list as a tuple, a whole number as a float."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal and value in inner:
@@ -39,11 +39,11 @@ def _taken(value: Any, kind: Any) -> Any:  # noqa: ANN401
     if origin in (Union, UnionType):
         for kind_of_it in inner:
             with suppress(TypeError, InputError):
-                return _taken(value, kind_of_it)
+                return _field_value(value, kind_of_it)
     if origin is tuple and is_array(value):
-        return tuple(_taken(part, inner[0]) for part in value)
+        return tuple(_field_value(part, inner[0]) for part in value)
     if origin is dict and is_object(value):
-        return {_taken(key, inner[0]): _taken(part, inner[1]) for key, part in value.items()}
+        return {_field_value(key, inner[0]): _field_value(part, inner[1]) for key, part in value.items()}
     if isinstance(kind, type) and issubclass(kind, Declared) and is_object(value):
         value = kind(**value)  # as JSON has it
     if kind is float and type(value) is int:

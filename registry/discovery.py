@@ -14,7 +14,6 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import lru_cache
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from reelbench.registry import benchmark_file, prompts, settings
 from reelbench.registry.benchmark_file import ENTRY_POINTS
-from reelbench.registry.declaration import declared, scoring_sha256
+from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
@@ -36,8 +35,8 @@ log = logging.getLogger("reelbench")
 class Registry:
     """Benchmarks in the order of their ids: of packages, of the user's folders, and those he named by their path.
 
-    `packages` hold one; `left_out` is the name of an entry point, or of a file's folder -> why its benchmark is not
-    here.
+    `packages` hold one that can be loaded; `left_out` is the name of an entry point, or of a file's folder -> why its
+    benchmark is not here.
     """
 
     specs: Mapping[str, BenchmarkSpec]
@@ -104,16 +103,11 @@ def _files() -> Iterator[Path]:
         yield from map(Path.absolute, [own] if own.is_file() else sorted(folder.glob(f"*/{benchmark_file.NAME}")))
 
 
-@lru_cache(maxsize=256)
-def _declared(document: str) -> BenchmarkSpec:
-    return declared(json.loads(document))
-
-
 def _names(spec: BenchmarkSpec) -> set[str]:
     return {spec.id, *(task.name for task in spec.tasks)}
 
 
-def opened(path: Path | str) -> BenchmarkSpec:
+def open_file(path: Path | str) -> BenchmarkSpec:
     """Open a `benchmark.yaml`, known by its id from now on; InputError where it is wrong, or a name in it is taken."""
     global _registry  # noqa: PLW0603 - as above
     spec = benchmark_file.read(path)
@@ -132,11 +126,6 @@ def opened_files() -> list[str]:
         return []
     files = (spec.file for spec in _registry.specs.values() if not spec.package)
     return [file for file in files if file and os.path.isfile(file)]  # noqa: PTH113 - a folder may be gone by now
-
-
-def packages() -> tuple[str, ...]:
-    """Return the packages that hold a benchmark, but for those that can't be loaded: that is said once."""
-    return registry().packages
 
 
 def specs() -> Mapping[str, BenchmarkSpec]:
@@ -161,7 +150,7 @@ def get(name: str) -> BenchmarkSpec:
     raise InputError(f"unknown benchmark {name!r}; {hint}")
 
 
-def meant(name: str) -> str:
+def resolve_name(name: str) -> str:
     """Return the benchmark's or task's name that a user meant, where one alone can be: else what he typed.
 
     Case and `-` for `_` don't count, nor does the region of a language; of what is nearly a name only one may be.
@@ -186,16 +175,17 @@ def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:
     known = specs().get(record.id)
     if record.declaration is None or (known is not None and known.package):
         return known or get(record.id)
-    own = _declared(json.dumps(record.declaration, sort_keys=True))
+    own = declared_benchmark(json.dumps(record.declaration, sort_keys=True))
     if own.id != record.id:
         raise InputError(f"is of {own.id!r}, and the result is of {record.id!r}")
-
-    def rules(spec: BenchmarkSpec) -> tuple[object, ...]:
-        # What numbers and labels follow from; titles and the like may be put otherwise.
-        facets = [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets]
-        return spec.version, scoring_sha256(spec), facets
-
-    return known if known is not None and rules(known) == rules(own) else own
+    if known is None:
+        return own
+    # What numbers and labels follow from; titles and the like may be put otherwise.
+    here, its = (
+        (spec.version, scoring_sha256(spec), [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets])
+        for spec in (known, own)
+    )
+    return known if here == its else own
 
 
 def find(name: str) -> BenchmarkSpec:
@@ -203,17 +193,17 @@ def find(name: str) -> BenchmarkSpec:
 
     A name out of a record is a stranger's word, and is for `get`: it is never opened.
     """
-    return opened(name) if _is_path(name) else get(name)
+    return open_file(name) if _is_path(name) else get(name)
 
 
-def find_task(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
-    """Return the benchmark and task of an lmms-eval task name, or None where the task isn't ours."""
-    return next(((spec, task) for spec in specs().values() for task in spec.tasks if task.name == name), None)
+def find_task(name: str, *, twins: bool = False) -> tuple[BenchmarkSpec, TaskSpec] | None:
+    """Return the benchmark and task of an lmms-eval task name, or None where the task isn't ours.
 
-
-def find_twin(name: str) -> tuple[BenchmarkSpec, TaskSpec] | None:
-    """Return the benchmark and task on the rows of lmms-eval's own task `name`, or None where none of ours has them."""
-    return next(((spec, task) for spec in specs().values() for task in spec.tasks if task.twin == name), None)
+    With `twins`, `name` may be a task of lmms-eval's own on the rows of one of ours.
+    """
+    tasks = [(spec, task) for spec in specs().values() for task in spec.tasks]
+    named = (found for found in tasks if found[1].name == name)
+    return next(chain(named, (found for found in tasks if twins and found[1].twin == name)), None)
 
 
 def knows(name: str) -> bool:

@@ -21,7 +21,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from reelbench.registry import bounds
-from reelbench.registry.credentials import known_secrets, without, without_known
+from reelbench.registry.credentials import known_secrets, without
 from reelbench.registry.errors import InputError
 from reelbench.registry.values import is_array, is_object
 
@@ -101,7 +101,7 @@ def open_aside(path: Path | str, mode: str = "w") -> Generator[IO[Any]]:
 
 
 @contextmanager
-def replaced(folder: Path) -> Generator[Path]:
+def replacing_folder(folder: Path) -> Generator[Path]:
     """Yield an empty folder to fill; on success it becomes `folder` in place of the one before, on any error not.
 
     Whenever the process ends, one of the two stands there whole (on Linux; elsewhere there is a moment between them).
@@ -150,7 +150,7 @@ def write_json(path: Path | str, document: object) -> None:
 
 def json_text(document: object) -> str:
     """Return a JSON document as `write_json` writes it, rid of the keys that the environment holds."""
-    return without_known(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
+    return without(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
@@ -183,7 +183,7 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 @contextmanager
-def opened(path: Path | str) -> Generator[IO[bytes]]:
+def open_input(path: Path | str) -> Generator[IO[bytes]]:
     """Open a file that the user named, a pipe of the shell's as often as wanted; InputError where that can't be."""
     name = str(path)
     try:
@@ -209,17 +209,20 @@ def opened(path: Path | str) -> Generator[IO[bytes]]:
         raise InputError(f"{path}: can't be read ({error.strerror or error})") from None
 
 
-def inside(folder: Path, name: str) -> Path:
-    """Return the path of a name that a file gives, in its folder; InputError where it leads out of it or is no name."""
+def inside(folder: Path, name: str, what: str = "") -> Path:
+    """Return the path of a name that a file gives, in its folder; InputError where it leads out of it or is no name.
+
+    The error's line begins with `what`.
+    """
     path = PurePosixPath(name.replace("\\", "/"))
     if not name or path.is_absolute() or ".." in path.parts or re.search("[\0\ud800-\udfff]", name):
-        raise InputError(f"{name[:200]!r} is not a file's name; expected one without '..' and leading '/'")
+        raise InputError(f"{what}{name[:200]!r} is not a file's name; expected one without '..' and leading '/'")
     return folder / name
 
 
 def read_text(path: Path | str) -> str:
     """Return the text of a file that the user named; InputError, in one line, where it can't be read or isn't UTF-8."""
-    with opened(path) as file:
+    with open_input(path) as file:
         data = file.read()
     try:
         return data.decode("utf-8-sig")
@@ -334,7 +337,7 @@ def read_record(path: Path | str) -> dict[str, Any] | None:
 
 def sha256_of(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, in hex."""
-    with opened(path) as file:
+    with open_input(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type] - a BytesIO is one too
 
 

@@ -16,9 +16,13 @@ SECONDS: Mapping[str, str] = json.loads(Path(__file__).with_name("seconds.json")
 """Language -> its word for seconds, after a number with decimals."""
 
 
-def seconds_word(tag: str) -> str:
-    """Return a language's word for seconds; the English one where it is not known here."""
-    return SECONDS.get(language_of(tag), SECONDS["en"])
+def time_tag(tag: str, *times: float) -> str:
+    """Return times in seconds as a prompt has them before what is on screen then, in a language's words.
+
+    `<3.5 seconds>`, or of a span `<3.5-8.0 seconds>`: as models that read times are taught it. Where the word for
+    seconds is not known here, it is the English one.
+    """
+    return f"<{'-'.join(f'{at:.1f}' for at in times)} {SECONDS.get(language_of(tag), SECONDS['en'])}>"
 
 
 def language_of(tag: str) -> str:

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from reelbench.registry.base_record import Amount, Record, checked
+from reelbench.registry.base_record import Amount, Record, record_of
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.files import read_jsonl
 
@@ -47,4 +47,6 @@ def append(log: Path, look: Look) -> None:
 def read(log: Path) -> list[tuple[int, Look]]:
     """Return the looks of a log with the numbers of their lines; InputError names the line that is not one."""
     more = "; is it a log of `frames serve`?"
-    return [(number, checked(Look, line, f"{log}, line {number}", more, mark=": ")) for number, line in read_jsonl(log)]
+    return [
+        (number, record_of(Look, line, f"{log}, line {number}", more, mark=": ")) for number, line in read_jsonl(log)
+    ]

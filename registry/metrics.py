@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, overload
+from typing import Literal
 
 from reelbench.registry.declared import Declared
 
@@ -104,7 +104,7 @@ class Metric(Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "right_from", min(self.right_from, self.high))
+        object.__setattr__(self, "right_from", min(self.right_from, self.in_unit.high))
 
     @property
     def in_unit(self) -> Unit:
@@ -118,19 +118,10 @@ class Metric(Declared):
         return shorter.removesuffix(" (per label)")
 
     @property
-    def low(self) -> float:
-        """The least value."""
-        return self.in_unit.low
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        return self.in_unit.low, self.in_unit.high
 
-    @property
-    def high(self) -> float:
-        """The greatest value."""
-        return self.in_unit.high
-
-    @overload
-    def is_right(self, value: float) -> bool: ...
-    @overload
-    def is_right(self, value: float | None) -> bool | None: ...
     def is_right(self, value: float | None) -> bool | None:
         """Whether an answer with this value, in the metric's unit, counts as right; None where it has none."""
         return None if value is None else value >= self.right_from - 1e-9

@@ -14,7 +14,7 @@ from reelbench.registry import tables
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.spec import BenchmarkSpec, Column
-from reelbench.registry.values import described, is_array, is_id, is_number, is_object
+from reelbench.registry.values import describe, is_array, is_id, is_number, is_object
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -80,7 +80,7 @@ def _fits(value: object, dtype: str) -> bool:
     return isinstance(value, _TYPES[dtype]) and not isinstance(value, bool)
 
 
-def checked(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) -> Iterator[Row]:
+def check_rows(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) -> Iterator[Row]:
     """Yield a reader's rows, each held to the schema and told its split; InputError names what is wrong and where."""
     wanted = [column for column in columns(spec) if column is not _SPLIT]
     names = {column.name for column in wanted}
@@ -109,7 +109,7 @@ def questions_of(
     for number, entry in enumerate(tables.entries(read_json_or_jsonl(path), key), start=1):
         at = f"{path}: entry {number}"
         if not is_object(entry) or not is_id(entry.get(key)) or not fits(entry):
-            raise InputError(f"{at} is not {what}; found {described(entry)}")
+            raise InputError(f"{at} is not {what}; found {describe(entry)}")
         name = str(entry[key])
         if name in seen:
             raise InputError(f"{at}: {key} {name!r} occurs twice; the file must have each question once")

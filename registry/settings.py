@@ -107,7 +107,7 @@ WEBHOOK_SECRET = _DECLARED["WEBHOOK_SECRET"]
 XDG_CONFIG_HOME = _DECLARED["XDG_CONFIG_HOME"]
 XDG_CACHE_HOME = _DECLARED["XDG_CACHE_HOME"]
 PROVIDERS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("providers.json").read_bytes())
-"""Providers of models by the prefix of a model's name; `llm.served` says what of each."""
+"""Providers of models by the prefix of a model's name; `llm.model_names` says what of each."""
 PROVIDER_KEYS = {
     name: Setting(provider["key"], f"key of {provider['title']}, for `{name}/MODEL`", secret=True)
     for name, provider in PROVIDERS.items()

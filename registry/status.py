@@ -14,7 +14,7 @@ from typing import Any, Literal
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import is_alive, read_json, write_text
 from reelbench.registry.progress import Show
-from reelbench.registry.values import described, is_number, is_object
+from reelbench.registry.values import describe, is_number, is_object
 
 State = Literal["running", "done", "failed", "stopped"]  # the last by the user
 _TEXTS, _NUMBERS = ("command", "state", "updated"), ("done", "of", "failed", "cost", "eta", "pid")
@@ -40,8 +40,8 @@ class StatusFile:
             "line": "",  # words on it: calls a second, videos shown, what is waited for
             "cost": None,  # dollars that the command has spent; null without prices
             "eta": None,  # seconds until this part is done, at its pace so far; null where that is not known
-            "started": _now(),
-            "updated": _now(),
+            "started": None,
+            "updated": None,
             "host": platform.node(),
             "pid": os.getpid(),
             "error": None,  # why it failed, in one line
@@ -76,7 +76,8 @@ class StatusFile:
             self._write()
 
     def _write(self) -> None:
-        self._status["updated"] = _now()
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._status |= {"started": self._status["started"] or now, "updated": now}
         write_text(self._path, json.dumps(self._status, ensure_ascii=False) + "\n")
         self._written = time.monotonic()
 
@@ -88,15 +89,11 @@ def read_status(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: is not a status file; `--status-file` writes one")
     for name in _TEXTS:
         if not isinstance(status[name], str):
-            raise InputError(f"{path}, field {name}: expected a text (found {described(status[name])})")
+            raise InputError(f"{path}, field {name}: expected a text (found {describe(status[name])})")
     for name in _NUMBERS:
         if status.get(name) is not None and not is_number(status[name]):
-            raise InputError(f"{path}, field {name}: expected a number (found {described(status[name])})")
+            raise InputError(f"{path}, field {name}: expected a number (found {describe(status[name])})")
     if status.get("what") and status["done"] is None:
         raise InputError(f"{path}, field done: expected a number, as `what` is going on")
     here = status["state"] == "running" and status.get("host") == platform.node()
     return {**status, "state": "gone"} if here and not is_alive(int(status.get("pid") or 0)) else dict(status)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

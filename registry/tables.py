@@ -11,13 +11,14 @@ import math
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from reelbench.registry import bounds
 from reelbench.registry.errors import InputError, first_line
-from reelbench.registry.files import is_json_lines, opened, read_json, read_jsonl, read_text, valid_text
+from reelbench.registry.files import Decoder, is_json_lines, open_input, read_json, read_text, valid_text
 from reelbench.registry.values import is_array, is_object
 
 Choose = Callable[[list[str]], Sequence[str]]
@@ -43,7 +44,7 @@ def read_csv(path: Path, choose: Choose) -> Cells:
             except UnicodeDecodeError:
                 raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
 
-    with opened(path) as file:
+    with open_input(path) as file:
         lines = decoded(file)
         first = next(lines, "")
         tabs = path.suffix.lower() == ".tsv" or ("\t" in first and "," not in first)  # some call those .csv too
@@ -68,7 +69,7 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with opened(path) as file:
+    with open_input(path) as file:
         try:
             leaves = pq.ParquetFile(file).schema
             texts = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
@@ -83,7 +84,7 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
             _Held(path).add(table.metadata.num_rows, sum(chunk.num_values for chunk in wanted), size)
             held = _Held(path)
             for batch in table.iter_batches(_BATCH, columns=list(dict.fromkeys(names))):
-                held.add(size=sum(map(_unpacked, batch.columns)))
+                held.add(size=sum(map(_unpacked_size, batch.columns)))
                 columns: list[list[Any]] = []
                 for column in (batch[name] for name in names):
                     said = column.dictionary.to_pylist() if hasattr(column, "dictionary") else None
@@ -97,7 +98,7 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
             raise InputError(f"{path}: not a Parquet file that can be read ({first_line(error)})") from None
 
 
-def _unpacked(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
+def _unpacked_size(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
     """Return the bytes of a column's values, each counted as often as it stands there."""
     from importlib import import_module
 
@@ -108,9 +109,9 @@ def _unpacked(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
         lengths = pc.binary_length(column.dictionary).take(column.indices)
         return pc.sum(lengths.cast(pa.int64())).as_py() or 0
     if pa.types.is_struct(column.type):
-        return sum(map(_unpacked, column.flatten()))
+        return sum(map(_unpacked_size, column.flatten()))
     if pa.types.is_nested(column.type):
-        return _unpacked(column.values)
+        return _unpacked_size(column.values)
     return column.nbytes
 
 
@@ -128,7 +129,7 @@ def read_excel(path: Path, choose: Choose) -> Cells:
         return int(cell.value) if whole else cell.value
 
     held, tags = _Held(path), 0
-    with opened(path) as file:
+    with open_input(path) as file:
         try:
             with zipfile.ZipFile(file) as archive:
                 _Held(path).add(size=sum(part.file_size for part in archive.infolist()))
@@ -156,18 +157,20 @@ def read_excel(path: Path, choose: Choose) -> Cells:
             raise InputError(f"{path}: not an Excel workbook that can be read ({first_line(error)})") from None
 
 
+@dataclass
 class _Held:
     """What was read of a packed file so far: a few bytes may unpack to more than a machine holds."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.rows = self._cells = self._bytes = 0
+    path: Path
+    rows: int = 0
+    cells: int = 0
+    size: int = 0
 
     def add(self, rows: int = 0, cells: int = 0, size: int = 0) -> None:
         """Count rows, cells and bytes; InputError where there are more by now than are read."""
-        self.rows, self._cells, self._bytes = self.rows + rows, self._cells + cells, self._bytes + size
-        what = f"unpacks to more than {MOST_BYTES >> 20} MiB" if self._bytes > MOST_BYTES else ""
-        if self.rows > MOST_ROWS or self._cells > MOST_CELLS:
+        self.rows, self.cells, self.size = self.rows + rows, self.cells + cells, self.size + size
+        what = f"unpacks to more than {MOST_BYTES >> 20} MiB" if self.size > MOST_BYTES else ""
+        if self.rows > MOST_ROWS or self.cells > MOST_CELLS:
             what = f"more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
         if what:
             raise InputError(f"{self.path}: {what}; split it, or give CSV or JSON Lines, which have no bound")
@@ -200,12 +203,12 @@ def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, A
             row = f" (row {number})" if path.suffix.lower() != ".parquet" else ""
             yield f"{where}{row}", dict(zip(names, values, strict=True))
         return
-    text = read_text(path)
+    text, decoder = read_text(path), Decoder(path)
     found: Iterable[tuple[int | None, Any]]
     if is_json_lines(text):
-        found = read_jsonl(path)
+        found = list(decoder.lines(text))
     else:
-        document = read_json(path)
+        document = decoder.read(text)
         rows = [document] if nested and is_object(document) else entries(document)
         found = ((1 if row is document else None, row) for row in rows)
         if rows is document:

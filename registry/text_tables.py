@@ -71,12 +71,10 @@ class Table:
 
     def latex(self) -> str:
         """Return it as LaTeX (booktabs), the title and the lines below it as comments."""
-
-        def row(cells: Sequence[str]) -> str:
-            return " & ".join(tex(cell.removeprefix("#")) for cell in cells) + r" \\"
-
         sides = "".join("r" if column.startswith("#") else "l" for column in self.columns)
-        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", row(self.columns), r"\midrule", *map(row, self.rows)]
+        marked = ([tex(cell.removeprefix("#")) for cell in cells] for cells in (self.columns, *self.rows))
+        head, *body = (" & ".join(cells) + r" \\" for cells in marked)
+        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule", *body]
         about = [f"% {' '.join(line.split())}" for line in (self.title, *self.below)]
         return "\n".join([*about, *lines, r"\bottomrule", r"\end{tabular}"])
 
@@ -85,16 +83,13 @@ class Table:
         from html import escape
 
         styles = [f"text-align: {'right' if column.startswith('#') else 'left'}" for column in self.columns]
-
-        def row(tag: str, cells: Sequence[str]) -> str:
-            marked = zip(cells, styles, strict=True)
+        lines = [[column.removeprefix("#") for column in self.columns], *self.rows] if self.rows else []
+        table = f"<table><caption>{escape(self.title)}</caption>"
+        for number, cells in enumerate(lines):
+            tag, marked = "td" if number else "th", zip(cells, styles, strict=True)
             made = (f"<{tag} style='{style}'>{escape(cell)}</{tag}>" for cell, style in marked)
-            return f"<tr>{''.join(made)}</tr>"
-
-        head = row("th", [column.removeprefix("#") for column in self.columns]) if self.rows else ""
-        body = "".join(row("td", cells) for cells in self.rows)
-        table = f"<table><caption>{escape(self.title)}</caption>{head}{body}</table>"
-        return table + "".join(f"<p>{escape(line)}</p>" for line in self.below)
+            table += f"<tr>{''.join(made)}</tr>"
+        return f"{table}</table>" + "".join(f"<p>{escape(line)}</p>" for line in self.below)
 
 
 def number(value: float | None, digits: int = 2) -> str:

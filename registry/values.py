@@ -52,7 +52,7 @@ def drained(entries: list[EntryT]) -> Iterator[EntryT]:
         yield entries.pop()
 
 
-def described(value: object) -> str:
+def describe(value: object) -> str:
     """Return a value's description for an error: the keys of an object, else its type."""
     return ", ".join(sorted(value)) if is_object(value) else type(value).__name__
 

@@ -58,7 +58,7 @@ class Workers:
 
     def alone(self, items: int, many: int = MANY) -> bool:
         """Whether so many items are best worked on in this process; a second one pays from `many` on."""
-        number = self.number or (allotted() if items >= many else 1)
+        number = self.number or (usable_cores() if items >= many else 1)
         # A daemon of multiprocessing's may have no processes of its own.
         return self.engine == "pool" and (min(number, items) < 2 or current_process().daemon)  # noqa: PLR2004
 
@@ -74,7 +74,7 @@ class Workers:
         reached.
         """
         # The places of items, part by part: some parts for each worker, and what is alike `by` in one of them.
-        longest = max(1, min(_LONGEST, len(items) // (4 * (self.number or allotted()))))
+        longest = max(1, min(_LONGEST, len(items) // (4 * (self.number or usable_cores()))))
         alike: dict[Hashable, list[int]] = defaultdict(list)
         for place, item in enumerate(items):
             alike[by(item) if by else place].append(place)
@@ -88,7 +88,7 @@ class Workers:
         if self.engine == "ray":
             results = _over_ray(work_on, given, self.number)
         else:
-            results = _in_pool(work_on, given, min(self.number or allotted(), len(parts)))
+            results = _in_pool(work_on, given, min(self.number or usable_cores(), len(parts)))
         done: dict[int, ResultT] = {}
         following = 0
         for part, of_part in zip(parts, results, strict=True):
@@ -115,7 +115,7 @@ def starting() -> Generator[None]:
             os.environ |= {} if before is None else {_SAFE: before}
 
 
-def allotted() -> int:
+def usable_cores() -> int:
     """Return the number of cores that this process may use, at most 8."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min(cores or 1, _MOST)
@@ -186,7 +186,7 @@ def _open_too(files: Sequence[str]) -> None:
     from reelbench.registry import discovery
 
     for file in set(files) - {spec.file for spec in discovery.specs().values()} if files else ():
-        discovery.opened(file)
+        discovery.open_file(file)
 
 
 def _follow_caller(files: Sequence[str]) -> None:

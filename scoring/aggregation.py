@@ -8,10 +8,11 @@ except that overlap metrics start Java on a cache miss and a judge may be asked.
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from math import fsum
 from types import MappingProxyType
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -46,9 +47,9 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "moment": temporal_span.moment_columns,
     "choice": choice.columns,
     "exact_match": exact_match.columns,
-    "any_choice": choice.any_columns,
+    "any_choice": partial(choice.columns, any_of=True),
     "all_choices": choice.columns,
-    "mixed": lambda item: exact_match.mixed(item) if "text" in item.target else choice.columns(item),
+    "mixed": lambda item: exact_match.columns(item, "correct") if "text" in item.target else choice.columns(item),
     "union_spans": temporal_span.union_columns,
     "ranked_spans": temporal_span.ranked_columns,
     "covered": temporal_span.covered_columns,
@@ -73,15 +74,52 @@ def each_run(samples: Sequence[Sample]) -> list[list[Sample]]:
     return [[of(sample, run) for sample in samples] for run in range(runs)]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredItems:
-    """The result of scoring; `samples` are in the order of the items."""
+class Numbers(NamedTuple):
+    """What a result says over its items."""
 
-    samples: list[Sample]
     metrics: Metrics
     breakdowns: Breakdowns
-    counts: Counts
-    judge: JudgeRecord | None
+
+
+@dataclass(frozen=True)
+class ScoredItems:
+    """The result of scoring: samples in the order of the items. Counts and numbers are made of them on first use.
+
+    Attributes:
+        beside: Further counts, such as `extra` and `duplicate`.
+        overlap: Whether text overlap is computed, which is slow.
+        known: Metrics that are known beforehand, and not computed.
+    """
+
+    spec: BenchmarkSpec
+    samples: Sequence[Sample]
+    judge: JudgeRecord | None = None
+    beside: Mapping[str, int] = field(default_factory=dict[str, int])
+    overlap: bool = True
+    bar: Bar = no_bar
+    known: Metrics = field(default_factory=dict[str, MetricValue])
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many items are scored, and why others aren't."""
+        reasons = Counter(sample.reason or "unknown" for sample in self.samples if sample.state == "unscored")
+        flags = Counter(flag for sample in self.samples for flag in sample.flags)
+        return Counts(
+            items=len(self.samples),
+            scored=sum(sample.state == "scored" for sample in self.samples),
+            unscored=dict(sorted(reasons.items())),
+            parse_failed=flags["parse_failed"],
+            empty=flags["empty"],
+            media_missing=reasons[Reason.MEDIA_MISSING],
+            missing=reasons[Reason.PREDICTION_MISSING],
+            **self.beside,
+        )
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """Every metric and breakdown."""
+        metrics, breakdowns = aggregate(self.spec, self.samples, overlap=self.overlap, bar=self.bar)
+        return Numbers(metrics | self.known, breakdowns)
 
 
 def is_failure(text: str) -> bool:
@@ -132,25 +170,7 @@ def score(
     """
     verdicts, record = judged or (dict[str, Verdict](), None)
     samples = [to_sample(spec, item, verdicts.get(item.id), columns.get(item.id)) for item in items]
-    counts = count(samples, **beside)
-    return ScoredItems(samples, *aggregate(spec, samples, overlap=overlap, bar=bar), counts, record)
-
-
-def count(samples: Iterable[Sample], **beside: int) -> Counts:
-    """Count scored and unscored items; `beside` are further counts for `Counts`."""
-    samples = list(samples)
-    reasons = Counter(sample.reason or "unknown" for sample in samples if sample.state == "unscored")
-    flags = Counter(flag for sample in samples for flag in sample.flags)
-    return Counts(
-        items=len(samples),
-        scored=sum(sample.state == "scored" for sample in samples),
-        unscored=dict(sorted(reasons.items())),
-        parse_failed=flags["parse_failed"],
-        empty=flags["empty"],
-        media_missing=reasons[Reason.MEDIA_MISSING],
-        missing=reasons[Reason.PREDICTION_MISSING],
-        **beside,
-    )
+    return ScoredItems(spec, samples, record, beside, overlap, bar)
 
 
 def answered(counts: Counts) -> int:
@@ -252,7 +272,7 @@ def _mean(
 ) -> ratios.MeanOfRatios:
     of_runs = [ratios.MeanOfRatios(_ratios(spec, metric, run, within)).value for run in runs]
     known = [value for value in of_runs if value is not None]
-    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), known, (metric.low, metric.high))
+    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), known, metric.bounds)
 
 
 def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> float | None:
@@ -290,7 +310,7 @@ def aggregate(
     overlap: bool = True,
     interval: intervals.Method = intervals.METHOD,
     bar: Bar = no_bar,
-) -> tuple[Metrics, Breakdowns]:
+) -> Numbers:
     """Compute every metric and breakdown of `spec` from samples, independent of their order.
 
     A metric that the samples can't support (answers only, windows only) is absent; a judged metric that nobody judged
@@ -321,7 +341,7 @@ def aggregate(
     for (facet, label, name), value in ((key, value) for key, value in values.items() if len(key) > 1):
         if value.n:
             breakdowns.setdefault(facet, {}).setdefault(label, {})[name] = value
-    return metrics, breakdowns
+    return Numbers(metrics, breakdowns)
 
 
 def _with_intervals(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from reelbench.registry.base_record import Name, Record, checked
+from reelbench.registry.base_record import Name, Record, record_of
 from reelbench.registry.files import read_json, write_text
 from reelbench.registry.records import Sample, Score
 from reelbench.registry.spec import BenchmarkSpec
@@ -87,7 +87,7 @@ def read(folder: Path) -> CalibrationRecord | None:
     if not path.is_file():
         return None
     more = "; rewrite it with `judge calibrate --write`"
-    return checked(CalibrationRecord, read_json(path), str(path), more, mark=": ")
+    return record_of(CalibrationRecord, read_json(path), str(path), more, mark=": ")
 
 
 def problems(kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sample]) -> Iterator[str]:

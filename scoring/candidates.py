@@ -45,23 +45,23 @@ class RankedChoice:
     unparsed: int = 0
 
 
-def chosen(mode: str, question: str, candidates: int, replies: Replies) -> RankedChoice:
+def choose(mode: str, question: str, candidates: int, replies: Replies) -> RankedChoice:
     """Return the choice among `candidates` candidates of the question with the id `question`."""
     if mode != "listwise":
-        read = ([score for score in map(score_of, votes) if score is not None] for votes in replies)
+        read = ([score for score in map(stated_number, votes) if score is not None] for votes in replies)
         return best([score_of_votes(scores, len(v), "mean") for scores, v in zip(read, replies, strict=True)])
     named: Counter[int] = Counter()  # most votes' candidate
     for vote, reply in enumerate(replies[0] if replies else ()):
-        place = place_of(reply, candidates)
+        place = stated_number(reply, 1, candidates, top=None)
         if place is not None:
-            named[shuffled(question, candidates, vote)[place - 1]] += 1
+            named[shuffled_order(question, candidates, vote)[place - 1]] += 1
     return best([named[index] for index in range(candidates)]) if named else RankedChoice(0, unparsed=candidates)
 
 
 def unread(mode: str, samples: Iterable[Sample]) -> int:
     """Return of how many candidates, over all samples, a ranker said nothing that can be read."""
     return sum(
-        chosen(mode, sample.id, len(sample.candidates), sample.ranker_replies).unparsed
+        choose(mode, sample.id, len(sample.candidates), sample.ranker_replies).unparsed
         for sample in samples
         if sample.candidates and sample.ranker_replies is not None
     )
@@ -79,20 +79,12 @@ def best(scores: Sequence[float | None]) -> RankedChoice:
 _LONGEST = 80  # characters of a statement: with more it is a sentence
 
 
-def score_of(reply: str | None) -> int | None:
-    """Return the score that a pointwise reply gives, or None where it is not plainly there.
+def stated_number(reply: str | None, low: int = LOW, high: int = HIGH, *, top: int | None = HIGH) -> int | None:
+    """Return the number from `low` to `high` that a reply gives, or None where it is not plainly there.
 
-    `7`, `7/10`, `7.`, `**7**`, `Score: 7` and `{"score": 7}` are 7; a sentence, `7/5`, `7.5` and `11` are nothing.
+    By default it is a pointwise reply's score: `7`, `7/10`, `7.`, `**7**`, `Score: 7` and `{"score": 7}` are 7; a
+    sentence, `7/5`, `7.5` and `11` are nothing. `top` is what may stand behind a slash; with None nothing may.
     """
-    return _number(reply, LOW, HIGH, top=HIGH)
-
-
-def place_of(reply: str | None, candidates: int) -> int | None:
-    """Return the number from 1 that a listwise reply names, or None where it is not plainly there."""
-    return _number(reply, 1, candidates, top=None)
-
-
-def _number(reply: str | None, low: int, high: int, *, top: int | None) -> int | None:
     number = parse_score(reply, low, high, bare_integer=True)
     if number is not None or reply is None:
         return number
@@ -103,7 +95,7 @@ def _number(reply: str | None, low: int, high: int, *, top: int | None) -> int |
     return int(stated["number"]) if low <= int(stated["number"]) <= high else None
 
 
-def shuffled(question: str, candidates: int, vote: int = 0) -> list[int]:
+def shuffled_order(question: str, candidates: int, vote: int = 0) -> list[int]:
     """Return the candidates' indices in an order that only the question's id and the vote decide."""
     return sorted(range(candidates), key=lambda n: hashlib.sha256(f"{vote}\0{n}\0{question}".encode()).digest())
 

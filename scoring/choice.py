@@ -21,13 +21,12 @@ def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str
     return {"correct": 1.0 if parsed.get("answer") == target["answer"] else 0.0}
 
 
-def columns(item: Item) -> dict[str, float]:
-    """Return the item's columns; none where the submission gives no answers at all (no key `answer`)."""
-    return score_item(item.parsed, item.target) if item.parsed is not None and "answer" in item.parsed else {}
+def columns(item: Item, *, any_of: bool = False) -> dict[str, float]:
+    """Return the item's columns; none where the submission gives no answers at all (no key `answer`).
 
-
-def any_columns(item: Item) -> dict[str, float]:
-    """As `columns`, where any of several right options counts: the target's letters stand together (`AC`)."""
-    scores = columns(item)
-    answer = item.parsed.get("answer") if item.parsed else None
-    return {"correct": float(answer is not None and answer in item.target["answer"])} if scores else {}
+    With `any_of` any of several right options counts: the target's letters stand together (`AC`).
+    """
+    if item.parsed is None or "answer" not in item.parsed:
+        return {}
+    scores, answer = score_item(item.parsed, item.target), item.parsed["answer"]
+    return {"correct": float(answer is not None and answer in item.target["answer"])} if any_of else scores

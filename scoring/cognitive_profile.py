@@ -56,20 +56,13 @@ class Tags:
         return {"target": list(self.target), "content": list(self.content), "thinking": [self.thinking]}
 
 
-@dataclass(frozen=True)
-class TagsFile:
-    """A file of tags: where it is, and each question's tags by its id."""
+class TagsFile(dict[str, Tags]):
+    """Each question's tags by its id, and the `path` of the file that has them."""
 
     path: Path
-    tags: dict[str, Tags]
-
-    @classmethod
-    def read(cls, path: Path) -> "TagsFile":
-        """Read it, as `read_tags` does."""
-        return cls(path, read_tags(path))
 
 
-def read_tags(path: Path | str) -> dict[str, Tags]:
+def read_tags(path: Path | str) -> TagsFile:
     """Read tags by question id from JSON Lines.
 
     A line is `{"qid": 1, "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}`; a number as `qid`
@@ -77,15 +70,15 @@ def read_tags(path: Path | str) -> dict[str, Tags]:
     """
     fields = ("qid", *COMPONENTS)
     wanted = ", ".join(fields)
-    tags: dict[str, Tags] = {}
-    lines: dict[str, int] = {}
+    tags, lines = TagsFile(), dict[str, int]()
+    tags.path = Path(path)
     for number, row in files.read_jsonl(path):
         where = f"{path}, line {number}"
         if not is_object(row):
             raise InputError(f"{where}: expected an object with {wanted}, found {_kind(row)}; one object per line")
         for name in row:
             if name not in fields:
-                raise InputError(f'{where}: unknown field "{name}"; expected {wanted}{_meant(name, fields)}')
+                raise InputError(f'{where}: unknown field "{name}"; expected {wanted}{_suggestion(name, fields)}')
         for name in fields:
             if name not in row:
                 raise InputError(f'{where}: field "{name}" is missing; expected {wanted}')
@@ -150,10 +143,10 @@ def _check(label: Any, labels: tuple[str, ...], at: str) -> None:  # noqa: ANN40
     if not isinstance(label, str):
         raise InputError(f"{at}: expected a label as text, found {_kind(label)}; labels are {', '.join(labels)}")
     if label not in labels:
-        raise InputError(f"{at}: no label {label!r}; labels are {', '.join(labels)}{_meant(label, labels)}")
+        raise InputError(f"{at}: no label {label!r}; labels are {', '.join(labels)}{_suggestion(label, labels)}")
 
 
-def _meant(word: str, words: tuple[str, ...]) -> str:
+def _suggestion(word: str, words: tuple[str, ...]) -> str:
     by_lower = {known.lower(): known for known in words}
     close = difflib.get_close_matches(word.strip().lower(), by_lower, n=1)
     return f"; did you mean {by_lower[close[0]]}?" if close else ""

@@ -206,14 +206,10 @@ def at_both_ends(spec: BenchmarkSpec, samples: Iterable[Sample], only: Collectio
         for sample in samples
         if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
     ]
-
-    def drawn(end: Literal["lowest", "highest"]) -> Resampled:
-        filled = value_bounds.with_unscored_at(end, spec, spec.primary, counted)
-        return aggregation.resampled(spec, spec.primary, filled)
-
-    lowest = drawn("lowest")
-    highest = drawn("highest") if any(map(is_left_out, counted)) else lowest
-    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), lowest, highest)
+    ends: list[Literal["lowest", "highest"]] = ["lowest", "highest"] if any(map(is_left_out, counted)) else ["lowest"]
+    filled = (value_bounds.with_unscored_at(end, spec, spec.primary, counted) for end in ends)
+    drawn = [aggregation.resampled(spec, spec.primary, samples) for samples in filled]
+    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), drawn[0], drawn[-1])
 
 
 def tests_at_both_ends(a: AtBothEnds, b: AtBothEnds) -> list[PairedTest]:
@@ -315,6 +311,11 @@ def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], m
         raise InputError(f"no video has {column!r} in both results: are both judged, and on the same videos?")
     pairs = np.array([(np.mean(by_a[video]), np.mean(by_b[video])) for video in shared])
     gaps = pairs[:, 0] - pairs[:, 1]
+    right: list[tuple[float, float]] = []
+    for by_video in (by_a, by_b):
+        scores = [score for video in shared for score in by_video[video]]
+        percent = 100.0 * sum(metric.is_right(score) is True for score in scores) / len(scores)
+        right.append((percent, percent * 5 / 100))
     estimate = intervals.mean_over_clusters(gaps, shared)
     return {
         "metric": column,
@@ -324,7 +325,7 @@ def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], m
         "difference": float(gaps.mean()),
         "ci95": estimate.ci95,
         "a_higher": float(np.mean(np.where(np.isclose(gaps, 0), 0.5, gaps > 0))),
-        "right": (_right(metric, by_a, shared), _right(metric, by_b, shared)),
+        "right": tuple(right),
     }
 
 
@@ -334,12 +335,6 @@ def _by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:
         if column in sample.scores:
             scores.setdefault(sample.video, []).append(sample.scores[column])
     return scores
-
-
-def _right(metric: Metric, by_video: dict[str, list[float]], shared: Sequence[str]) -> tuple[float, float]:
-    scores = [score for video in shared for score in by_video[video]]
-    percent = 100.0 * sum(map(metric.is_right, scores)) / len(scores)
-    return percent, percent * 5 / 100
 
 
 # --- label by label (as CogME, Figure 3) -----------------------------------------------------------------------------

@@ -52,19 +52,16 @@ def normalize(text: str, locale: str | None = None) -> str:
     return patterns.WHOLE.sub(lambda match: _words(match[0], locale), text) if locale else text
 
 
-def columns(item: Item) -> dict[str, float]:
-    """Return `{"exact_match": 0.0 or 1.0}`; nothing without predicted text. The facet `locale` names the language."""
+def columns(item: Item, column: str = "exact_match") -> dict[str, float]:
+    """Return `{"exact_match": 0.0 or 1.0}`; nothing without predicted text. The facet `locale` names the language.
+
+    It is another `column` where items with options stand beside it.
+    """
     if not isinstance(item.prediction, str):
         return {}
     locale = next(iter(item.facets.get("locale", ())), None)
     references = [item.target["text"], *item.target.get("also", ())]
-    return {"exact_match": float(any(matches(item.text, reference, locale) for reference in references))}
-
-
-def mixed(item: Item) -> dict[str, float]:
-    """As `columns`, in the column that items with options have."""
-    scores = columns(item)
-    return {"correct": scores["exact_match"]} if scores else {}
+    return {column: float(any(matches(item.text, reference, locale) for reference in references))}
 
 
 def _number(text: str, language: str | None) -> str:

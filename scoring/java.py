@@ -14,10 +14,10 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self, cast
+from typing import IO, cast
 
 from reelbench.registry.errors import ReelbenchError
 
@@ -90,7 +90,7 @@ def tokenize(java: str, texts: Sequence[str]) -> list[str]:
     return [" ".join(w for w in line.rstrip().split(" ") if w not in ptbtokenizer.PUNCTUATIONS) for line in tokenized]
 
 
-class Meteor:
+class Meteor(AbstractContextManager["Meteor"]):
     """METEOR 1.5 (English, as pycocoevalcap calls it) in a JVM of its own, loading from the moment it is made.
 
     Use it in a `with`: the JVM ends with the block, however the block ends.
@@ -112,9 +112,6 @@ class Meteor:
             raise ReelbenchError(f"{java}: can't be started for METEOR: {error}") from error
         self._stdin, self._stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._timed_out = False
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -143,8 +140,14 @@ class Meteor:
                 self._tell(" ||| ".join(("SCORE", *texts, last.replace("  ", " "))))
                 statistics.append(self._hear())
             self._tell(" ||| ".join(("EVAL", *statistics)))
-            each = [self._number() for _ in statistics]
-            return self._number(), each
+            scores: list[float] = []
+            for _ in (*statistics, "all"):  # each text's own, and behind them that of all
+                said = self._hear()
+                try:
+                    scores.append(float(said))
+                except ValueError:
+                    raise ReelbenchError(f"METEOR: said {said[:80]!r} where a score belongs") from None
+            return scores.pop(), scores
         except OSError as error:
             if self._timed_out:
                 raise ReelbenchError(f"METEOR: no answer from Java in {limit:.0f} s; stopped it") from error
@@ -167,13 +170,6 @@ class Meteor:
         if not line:
             raise BrokenPipeError("METEOR's output ended")
         return line.decode("utf-8", "replace").strip()
-
-    def _number(self) -> float:
-        said = self._hear()
-        try:
-            return float(said)
-        except ValueError:
-            raise ReelbenchError(f"METEOR: said {said[:80]!r} where a score belongs") from None
 
     def _give_up(self) -> None:
         self._timed_out = True

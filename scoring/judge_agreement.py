@@ -67,7 +67,7 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
     return ratings
 
 
-def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> dict[str, Any]:
+def compare_ratings(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> dict[str, Any]:
     """Compare the ratings of two judges, or of a judge and people; the samples, of either, have videos and labels.
 
     Returns:
@@ -85,22 +85,24 @@ def agree(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec
     both = {place for place in a.keys() & b.keys() if place[0] in known}
     if not both:
         raise InputError("no item was rated by both: are these of the same benchmark and split, with the same ids?")
-    pairs = list(zip(_rated(samples, a, both), _rated(samples, b, both), strict=True))
+    pairs = list(zip(_rated_by_both(samples, a, both), _rated_by_both(samples, b, both), strict=True))
     labels: dict[str, dict[str, Any]] = {}
     label_metrics: dict[str, dict[str, Any]] = {}
     for facet in cognitive_profile.facets(spec):
         for label in sorted({label for sample, _ in pairs for label in sample.facets.get(facet.name, ())}):
             there = [pair for pair in pairs if label in pair[0].facets.get(facet.name, ())]
-            labels.setdefault(facet.name, {})[label] = _criteria(there, judge, weights)
-            label_metrics.setdefault(facet.name, {})[label] = _side_by_side(there, spec)
+            of_label, metrics_there = _figures(there, spec, weights)
+            labels.setdefault(facet.name, {})[label] = of_label
+            label_metrics.setdefault(facet.name, {})[label] = metrics_there
+    criteria, metrics = _figures(pairs, spec, weights)
     return {
         "both": len(both),
         "only_a": len(a.keys() - b.keys()),
         "only_b": len(b.keys() - a.keys()),
         "weights": weights,
-        "criteria": _criteria(pairs, judge, weights),
+        "criteria": criteria,
         "labels": labels,
-        "metrics": _side_by_side(pairs, spec),
+        "metrics": metrics,
         "label_metrics": label_metrics,
     }
 
@@ -111,7 +113,7 @@ def _judge(spec: BenchmarkSpec) -> JudgeSpec:
     return spec.judge
 
 
-def _rated(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]) -> list[Sample]:
+def _rated_by_both(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]) -> list[Sample]:
     """The items that both rated, with these ratings as their only scores."""
     scores: dict[str, dict[str, float]] = {}
     for item, criterion in both:
@@ -120,7 +122,15 @@ def _rated(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str
     return [rated[item] for item in sorted(rated)]
 
 
-def _side_by_side(pairs: Sequence[Pair], spec: BenchmarkSpec) -> dict[str, tuple[float, float]]:
+def _figures(
+    pairs: Sequence[Pair], spec: BenchmarkSpec, weights: Weights
+) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[float, float]]]:
+    """Return the agreement on each criterion that has scores, and each judged metric by a and by b."""
+    criteria = {
+        criterion: _agreement(there, criterion, weights)
+        for criterion in _judge(spec).criteria
+        if (there := [pair for pair in pairs if criterion in pair[0].scores])
+    }
     values: dict[str, tuple[float, float]] = {}
     for metric in spec.metrics:
         if not metric.judged or isinstance(metric.aggregate, Corpus):
@@ -128,15 +138,7 @@ def _side_by_side(pairs: Sequence[Pair], spec: BenchmarkSpec) -> dict[str, tuple
         by_a, by_b = (aggregation.metric_value(spec, metric, samples) for samples in zip(*pairs, strict=True))
         if by_a is not None and by_b is not None:
             values[metric.name] = (by_a, by_b)
-    return values
-
-
-def _criteria(pairs: Sequence[Pair], judge: JudgeSpec, weights: Weights) -> dict[str, dict[str, Any]]:
-    return {
-        criterion: _agreement(there, criterion, weights)
-        for criterion in judge.criteria
-        if (there := [pair for pair in pairs if criterion in pair[0].scores])
-    }
+    return criteria, values
 
 
 def _agreement(pairs: Sequence[Pair], criterion: str, weights: Weights) -> dict[str, Any]:

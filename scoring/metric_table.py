@@ -59,7 +59,8 @@ def by_label(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> tuple[l
         row = [label, *(number(m, values[m.name]) if m.name in values else "" for m in metrics), str(n)]
         if total:
             rate = values[metrics[0].name].value if metrics[0].name in values else None
-            credit = 100.0 if rate is None else 100 * (rate - metrics[0].low) / (metrics[0].high - metrics[0].low)
+            low, high = metrics[0].bounds
+            credit = 100.0 if rate is None else 100 * (rate - low) / (high - low)
             row += [f"{100 * n / total:.1f}", "weak" if cognitive_profile.is_weak(100 * n / total, credit) else ""]
         rows.append(row)
     more = ["#% of tagged", ""] if total else []

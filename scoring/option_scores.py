@@ -59,7 +59,7 @@ def likeliest(scores: Sequence[OptionScore], answering: Answering) -> list[str]:
     return [letter for letter, found in zip(answers.LETTERS, values, strict=False) if found == max(values)]
 
 
-def parsed(scores: Sequence[OptionScore], prediction: object, answering: Answering) -> dict[str, Any]:
+def parse(scores: Sequence[OptionScore], prediction: object, answering: Answering) -> dict[str, Any]:
     """Return `Sample.parsed`: the likeliest option, of several the first, and the span where it was asked for.
 
     `prediction` is what the model wrote when it was asked for that.
@@ -70,10 +70,10 @@ def parsed(scores: Sequence[OptionScore], prediction: object, answering: Answeri
     return read
 
 
-def rescored(item: Item, answering: Answering) -> Item:
+def choose_again(item: Item, answering: Answering) -> Item:
     """Return an item with its answer chosen again; an item without option scores is returned unchanged."""
     if item.option_scores is None:
         return item
-    read = parsed(item.option_scores, item.prediction, answering)
+    read = parse(item.option_scores, item.prediction, answering)
     text = "-" if item.prediction is None else str(item.prediction)
     return item.model_copy(update={"parsed": read, "flags": answers.flags(text, read)})

@@ -70,14 +70,14 @@ def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> dic
     return {"discordant": sum(one != other for one, other, _ in pairs) / len(pairs), "room": share, "excess": excess}
 
 
-def assumed(metric: Metric, what: Assumed) -> Pilot:
+def assumed_pilot(metric: Metric, what: Assumed) -> Pilot:
     """Return the noise of a score that is the mean of right and wrong answers, where nothing else is known.
 
     With share p of the scale, an answer's variance is p (1 - p) of the scale's square: of a scale with steps that is
     the most it can be. A video's questions multiply the mean's by 1 + (questions - 1) icc (Kish 1965, Survey Sampling).
     InputError where the score is off the metric's scale.
     """
-    low, high = bounds = (metric.low, metric.high)
+    low, high = bounds = metric.bounds
     if not low < what.score < high:
         raise InputError(
             f"--score: {what.score:g} is not strictly within the scale of {metric.name}, {low:g} to {high:g}"
@@ -95,4 +95,4 @@ def _pilot(metric: Metric, of: ratios.Resampled, *, paired: bool) -> Pilot:
     error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.clusters)
     if not error:
         raise InputError(f"{metric.name} doesn't differ between the videos, which says nothing of how far it could")
-    return Pilot(error, of.clusters, paired=paired, value=of.value, bounds=(metric.low, metric.high))
+    return Pilot(error, of.clusters, paired=paired, value=of.value, bounds=metric.bounds)

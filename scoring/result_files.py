@@ -22,7 +22,7 @@ from platform import python_version
 from typing import Any
 
 from reelbench.registry import bounds, discovery, files, records
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.containment import contained
 from reelbench.registry.declaration import declaration, scoring_sha256
 from reelbench.registry.errors import InputError, ReelbenchError
@@ -98,9 +98,9 @@ def write(
             data=attribution.data,
             model=model,
             settings=settings,
-            judge=panel_agreement.completed(spec, scored.samples, scored.judge),
-            metrics=scored.metrics,
-            breakdowns=scored.breakdowns,
+            judge=panel_agreement.with_agreement(spec, scored.samples, scored.judge),
+            metrics=scored.numbers.metrics,
+            breakdowns=scored.numbers.breakdowns,
             counts=scored.counts,
             software=software(),
             answers=answers.VERSION,
@@ -271,7 +271,7 @@ def read(folder: Path) -> records.Result:
         if name not in _GROWING:
             said = {of: what for of, what in part.items() if of != "declaration"} if is_object(part) else part
             bounds.hold(f"{path}: characters of {name[:80]}", bounds.extent(said), bounds.PART)
-    result = checked(records.Result, document, str(path), mark=": ")
+    result = record_of(records.Result, document, str(path), mark=": ")
     if result.benchmark.declaration is not None:
         try:
             discovery.spec_of(result.benchmark)
@@ -307,7 +307,7 @@ def read_samples(folder: Path) -> Iterator[records.Sample]:
         for name, part in row.items() if is_object(row) else ():
             if is_array(part):
                 bounds.hold(f"{path}, line {number}: {name}", len(part), bounds.OF_ITEM)
-        sample = checked(records.Sample, row, f"{path}, line {number}", mark=": ")
+        sample = record_of(records.Sample, row, f"{path}, line {number}", mark=": ")
         if sample.id in there:
             raise InputError(f"{path}, line {number}: the id {sample.id!r} is there twice")
         there.add(sample.id)

@@ -20,7 +20,7 @@ METHOD = "wilson over videos and runs (two-way variance, degrees of freedom by S
 Kept = TypeVar("Kept")
 
 
-def grouped(results: Iterable[Kept], record: Callable[[Kept], Result]) -> list[list[Kept]]:
+def group_repeats(results: Iterable[Kept], record: Callable[[Kept], Result]) -> list[list[Kept]]:
     """Return results with the runs of one model in one setting together, in their order; any other is alone."""
     groups: dict[object, list[Kept]] = defaultdict(list)
     for number, one in enumerate(results):
@@ -57,7 +57,7 @@ def _of_no_run(result: Result) -> Result:
     )
 
 
-def averaged(runs: Sequence[Sequence[Sample]]) -> list[Sample]:
+def average(runs: Sequence[Sequence[Sample]]) -> list[Sample]:
     """Return the items that all runs have, with their mean scores; what one run has no score of is unscored.
 
     All but the scores is the first run's, or of an unscored item that of the first run which lacks its score.
@@ -85,7 +85,7 @@ def together(
 
     Of metrics that are of all answers at once (BLEU, CIDEr, METEOR) the mean stands, without an interval.
     """
-    samples = averaged(runs)
+    samples = average(runs)
     metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=results[0].interval)
     stated: Metrics = {}
     for name in results[0].metrics.keys() - metrics.keys():
@@ -98,7 +98,7 @@ def together(
         update={
             "metrics": {m.name: (stated | metrics)[m.name] for m in spec.metrics if m.name in stated | metrics},
             "breakdowns": breakdowns,
-            "counts": aggregation.count(samples).model_copy(update={"parse_failed": unread}),
+            "counts": aggregation.ScoredItems(spec, samples).counts.model_copy(update={"parse_failed": unread}),
             "answers": min(result.answers for result in results),
         }
     )

@@ -103,7 +103,7 @@ def rights(spec: BenchmarkSpec, samples: Iterable[Sample]) -> dict[str, bool]:
     return {question: right for question, right in scored if right is not None}
 
 
-def watched(settings: SettingsRecord) -> bool:
+def showed_frames(settings: SettingsRecord) -> bool:
     """Whether a run showed several frames, as far as its record says."""
     kind = settings.frames.partition(",")[0]
     return column_of(settings) is None and kind not in {"none", "unknown", "uniform:1", "keyframe:1"}
@@ -124,7 +124,7 @@ def shortcuts(
     for settings, samples in runs:
         column = column_of(settings)
         if column is None:
-            if watching and watched(settings):
+            if watching and showed_frames(settings):
                 watchers += 1
                 for question, right in rights(spec, samples).items():
                     seen.setdefault(question, []).append(right)

@@ -65,12 +65,14 @@ def tag_agreement(
     if strangers:
         raise InputError(f"{strangers[0]}: tagged in both, but its video isn't known ({len(strangers)} such items)")
     clusters = [videos[item] for item in items] if videos is not None else None
-    first, second = [a[item] for item in items], [b[item] for item in items]
     labels: dict[str, dict[str, Any]] = {}
+    sets: dict[str, dict[str, Any]] = {}
     for component, names in COMPONENTS.items():
-        sets_a, sets_b = _sets(first, component), _sets(second, component)
+        first, second = ([frozenset(tags[item].facets[component]) for item in items] for tags in (a, b))
+        if component in SETS:
+            sets[component] = _set_agreement(first, second, clusters)
         for name in names:
-            x, y = (np.array([float(name in labels_) for labels_ in sets]) for sets in (sets_a, sets_b))
+            x, y = (np.array([float(name in labels_) for labels_ in side]) for side in (first, second))
             table = RatioSums(kappa_terms(x, y, "quadratic"), clusters)
             counts = {"n_a": int(x.sum()), "n_b": int(y.sum())}
             labels[f"{component}.{name}"] = counts | table.estimates(_OF_LABEL)
@@ -79,8 +81,8 @@ def tag_agreement(
         "only_a": len(a) - len(items),
         "only_b": len(b) - len(items),
         "labels": labels,
-        "sets": {name: _set_agreement(_sets(first, name), _sets(second, name), clusters) for name in SETS},
-        "thinking": _thinking(first, second, clusters),
+        "sets": sets,
+        "thinking": _thinking([a[item] for item in items], [b[item] for item in items], clusters),
     }
 
 
@@ -93,19 +95,15 @@ def annotator_tests(
     """
     if len(people) < 2:  # noqa: PLR2004
         raise InputError("the alternative-annotator test needs the tags of two people or more")
-
-    def labels_of(tags: Mapping[str, Tags], component: str) -> dict[str, frozenset[str]]:
-        return dict(zip(tags, _sets(list(tags.values()), component), strict=True))
-
-    return {
-        component: annotator_test(
-            labels_of(machine, component),
-            {name: labels_of(tags, component) for name, tags in people.items()},
-            jaccard,
-            epsilon=epsilon,
+    tests: dict[str, dict[str, Any]] = {}
+    for component in COMPONENTS:
+        by_machine, *by_people = (
+            {item: frozenset(given.facets[component]) for item, given in tags.items()}
+            for tags in (machine, *people.values())
         )
-        for component in COMPONENTS
-    }
+        by_name = dict(zip(people, by_people, strict=True))
+        tests[component] = annotator_test(by_machine, by_name, jaccard, epsilon=epsilon)
+    return tests
 
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
@@ -124,10 +122,6 @@ def masi(a: frozenset[str], b: frozenset[str]) -> float:
     if not a & b:
         return 1.0
     return 1 - jaccard(a, b) * (2 / 3 if a <= b or b <= a else 1 / 3)
-
-
-def _sets(tags: Sequence[Tags], component: str) -> list[frozenset[str]]:
-    return [frozenset([labels] if isinstance(labels := getattr(tag, component), str) else labels) for tag in tags]
 
 
 def _set_agreement(

@@ -89,19 +89,17 @@ def _columns(
     return scores
 
 
-def _where_offered(score: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, float]]) -> Columns:
+def _where_offered(
+    score: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, float]], item: Item
+) -> dict[str, float]:
     """Return an item's columns by a score of (parsed, target); none where no windows are given at all (no `span`)."""
-
-    def columns(item: Item) -> dict[str, float]:
-        return score(item.parsed, item.target) if item.parsed is not None and "span" in item.parsed else {}
-
-    return columns
+    return score(item.parsed, item.target) if item.parsed is not None and "span" in item.parsed else {}
 
 
-columns = _where_offered(score_item)
-moment_columns = _where_offered(partial(score_item, thresholds=MOMENT_THRESHOLDS))
+columns: Columns = partial(_where_offered, score_item)
+moment_columns: Columns = partial(_where_offered, partial(score_item, thresholds=MOMENT_THRESHOLDS))
 """The columns of an item that asks for a span alone."""
-covered_columns = _where_offered(partial(score_item, kind="iop"))
+covered_columns: Columns = partial(_where_offered, partial(score_item, kind="iop"))
 """The precision of the predicted window: `iop`, the thresholds, and with an answer whether both are."""
 
 
@@ -118,7 +116,7 @@ def iop(predicted: Window, target: Window) -> float:
     return max(0.0, min(end, true_end) - max(start, true_start)) / (end - start)
 
 
-def merged(windows: Sequence[Window]) -> list[Window]:
+def merge_windows(windows: Sequence[Window]) -> list[Window]:
     """Return windows in order, those that touch as one; what has no finite ends or runs backwards is left out."""
     whole: list[Window] = []
     for start, end in sorted((w[0], w[1]) for w in windows if all(map(math.isfinite, w[:2])) and w[0] <= w[1]):
@@ -131,19 +129,19 @@ def merged(windows: Sequence[Window]) -> list[Window]:
 
 def union_iou(predicted: Sequence[Window], target: Sequence[Window]) -> float:
     """Return the intersection of two sets of windows over their union, each merged first (CG-Bench's evaluator)."""
-    ours, theirs = merged(predicted), merged(target)
+    ours, theirs = merge_windows(predicted), merge_windows(target)
     both = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in ours for b in theirs)
     whole = sum(end - start for start, end in (*ours, *theirs)) - both
     return both / whole if whole > 0 else 0.0
 
 
-@_where_offered
-def union_columns(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
+def _union_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
     """Return the columns of an item all of whose windows count, those of the answer and the right ones."""
     score = union_iou(parsed.get("spans") or (), target["spans"])
     return _columns("iou", score, MOMENT_THRESHOLDS, parsed, target)
 
 
+union_columns: Columns = partial(_where_offered, _union_scores)
 _MOST_RANKED = 10  # windows of an answer that QVHighlights' evaluator looks at
 AP_THRESHOLDS = tuple(at / 100 for at in range(50, 100, 5))
 
@@ -160,12 +158,14 @@ def average_precision(predicted: Sequence[Window], target: Sequence[Window], thr
     return sum(max(precision[at:]) for at, hit in enumerate(hits) if hit) / len(target)
 
 
-@_where_offered
-def ranked_columns(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
+def _ranked_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
     """Return the mean average precision of an item's windows over IoU 0.5 to 0.95, and at 0.5 and 0.75."""
     windows = (parsed.get("spans") or ())[:_MOST_RANKED]
     at = {each: average_precision(windows, target["spans"], each) for each in AP_THRESHOLDS}
     return {"map": sum(at.values()) / len(at), "map_at_0.5": at[0.5], "map_at_0.75": at[0.75]}
+
+
+ranked_columns: Columns = partial(_where_offered, _ranked_scores)
 
 
 def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[str, float]) -> str | None:

@@ -90,4 +90,5 @@ def _ends(spec: BenchmarkSpec, metric: Metric) -> dict[str, tuple[float, float]]
         return {}
     if isinstance(how, MeanOf):
         return {name: ends for part in how.metrics for name, ends in _ends(spec, spec.metric(part)).items()}
-    return {how.column: (metric.low / how.scale, metric.high / how.scale)}
+    low, high = metric.bounds
+    return {how.column: (low / how.scale, high / how.scale)}

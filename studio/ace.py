@@ -11,7 +11,7 @@ run that ended early goes on where it was, and equal requests are asked once.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from importlib import resources
 from statistics import fmean
@@ -22,7 +22,7 @@ from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import REJECTED, UNPARSABLE, AskResult, Read
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
-from reelbench.llm.material import PromptFiles, marked
+from reelbench.llm.material import PromptFiles, mark_pieces
 from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.runner import Runner
@@ -33,13 +33,14 @@ from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import RankerRecord
 from reelbench.scoring import candidates as choice
 from reelbench.scoring import text_overlap
-from reelbench.scoring.candidates import HIGH, LOW, Mode, place_of, score_of, shuffled
+from reelbench.scoring.candidates import HIGH, LOW, Mode, shuffled_order, stated_number
 from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 
 if TYPE_CHECKING:
     from reelbench.registry.records import Metrics
 
 MODES: tuple[Mode, ...] = get_args(Mode)
+_PROMPTS = PromptFiles(resources.files("reelbench.studio").joinpath("prompts", "ace"))
 
 _LOCAL_TOKENS = 32  # a server's model ends by itself; one in this process may never, and is not billed by the token
 
@@ -58,7 +59,7 @@ class Ranker:
 
     def record(self, k: int) -> RankerRecord:
         """Return the record, for a result's settings, of a choice among `k` candidates."""
-        digest = sha256(_prompts().text(f"{self.mode}.txt").encode()).hexdigest()
+        digest = sha256(_PROMPTS.text(f"{self.mode}.txt").encode()).hexdigest()
         sampling = self.model.sampling({}) or None
         return RankerRecord(
             model=self.model.model, k=k, mode=self.mode, votes=self.votes, prompt_sha256=digest, sampling=sampling
@@ -73,25 +74,20 @@ class Ranker:
         material = [("question", case.question)] if case.question.strip() else []
         if self.mode == "pointwise":
             material.append(("candidate", case.candidates[index]))
-            read, scale = score_of, f"{LOW} to {HIGH}"
+            read, scale = stated_number, f"{LOW} to {HIGH}"
         else:
-            order = shuffled(case.id, count, vote)
+            order = shuffled_order(case.id, count, vote)
             material += [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
-            read, scale = partial(place_of, candidates=count), f"1 to {count}"
+            read, scale = partial(stated_number, low=1, high=count, top=None), f"1 to {count}"
 
         def number(reply: str) -> int:
             if (found := read(reply)) is None:
                 raise UnreadableError(f"it is not one whole number from {scale}, with nothing else")
             return found
 
-        mark, text = marked(material)
-        system = _prompts().text(f"{self.mode}.txt").format(mark=mark, count=count)
+        mark, text = mark_pieces(material)
+        system = _PROMPTS.text(f"{self.mode}.txt").format(mark=mark, count=count)
         return [{"role": "system", "content": system}, {"role": "user", "content": text}], number
-
-
-@cache
-def _prompts() -> PromptFiles:
-    return PromptFiles(resources.files("reelbench.studio").joinpath("prompts", "ace"))
 
 
 Ranked = tuple[dict[str, list[list[str | None]]], Tally]
@@ -104,7 +100,7 @@ def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str],
 
     async def reply(case: CandidateSet, index: int, vote: int) -> str | None:
         messages, read = ranker.request(case, index, vote)
-        asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_prompts().again)
+        asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_PROMPTS.retry)
         if asked.reason not in (None, UNPARSABLE, REJECTED):
             runner.lacking[str(asked.reason)] += 1
         return asked.replies[-1].reply.raw if asked.replies else None
@@ -130,7 +126,7 @@ class Enhancement:
         self.cases, self.ranker, self.answers = cases, ranker, answers
         self.replies, self.tally = ranked
         self.choices = {
-            case.id: choice.chosen(ranker.mode, case.id, len(case.candidates), self.replies[case.id]) for case in cases
+            case.id: choice.choose(ranker.mode, case.id, len(case.candidates), self.replies[case.id]) for case in cases
         }
 
         self.chosen = {name: made.index for name, made in self.choices.items()}
@@ -140,7 +136,7 @@ class Enhancement:
 
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
-        made, taken = self.choices.values(), self.tally.taken()
+        made, taken = self.choices.values(), self.tally.record_fields()
         alike = [value for case in self.cases if (value := choice.similarity(case.candidates)) is not None]
         return {
             "k": self.k,
@@ -175,8 +171,8 @@ class Enhancement:
         )
         result = evaluation(enhanced, options)
         unread = choice.unread(self.ranker.mode, result.scored.samples)
-        counts = result.scored.counts.model_copy(update={"unread_candidates": unread})
-        return replace(result, scored=replace(result.scored, counts=counts))
+        beside = {**result.scored.beside, "unread_candidates": unread}
+        return replace(result, scored=replace(result.scored, beside=beside))
 
     def controls(self, options: Options) -> dict[str, dict[str, Any]]:
         """Return each control's metrics and mean words.
@@ -199,7 +195,9 @@ class Enhancement:
                 metrics = {name: table.metrics(indices) for name, indices in picks.items()}
                 # As many random choices as there are candidates, which together take each candidate equally often: so
                 # their mean is that of all random choices, for everything that is a mean over items.
-                orders = {case.id: choice.shuffled(f"random {case.id}", len(case.candidates)) for case in self.cases}
+                orders = {
+                    case.id: choice.shuffled_order(f"random {case.id}", len(case.candidates)) for case in self.cases
+                }
                 draws = [{name: order[n % len(order)] for name, order in orders.items()} for n in range(self.k)]
                 metrics["random"] = table.random(draws)
         lengths = {name: fmean(counts[key][index] for key, index in indices.items()) for name, indices in picks.items()}

@@ -50,7 +50,7 @@ class SplitShares:
             raise InputError(f"--split {' '.join(given)}: shares are above 0, and 1 together at most")
         return cls(shares)
 
-    def parted(self, videos: Iterable[str]) -> dict[str, str]:
+    def split_videos(self, videos: Iterable[str]) -> dict[str, str]:
         """Return the split of each video, the same whenever the videos are; parts of a video go together.
 
         Raises:
@@ -86,7 +86,7 @@ def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, 
     video = "vid" if made == "moments" else "video"
     files = {"test": FILES[made]}
     if shares.shares:
-        places = shares.parted(entry[video] for entry in entries)
+        places = shares.split_videos(entry[video] for entry in entries)
         files = {split: f"rows_{split}.json" for split in dict.fromkeys([*shares.shares, *places.values()])}
         for split, file in files.items():
             write_json(folder / file, [entry for entry in entries if places[entry[video]] == split])

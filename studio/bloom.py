@@ -16,7 +16,6 @@ from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reelbench.llm.material import PromptFiles
-from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.spec import JudgeSpec
@@ -48,11 +47,6 @@ class BloomText(NamedTuple):
     text: str
 
 
-def question(text: BloomText) -> list[Message]:
-    """Return the question that asks for a text's level."""
-    return _prompts().messages("level", _item(0, text))
-
-
 def read_level(reply: str) -> int:
     """Return the level of a reply that is a number, a number with its level's name, or an object with a `score`."""
     from reelbench.judges.parsing import parse_score
@@ -68,21 +62,18 @@ def read_level(reply: str) -> int:
     return level
 
 
-def prompt_sha256() -> str:
-    """Return the hash of what `question` asks with."""
-    return _prompts().sha256
-
-
 @cache
-def _prompts(prompts: str = "reelbench") -> "PromptSet":
+def scale_prompts(prompts: str = "reelbench") -> "PromptSet":
+    """Return the prompts that ask for a text's level, as a judge's: ours, or those of the user's file."""
     from reelbench.judges.prompting import load_scale_prompts
 
     own = resources.files("reelbench.studio") / "prompts" / "bloom"
     loaded = load_scale_prompts("bloom", SCALE, own, prompts, places=("answer",))
-    return replace(loaded, read=past_reasoning(read_level), again=PromptFiles(own).again)
+    return replace(loaded, read=past_reasoning(read_level), again=PromptFiles(own).retry)
 
 
-def _item(place: int, text: BloomText) -> "Item":
+def as_item(text: BloomText, place: int = 0) -> "Item":
+    """Return a text as an item of a judge's."""
     from reelbench.registry.records import Item
 
     return Item(id=str(place), video="", target={"text": ""}, prediction=text.text, question=text.side)
@@ -94,8 +85,8 @@ def classify(
     """Return each text's level, None where the judge gave none, and the judge's record."""
     from reelbench.judges.judge_run import JudgeRun
 
-    prompts = _prompts(options.prompts)
-    items = [_item(place, text) for place, text in enumerate(texts)]
+    prompts = scale_prompts(options.prompts)
+    items = [as_item(text, place) for place, text in enumerate(texts)]
     with bar("classifying", len(items)) as show:
         run = JudgeRun(SCALE, prompts, items, options, show=show, on_note=note)
         # Under mean votes a level may lie between two; the nearest counts.

@@ -29,13 +29,13 @@ from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.runner import PENDING_SHOWN, Runner
-from reelbench.registry.base_record import Record, checked
+from reelbench.registry.base_record import Record, record_of
 from reelbench.registry.errors import InputError, PendingError
 from reelbench.registry.files import open_aside, read_json, sha256_of, write_json, write_jsonl, write_text
 from reelbench.registry.progress import Show, no_show
 from reelbench.registry.yaml_text import read_mapping
 from reelbench.scoring.answers import past_reasoning
-from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, joined, to_svg
+from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, join_accounts, to_svg
 
 ROLES = "roles.yaml"
 _TRACE = ".trace.jsonl"
@@ -68,8 +68,8 @@ class ChainPrompts(PromptFiles):
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The chain's roles in order; InputError names what is wrong in their file."""
-        where = self.path_shown(ROLES)
-        roles = checked(_Roles, read_mapping(self.text(ROLES), where), where).roles
+        text, where = self.text(ROLES), str(self.files[ROLES])
+        roles = record_of(_Roles, read_mapping(text, where), where).roles
         names = [role.name for role in roles]
         if len(set(names)) < len(names):
             raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
@@ -83,7 +83,7 @@ def material_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
-def words(number: int) -> str:
+def filler_text(number: int) -> str:
     """Return a text of so many words, which stands in for a reply."""
     return " ".join(["word"] * number)
 
@@ -126,7 +126,7 @@ class ChainCase(Generic[ItemT]):
         chain, asker, sent = self.chain, self.chain.askers[role], [messages]
 
         def again(before: Sequence[Message], reply: str | None, error: str) -> Sequence[Message]:
-            sent.append(chain.prompts.again(before, reply, error))
+            sent.append(chain.prompts.retry(before, reply, error))
             return sent[-1]
 
         if chain.planning:
@@ -175,7 +175,7 @@ class StageOptions:
     start_after: str | None = None  # stage that the items have been through
     until: str | None = None  # stage to stop after; None for the last
 
-    def taken(self, stages: Sequence[str]) -> slice:
+    def stages_run(self, stages: Sequence[str]) -> slice:
         """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
         for option, name in (("--from", self.start_after), ("--until", self.until)):
             if name is not None and name not in stages:
@@ -378,7 +378,7 @@ class Chain:
             **more,
         }
         own = FunnelRecord.model_validate(document)
-        return own if self._earlier is None else joined(self._earlier, own)
+        return own if self._earlier is None else join_accounts(self._earlier, own)
 
     def plan(self) -> dict[str, Any]:
         """Return the plan: the calls of a run where everything that is asked comes through."""
@@ -406,7 +406,7 @@ def _earlier(folder: Path, stage: str) -> FunnelRecord | None:
     path = folder / stage_file(stage, ".account.json")
     if not path.is_file() or not (folder / stage_file(stage, _TRACE)).is_file():
         return None
-    account = checked(_Account, read_json(path), str(path), f"; write it anew with --until {stage}")
+    account = record_of(_Account, read_json(path), str(path), f"; write it anew with --until {stage}")
     funnel = account.funnel
     if sha256_of(folder / stage_file(stage)) != account.file_sha256:
         funnel = funnel.model_copy(update={"edited_after": (*(funnel.edited_after or ()), stage)})

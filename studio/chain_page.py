@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from reelbench.llm.reading import beside_dictionary
 from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import Decoder, read_json, write_text
 from reelbench.registry.rows import LETTERS
@@ -62,7 +62,7 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
         "replies": len(said),
         "texts": len(lines) - len(said),
         "verdicts": [
-            _sides(place)["AB".index(better)] if better in ("A", "B") else ""
+            _SIDES[(place + "AB".index(better)) % 2] if better in ("A", "B") else ""
             for place, better in enumerate(
                 (beside_dictionary(line["reply"] or "")[1] or {}).get("better")
                 for line in said
@@ -70,8 +70,8 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
             )
         ],
         "turns": list(_turns(said)),
-        "compared": _held(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
-        "stages": _held(_Funnel, read_json(funnel), str(funnel))["stages"],
+        "compared": _check_shape(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
+        "stages": _check_shape(_Funnel, read_json(funnel), str(funnel))["stages"],
     }
     page = shell_page(
         f"{name}: what was made of it",
@@ -123,7 +123,7 @@ def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             asked += line["attempt"] == 0
             questions = _questions(line["reply"] or "")
             before = written.get(role, {})
-            sides = _sides(asked) if role == JUDGE else None
+            sides = (_SIDES if asked % 2 == 0 else _SIDES[::-1]) if role == JUDGE else None
             words, values = beside_dictionary(line["reply"] or "")
             put: list[tuple[str, str]] = []
             for message in line["messages"]:
@@ -179,10 +179,6 @@ def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             if line["read"] and questions:
                 written[role] = questions
         yield {"role": role, "round": number, "replies": replies}
-
-
-def _sides(asked: int) -> tuple[str, ...]:
-    return _SIDES if asked % 2 == 0 else _SIDES[::-1]
 
 
 def _questions(reply: str) -> dict[int, WrittenQuestion]:
@@ -291,7 +287,7 @@ def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
                 raise InputError(f"{path}, line {number}: not a line of a chain's trace; is the file whole?") from None
             video = name if video is None else video
             if name == video:
-                yield _held(_Line, line, f"{path}, line {number}")
+                yield _check_shape(_Line, line, f"{path}, line {number}")
 
 
 def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
@@ -303,10 +299,10 @@ def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
         if not isinstance(entry, dict):
             raise InputError(f"{path}, entry {place}: not a question, but {type(entry).__name__}")
         if video in (entry.get("video"), entry.get("vid")):
-            yield _held(_Made if "vid" in entry else _Discussed, entry, f"{path}, entry {place}")
+            yield _check_shape(_Made if "vid" in entry else _Discussed, entry, f"{path}, entry {place}")
 
 
-def _held(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+def _check_shape(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Return a value as it is; InputError where it lacks what its kind has."""
-    checked(shape, value, where)
+    record_of(shape, value, where)
     return value

@@ -13,6 +13,6 @@ def studio_data(path: str) -> Any:  # noqa: ANN401 - what a file holds
     return yaml.safe_load(resources.files("reelbench.studio").joinpath(path).read_text(encoding="utf-8"))
 
 
-def published(part: str) -> dict[str, Any]:
+def from_papers(part: str) -> dict[str, Any]:
     """Return what the papers report, to stand beside what is measured here: `profiles`, `ratings` or `diagnosis`."""
     return studio_data("published.yaml")[part]

@@ -22,7 +22,16 @@ from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
+from reelbench.studio.chain import (
+    Chain,
+    ChainCase,
+    ChainPrompts,
+    ChainSetup,
+    Role,
+    StageOptions,
+    filler_text,
+    material_text,
+)
 from reelbench.studio.chain_rules import GateRules
 from reelbench.studio.discussion_files import (
     QUESTION_KEYS,
@@ -108,20 +117,13 @@ class Discussion:
             after = "" if number == 1 else f" {number}"
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
             turns.append(_Turn(f"{REFINED}{after}", self.expert, number))
-        self._turns = turns[options.taken([turn.name for turn in turns])]
+        self.turns = turns[options.stages_run([turn.name for turn in turns])]
         self.pictures = VideoFrames(discovery.get("moviecore"), options.frames, options.media)
 
     @property
     def speakers(self) -> list[Role]:
         """The roles of the turns that are taken."""
-        return [role for role in self.roles if any(turn.role is role for turn in self._turns)]
-
-    def funnel(self, *compared: str) -> Funnel:
-        """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
-        names = [turn.name for turn in self._turns]
-        if self.options.until is None:
-            names += ["questions", *self.gates.names, *compared]
-        return Funnel(*names)
+        return [role for role in self.roles if any(turn.role is role for turn in self.turns)]
 
     async def discuss(self, case: ChainCase[DiscussionVideo]) -> "Talk":
         """Discuss one video; DroppedError where there are no first questions, or, with `until`, where a stage fails.
@@ -129,7 +131,7 @@ class Discussion:
         Where a later role gives nothing that can be used, what was written before it is kept.
         """
         talk = Talk(case.item.model_copy(update={"words": [*case.item.words]}))
-        for turn in self._turns:
+        for turn in self.turns:
             case.about = {"video": talk.video.name, "round": turn.round}
             try:
                 with case.chain.funnel.stage(turn.name):
@@ -151,21 +153,24 @@ class Discussion:
             answers = []
             for question in self.context_questions:
                 messages = self.prompts.messages("context.txt", (), shown, question=question, view=self.pictures.view)
-                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=words(100)))
+                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=filler_text(100)))
             video.context = answers
             return
         if video.context is None:
             raise InputError(f"--from: {video.name} has no context, which a discussion goes on from")
         data = self._data(talk)
         material = [(name, data[name]) for name in role.sees if name in data]
-        heard = [word for word in video.words if word.role in role.sees]
-        material += [(word.role, _as_text(word.questions) if word.questions else word.text) for word in heard]
+        for word in video.words[len(talk.texts) :]:  # made once, and not by each who hears it
+            written = [question.model_dump() for question in word.questions]
+            talk.texts.append(material_text(written) if written else word.text)
+        heard = zip(video.words, talk.texts, strict=True)
+        material += [(word.role, text) for word, text in heard if word.role in role.sees]
         messages = self.prompts.messages(role.prompt, material, questions=self.options.questions)
         said = SpokenWord(role=role.name, round=turn.round)
         if role is self.expert:
             count = self.options.questions
             # Questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
-            text = words(90)
+            text = filler_text(90)
             pairs = [
                 {
                     "id": place,
@@ -184,7 +189,7 @@ class Discussion:
             )
             talk.written, said.questions = written, written.questions
         else:
-            said.text = await case.ask(role.name, messages, _text, stand_in=words(250))
+            said.text = await case.ask(role.name, messages, _text, stand_in=filler_text(250))
         video.words.append(said)
 
     def finished(self, talk: "Talk") -> list[GateQuestion]:
@@ -201,10 +206,12 @@ class Discussion:
         1: they are the better set, 0: the others are, 0.5: neither.
         """
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
-        sets, data = [_as_text(written, numbered=False) for written in case.item.both], self._data(case.item)
+        data = self._data(case.item)
+        # Without the numbers, which are the same in both.
+        plain = [[question.model_dump(exclude={"id"}) for question in written] for written in case.item.both]
         outcomes = []
         for order in ((0, 1), (1, 0)):
-            shown = [(f"set_{letter}", sets[place]) for letter, place in zip("AB", order, strict=True)]
+            shown = [(f"set_{letter}", material_text(plain[place])) for letter, place in zip("AB", order, strict=True)]
             messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
             with case.chain.funnel.stage(JUDGE):
                 verdict = await case.ask(
@@ -217,12 +224,13 @@ class Discussion:
         """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
         levels: Levels = {side: {} for side in bloom.SIDES}
-        self.prompts.sha256[BLOOM] = bloom.prompt_sha256()
+        prompts = bloom.scale_prompts()
+        self.prompts.sha256[BLOOM] = prompts.sha256
         for question in [question for written in case.item.both for question in written]:
             for side, known in levels.items():
                 text = getattr(question, side)
                 if text not in known:
-                    messages = bloom.question(bloom.BloomText(side, text))
+                    messages = prompts.messages("level", bloom.as_item(bloom.BloomText(side, text)))
                     with suppress(DroppedError), case.chain.funnel.stage(BLOOM):
                         known[text] = await case.ask(BLOOM, messages, bloom.read_level, stand_in="4")
         return levels
@@ -249,6 +257,7 @@ class Talk:
     first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])  # of the expert, once it is over
     last: list[WrittenQuestion] | None = None  # likewise; None where no review ended
     data: dict[str, str] = field(default_factory=dict[str, str])  # what every turn is shown of the video
+    texts: list[str] = field(default_factory=list[str])  # of what was said, word by word
 
     @property
     def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
@@ -258,10 +267,6 @@ class Talk:
     def sets(self, expert: Role) -> list[list[WrittenQuestion]]:
         """Return the expert's questions, turn by turn."""
         return [word.questions for word in self.video.words if word.role == expert.name]
-
-
-def _as_text(questions: Sequence[WrittenQuestion], *, numbered: bool = True) -> str:
-    return material_text([question.model_dump(exclude=None if numbered else {"id"}) for question in questions])
 
 
 def _text(reply: str) -> str:
@@ -285,10 +290,10 @@ def _read(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
     numbered = refined and any(ids)
     if numbered and sorted(number or 0 for number in ids) != list(range(1, count + 1)):
         raise UnreadableError(f"id: found {ids}; each question keeps its own, and there are 1 to {count}")
-    return WrittenQuestions(_numbered(questions, keep=numbered), Counter(), numbered)
+    return WrittenQuestions(_number_questions(questions, keep=numbered), Counter(), numbered)
 
 
-def _numbered(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
+def _number_questions(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
     """Return questions with a number each, in the numbers' order: their own where it is free, else the next one."""
     own = [question.id for question in questions if keep and question.id and question.id <= len(questions)]
     free = iter([number for number in range(1, len(questions) + 1) if number not in own])
@@ -311,7 +316,9 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
             dropped["repeated" if known in kept else "too_many"] += 1
         else:
             kept[known] = question
-    return WrittenQuestions(_numbered(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
+    return (
+        WrittenQuestions(_number_questions(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
+    )
 
 
 # --- a whole file of videos ------------------------------------------------------------------------------------------
@@ -328,13 +335,16 @@ async def run(
     where there is a parser.
     """
     models, out, options = setup.models, setup.out, discussion.options
-    funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
+    stages = [turn.name for turn in discussion.turns]
+    if options.until is None:  # then the questions, and what is asked to compare the two sets
+        stages += ["questions", *discussion.gates.names, *(role for role in (JUDGE, BLOOM) if role in models)]
+    funnel = Funnel(*stages)
     chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after)
     async with chain.asking():
         talks = [talk for talk in await chain.run(videos, discussion.discuss) if talk is not None]
         settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
         if options.start_after is None:  # later stages show no frames
-            settings["frames"] = discussion.pictures.sampling.stated
+            settings["frames"] = discussion.pictures.sampling.spec(form=True)
         if options.until is not None:
             return chain.write({}, settings, until=options.until, lines=(talk.video.as_line() for talk in talks))
         for talk in talks:
@@ -343,10 +353,10 @@ async def run(
                 talk.last = later[-1]
                 funnel.count("questions", len(talk.last) + talk.written.dropped.total(), talk.written.dropped)
         whole = [talk for talk in talks if talk.last is not None]
-        passed = await discussion.gates.passed(chain, [asked for talk in whole for asked in discussion.finished(talk)])
+        passed = await discussion.gates.passing(chain, [asked for talk in whole for asked in discussion.finished(talk)])
         for talk in whole:  # what they drop goes
             talk.last = [asked for asked in talk.last or () if f"{talk.video.name}_{asked.id}" in passed]
-        judged, told = await _compared(chain, discussion, whole)
+        judged, told = await _compare_sets(chain, discussion, whole)
         if out is None:
             return chain.plan()
         if by_order := sum(not talk.written.numbered for talk in whole):
@@ -361,7 +371,7 @@ async def run(
         return chain.write(discussion.gates.thresholds, settings)
 
 
-async def _compared(
+async def _compare_sets(
     chain: Chain, discussion: Discussion, whole: Sequence[Talk]
 ) -> tuple[dict[str, tuple[float, float]] | None, Levels | None]:
     """Return a judge's verdict on each video's two sets, and the levels of Bloom's taxonomy, where models are named."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reelbench.llm.reading import last_dictionary
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_json_or_jsonl
 
@@ -120,9 +120,9 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
         document = [value if isinstance(value, dict) else {} for value in document.values()]
     entries = document if isinstance(document, list) else [document]
     videos: dict[str, DiscussionVideo] = {}
-    for number, given in enumerate(_grouped(path, entries), start=1):
+    for number, given in enumerate(_by_video(path, entries), start=1):
         where = f"{path}: entry {number}"
-        video = checked(DiscussionVideo, given, where, f"; expected {EXPECTED}")
+        video = record_of(DiscussionVideo, given, where, f"; expected {EXPECTED}")
         video.context = context = [answer.strip() for answer in video.context or ()] or None
         if context is not None and (len(context) != questions or not all(context)):
             raise InputError(f"{where}, field context: expected {questions} answers, none empty; found {len(context)}")
@@ -134,7 +134,7 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     return list(videos.values())
 
 
-def _grouped(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
+def _by_video(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
     """Return entries of our own shape; MovieChat's questions become one entry a video, in order of first mention."""
     if any(not isinstance(entry, dict) for entry in entries):
         raise InputError(f"{path}: holds something that is not an object; expected {EXPECTED}")

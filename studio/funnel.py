@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reelbench.pages.svg import COLOURS, GRID, SOFT, framed, rectangle, text
+from reelbench.pages.svg import COLOURS, GRID, SOFT, rectangle, svg_document, text
 from reelbench.registry.base_record import Count, Later, Record
 
 
@@ -88,7 +88,7 @@ class FunnelRecord(Record):
     made_by: Later[Literal["machine"] | None] = Field(default=None, description="`make tags`: who made the tags.")
 
 
-def joined(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:
+def join_accounts(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:
     """Return the account of a chain that was stopped and went on: of all its stages, replies, models and prompts.
 
     The calls are the later run's; whatever was paid before is among the replies that were there.
@@ -179,4 +179,4 @@ def to_svg(stages: Sequence[Mapping[str, Any]]) -> str:
         ]
     description = "; ".join(f"{stage['name']}: {stage['out']} of {stage['in']}" for stage in stages)
     width, height = 2 * _MARGIN + _NAME + _BAR + _LOSSES, 2 * _MARGIN + _ROW * len(stages)
-    return framed("What came through", height, parts, width=width, description=description)
+    return svg_document("What came through", height, parts, width=width, description=description)

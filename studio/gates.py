@@ -31,17 +31,13 @@ _COMMON = frozenset(studio_data("words.yaml")["common"].split())
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 
 
-def _no_answer() -> re.Pattern[str]:
-    """Return the pattern of answers that say that there is none; what is quoted in them is left out before."""
-    known = studio_data("no_answers.yaml")
-
-    def whole(text: str) -> str:
-        return re.sub(r"<(\w+)>", lambda part: whole(known["parts"][part[1]]), text)
-
-    return re.compile("|".join(map(whole, known["patterns"])), re.IGNORECASE)
-
-
-_CANT_TELL = _no_answer()
+_PART = re.compile(r"<(\w+)>")
+_NO_ANSWERS = studio_data("no_answers.yaml")
+_pattern = "|".join(_NO_ANSWERS["patterns"])
+while _PART.search(_pattern):  # a part may hold others
+    _pattern = _PART.sub(lambda part: _NO_ANSWERS["parts"][part[1]], _pattern)
+_CANT_TELL = re.compile(_pattern, re.IGNORECASE)
+"""Answers that say that there is none; what is quoted in them is left out before."""
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
@@ -94,12 +90,12 @@ class Gates:
         blind = GateName.ANSWERABLE in self.names
         return {BLIND: blind, CHECKER: GateName.UNSUPPORTED in self.names or (blind and not options)}
 
-    async def passed(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
+    async def passing(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
         """Return the ids that pass all gates, in whose stages of the funnel the others are counted."""
         asked = {GateName.UNSUPPORTED: self._unsupported, GateName.ANSWERABLE: self._answerable}
         for name in self.names:
             if name in asked:
-                reasons = await self._asked(chain, name, questions, asked[name])
+                reasons = await self._reasons_by_id(chain, name, questions, asked[name])
             elif name is GateName.REFUSALS:
                 reasons = {
                     each.id: "refusal"
@@ -115,7 +111,7 @@ class Gates:
         chain.prompts.sha256.update(self._prompts.sha256)
         return {question.id for question in questions}
 
-    async def _asked(
+    async def _reasons_by_id(
         self, chain: Chain, name: GateName, questions: Sequence[GateQuestion], wanting: _Wanting
     ) -> dict[str, str]:
         """Return the id of each question that is found wanting -> the reason."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from reelbench.llm.reading import UnreadableError, read_model
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.rows import LETTERS
@@ -140,10 +140,24 @@ class _Options(_Read):
 def read_pair(reply: str, model: type[EventPairT], captions: Sequence[Span], last: float) -> EventPairT:
     """Read a pair of events; `captions` have their starts and ends, `last` is when the video, or its last event, ends.
 
-    All in seconds.
+    All in seconds. UnreadableError unless the events are captioned ones, the first of which begins first.
     """
     pair = read_model(reply, model)
-    _check_times(dict(zip(model.names, (pair.first_span, pair.second_span), strict=True)), captions, last)
+    spans = dict(zip(model.names, (pair.first_span, pair.second_span), strict=True))
+    for name, (start, end) in spans.items():
+        if not 0 <= start < end <= last:
+            raise UnreadableError(f"{name}_timestamp: not a part of the video, which goes from 0 to {last:g} s")
+    if pair.first_span == pair.second_span:
+        raise UnreadableError("both events have the same timestamp; they must be at different times")
+    for name, (start, end) in spans.items():
+        starts = any(abs(start - caption[0]) <= ROUNDED for caption in captions)
+        if not starts or not any(abs(end - caption[1]) <= ROUNDED for caption in captions):
+            raise UnreadableError(
+                f"{name}_timestamp: [{start:g}, {end:g}] is no event's time; take start and end from the material"
+            )
+    if pair.first_span[0] > pair.second_span[0]:
+        first, second = model.names
+        raise UnreadableError(f"{first}_timestamp: starts after the {second}; the first event must come first")
     return pair
 
 
@@ -171,24 +185,6 @@ def option(text: str) -> str:
     if first != "I" and (len(first) == 1 or not first.isupper()):
         first = first[:1].lower() + first[1:]
     return " ".join([first, *others]).rstrip(".")
-
-
-def _check_times(pair: Mapping[str, Span], captions: Sequence[Span], last: float) -> None:
-    """Raise UnreadableError unless the pair's events are captioned ones, the first of which begins first."""
-    for name, (start, end) in pair.items():
-        if not 0 <= start < end <= last:
-            raise UnreadableError(f"{name}_timestamp: not a part of the video, which goes from 0 to {last:g} s")
-    if len(set(pair.values())) < len(pair):
-        raise UnreadableError("both events have the same timestamp; they must be at different times")
-    for name, (start, end) in pair.items():
-        starts = any(abs(start - caption[0]) <= ROUNDED for caption in captions)
-        if not starts or not any(abs(end - caption[1]) <= ROUNDED for caption in captions):
-            raise UnreadableError(
-                f"{name}_timestamp: [{start:g}, {end:g}] is no event's time; take start and end from the material"
-            )
-    (first, (start, _)), (second, (later, _)) = pair.items()
-    if start > later:
-        raise UnreadableError(f"{first}_timestamp: starts after the {second}; the first event must come first")
 
 
 WAGE = 6.0
@@ -279,7 +275,7 @@ def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
     read = []
     for number, line in read_jsonl(path):
         where = f"{path}, line {number}"
-        given = checked(PairsLine, line, where)
+        given = record_of(PairsLine, line, where)
         if given.source not in known:
             raise InputError(f"{where}: --captions has no {given.source!r}; give the file it was made from")
         read.append(MomentSource(known[given.source], given.pairs, given.unfinished))
@@ -334,7 +330,11 @@ def across_time(spans: Iterable[tuple[Span | None, Span | None, str]]) -> dict[s
     """
     whole = [(asked, answer, video) for asked, answer, video in spans]
     known = [(asked, answer, video) for asked, answer, video in whole if asked is not None and answer is not None]
-    contained = sum(_within(asked, answer) or _within(answer, asked) for asked, answer, _ in known)
+    # One lies within the other where what they share is all of it.
+    shared = [(max(asked[0], answer[0]), min(asked[1], answer[1])) for asked, answer, _ in known]
+    contained = sum(
+        both in (tuple(asked), tuple(answer)) for both, (asked, answer, _) in zip(shared, known, strict=True)
+    )
     measured = certificates([(a, b) for a, b, _ in known], [video for *_, video in known]) if known else None
     return {
         "questions": len(whole),
@@ -345,10 +345,6 @@ def across_time(spans: Iterable[tuple[Span | None, Span | None, str]]) -> dict[s
         "certificate_length": measured and asdict(measured.length),
         "qa_miou": measured and asdict(measured.qa_miou),
     }
-
-
-def _within(inner: Sequence[float], outer: Sequence[float]) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def cost_per_1000(cost_usd: float | None, seconds: float, kept: int, wage: float = WAGE) -> dict[str, float] | None:

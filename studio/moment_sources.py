@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.studio.chain_rules import SourceRules
@@ -82,7 +82,7 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
         videos: list[Captioned] = []
         for name, entry in document.items():
             where = f"{path}: video {name!r}"
-            given = checked(_Captions, entry, where, f"; expected {EXPECTED}")
+            given = record_of(_Captions, entry, where, f"; expected {EXPECTED}")
             if len(given.timestamps) != len(given.sentences):
                 counts = f"{len(given.timestamps)} timestamps and {len(given.sentences)} sentences"
                 raise InputError(f"{where} has {counts}; expected as many of both")
@@ -95,7 +95,7 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
         entries = document if isinstance(document, list) else [document]
         queries: list[Query] = []
         for number, entry in enumerate(entries, start=1):
-            queries.append(checked(Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}"))
+            queries.append(record_of(Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}"))
             queries[-1].source = f"qvhighlights_{path.stem}"
         if len({query.id for query in queries}) < len(queries):
             raise InputError(f"{path}: a qid occurs twice; the file must have each query once")

@@ -22,7 +22,16 @@ from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs, moment_sources
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role, StageOptions, material_text, words
+from reelbench.studio.chain import (
+    Chain,
+    ChainCase,
+    ChainPrompts,
+    ChainSetup,
+    Role,
+    StageOptions,
+    filler_text,
+    material_text,
+)
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError, Funnel
@@ -70,7 +79,7 @@ class Moments:
         if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
             raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
         stages = [stage for stage in STAGES if stage != "options" or options.with_options]
-        self.stages = stages[options.taken(stages)]
+        self.stages = stages[options.stages_run(stages)]
         self.pictures = VideoFrames(discovery.get("rextime"), options.frames, options.media)
 
     def speakers(self, source: Source) -> list[Role]:
@@ -90,11 +99,6 @@ class Moments:
             cuts = options.cuts
             taken = {"verified_from": cuts.verified_from, "keep": cuts.keep, "query_answers": cuts.query_answers}
         return taken | self.gates.thresholds
-
-    def funnel(self) -> Funnel:
-        """Return the stages: sources, pairs of events, pairs with questions, questions verified, questions kept."""
-        gates = self.gates.names if self.options.until is None else ()
-        return Funnel(*(("filters",) if self.options.start_after is None else ()), *self.stages, *gates)
 
     async def make(self, case: ChainCase[MomentSource]) -> MomentSource:
         """Take a source through the stages that are run, and return it; DroppedError where the rules drop it."""
@@ -130,12 +134,12 @@ class Moments:
                 events = moment_sources.fit_events(source, rules)
                 moment_sources.first_pair(events, rules)
             last = max(source.duration, *(event.end for event in events))
-            finders = [partial(self._captioned, case, events, last, model) for model in (Relation, Sequential)]
+            finders = [partial(self._pair_of, case, events, last, model) for model in (Relation, Sequential)]
         for find in finders:
             with suppress(DroppedError), funnel.stage("pairs"):
                 case.item.pairs.append(await find())
 
-    async def _captioned(
+    async def _pair_of(
         self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[Relation | Sequential]
     ) -> Pair:
         """Return two of a video's events, as one role pairs them."""
@@ -303,7 +307,7 @@ _SIDES: tuple[Literal["cause", "effect"], ...] = ("cause", "effect")
 def _stand_in(role: str) -> str:
     """Return what a plan goes on with."""
     reply = json.dumps(studio_data("moment_stand_ins.yaml")[role])
-    return f"{words(50)}\n{reply}".replace("<words>", words(12))
+    return f"{filler_text(50)}\n{reply}".replace("<words>", filler_text(12))
 
 
 # --- a whole file ----------------------------------------------------------------------------------------------------
@@ -317,13 +321,16 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
     instead. Returns the plan, or else what `funnel.json` says.
     """
     out, options = setup.out, moments.options
-    chain = Chain(setup, moments.prompts, moments.funnel(), start_after=options.start_after)
+    # Sources, pairs of events, pairs with questions, questions verified, questions kept.
+    stages = [*(("filters",) if options.start_after is None else ()), *moments.stages]
+    stages += moments.gates.names if options.until is None else ()
+    chain = Chain(setup, moments.prompts, Funnel(*stages), start_after=options.start_after)
     thresholds, settings = moments.thresholds, {"seed": options.seed, "options": options.with_options}
     async with chain.asking():
         works = [work for work in await chain.run(sources, moments.make) if work is not None]
         if options.until is not None:
             return chain.write(thresholds, settings, until=options.until, lines=(work.as_line() for work in works))
-        gated = await moments.gates.passed(chain, [asked for work in works for asked in moments.finished(work)])
+        gated = await moments.gates.passing(chain, [asked for work in works for asked in moments.finished(work)])
         if out is None:
             return chain.plan()
         made = [

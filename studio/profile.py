@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, computed_field, field_serializer
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import read_json_or_jsonl, read_jsonl
@@ -30,7 +30,7 @@ from reelbench.stats.intervals import Estimate, mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 from reelbench.studio import bloom
 from reelbench.studio import readability as text_profile
-from reelbench.studio.data_files import published
+from reelbench.studio.data_files import from_papers
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
@@ -136,7 +136,7 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
         where = f"{path}, {unit} {number}"
         if not isinstance(row, dict):
             raise InputError(f'{where}: expected an object with "question" and "answer", found {type(row).__name__}')
-        rows_read.append(checked(ProfileRow, {"id": row.get("qid", number), **_known(row)}, where))
+        rows_read.append(record_of(ProfileRow, {"id": row.get("qid", number), **_known(row)}, where))
     return Dataset(name or path.stem, rows_read)
 
 
@@ -269,7 +269,7 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         if len(known) > 2 and (rho := spearman(*zip(*known, strict=True))) is not None:  # noqa: PLR2004
             links[facet] = rho
     measures, made_with = _measures(replace(dataset, entries=entries), extras)
-    said, papers = _texts(entries, lambda language: language not in UNSPACED), published("profiles")
+    said, papers = _texts(entries, lambda language: language not in UNSPACED), from_papers("profiles")
     return Profile(
         name=dataset.name,
         rows=len(entries),
@@ -372,7 +372,7 @@ def _with_result(
         )
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
     correct: dict[str, float] = {}
-    low, high = spec.primary.low, spec.primary.high
+    low, high = spec.primary.bounds
     for name, sample in samples.items():  # by the choice where there is one, else the share of the primary's scale
         if "correct" in sample.scores:
             correct[name] = sample.scores["correct"]
@@ -418,7 +418,7 @@ def _with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[
 
     InputError where none is of them, or a line is wrong.
     """
-    read = [checked(_QuestionSpan, row, f"{path}, line {number}") for number, row in read_jsonl(path)]
+    read = [record_of(_QuestionSpan, row, f"{path}, line {number}") for number, row in read_jsonl(path)]
     spans = {given.qid: given.span for given in read}
     ids = {entry.id for entry in entries}
     strangers = [name for name in spans if name not in ids]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
 from reelbench.registry.languages import words
@@ -131,7 +131,7 @@ def read_run(folder: Path) -> MadeRun:
     path = next((folder / name for name in FILES.values() if (folder / name).is_file()), None)
     if path is None or not (folder / "funnel.json").is_file():
         raise InputError(f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; give a chain's --out")
-    funnel = checked(FunnelRecord, read_json(folder / "funnel.json"), str(folder / "funnel.json"))
+    funnel = record_of(FunnelRecord, read_json(folder / "funnel.json"), str(folder / "funnel.json"))
     document = read_json(path)
     questions: dict[str, list[dict[str, str]]] = {}
     for place, entry in enumerate(document.values() if isinstance(document, dict) else document, start=1):

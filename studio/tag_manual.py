@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.yaml_text import read_mapping
 from reelbench.scoring.cognitive_profile import COMPONENTS, tags_of
 
@@ -75,7 +75,7 @@ class TagManual(_Read):
 
 def read_manual(text: str, where: str) -> TagManual:
     """Read a manual from YAML; InputError names what is wrong in it."""
-    return checked(TagManual, read_mapping(text, where), where)
+    return record_of(TagManual, read_mapping(text, where), where)
 
 
 @cache

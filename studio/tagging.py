@@ -68,7 +68,7 @@ class Tagger:
     @cached_property
     def manual(self) -> TagManual:
         """What the labels mean; InputError where the user's own manual is wrong."""
-        return read_manual(self.prompts.text(MANUAL), self.prompts.path_shown(MANUAL))
+        return read_manual(self.prompts.text(MANUAL), str(self.prompts.files[MANUAL]))
 
     async def tag(self, case: ChainCase[Row]) -> list[TagVote]:
         """Return the replies on one question; DroppedError where half of those wanted, or fewer, could be read."""
@@ -176,7 +176,7 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
                 reasons.append({"qid": row["id"], "votes": [tagged.model_dump() for tagged in cast]})
         if out is None:
             return chain.plan()
-        frames = "none" if tagger.pictures is None else tagger.pictures.sampling.stated
+        frames = "none" if tagger.pictures is None else tagger.pictures.sampling.spec(form=True)
         settings = {"votes": tagger.votes, "frames": frames, "components": list(COMPONENTS)}
         document = chain.account({}, settings, made_by="machine").model_dump(mode="json", by_alias=True)
         write_jsonl(out, tags)

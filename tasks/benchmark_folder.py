@@ -13,8 +13,8 @@ from reelbench.registry.benchmark_file import FileKind
 from reelbench.registry.containment import allow
 from reelbench.registry.data import mapped_rows
 from reelbench.registry.errors import InputError, cut_in_the_middle
-from reelbench.registry.files import LONGEST_NAME, replaced, write_text
-from reelbench.registry.media.library import SUFFIXES
+from reelbench.registry.files import LONGEST_NAME, replacing_folder, write_text
+from reelbench.registry.media.library import SUFFIXES, has_video_suffix
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
 
@@ -48,7 +48,7 @@ class NewBenchmark:
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
     without: Sequence[str] = ()
 
-    def stated(self) -> list[str]:
+    def further_lines(self) -> list[str]:
         """Return the lines of the further keys, as the file has them."""
         texts = {name: key.form in ("text", "task") and not key.words for name, key in benchmark_file.KEYS.items()}
         return [f"{name}: {json.dumps(text) if texts.get(name) else text}" for name, text in self.keys.items()]
@@ -85,7 +85,7 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
                 )
     copied = f"rows{wanted.rows.suffix.lower() or '.jsonl'}"
     readme = Path(__file__).with_name("benchmark_readme.md").read_text(encoding="utf-8")
-    with replaced(folder) as aside:
+    with replacing_folder(folder) as aside:
         shutil.copyfile(wanted.rows, aside / copied)
         for file in files[1:]:
             shutil.copyfile(file, aside / file.name)
@@ -98,7 +98,7 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
     # Videos may lie where the rows do, or in `videos` there.
     names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
     files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *SUFFIXES)]
-    beside = any(file.endswith(SUFFIXES) and (here / file).is_file() for file in files)
+    beside = any(has_video_suffix(file) and (here / file).is_file() for file in files)
     if media := wanted.media or (here if beside else None):
         allow(folder, media)
     return benchmark_file.read(folder), given
@@ -135,10 +135,10 @@ def _read(wanted: NewBenchmark) -> tuple[list[Path], list[tuple[str, Mapping[str
         return [wanted.rows], list(tables.read(wanted.rows))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "the keys of --set"
-        write_text(file, "\n".join(wanted.stated()))
+        write_text(file, "\n".join(wanted.further_lines()))
         top = benchmark_file.parse(file)
         join = benchmark_file.join_of(top)
-        joined = [wanted.rows.parent / top.block("join").required("file")] if join else []
+        joined = [wanted.rows.parent / top.block("join").required_text("file")] if join else []
         files = [wanted.rows, *joined]
         entries = mapped_rows.table(files, benchmark_file.steps(top), top.text("line") or "", join)
     rows = [(where, cells) for where, cells in entries if not isinstance(cells, InputError)]
@@ -177,7 +177,7 @@ def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mappin
         lines.append(f"media: {{layouts: [{listed}]}}")
     lines += ["languages: [en]", "# licence: cc-by-4.0", "# citation: who to cite, as BibTeX or in words"]
     guessed = [line for line in lines if line.partition(":")[0] not in wanted.keys]
-    return "\n".join([*guessed, *wanted.stated(), ""])
+    return "\n".join([*guessed, *wanted.further_lines(), ""])
 
 
 def _layouts(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> list[str]:
@@ -186,7 +186,7 @@ def _layouts(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) 
     if isinstance(video, str) and "{" not in video:
         names = {str(row.get(video)) for row in rows[:100]}
         for path in sorted(folder.rglob("*")):
-            if path.suffix not in SUFFIXES:
+            if not has_video_suffix(path.name):
                 continue
             below = path.relative_to(folder).parent.as_posix()
             here = path.name if path.name in names else path.stem

@@ -16,7 +16,7 @@ from typing import Any
 from reelbench.registry.benchmark_file import FileKind
 from reelbench.registry.data import mapped_rows
 from reelbench.registry.errors import InputError
-from reelbench.registry.media.library import SUFFIXES
+from reelbench.registry.media.library import has_video_suffix
 from reelbench.registry.spec import AnswerForm
 from reelbench.registry.values import is_array, is_number, is_object
 
@@ -143,23 +143,19 @@ class _Table:
             for name, values in self._columns.items()
             if name not in self._taken and "." not in name and _plain_name(name) in _FACETS and labels(values)
         ]
-        made.units = self._units(columns)
+        made.units = self._signs_of_units(columns)
         made.lacking = self._lacking(made, wanted)
         made.unused = [name for name in self._columns if name not in self._taken and name not in made.facets]
-        several = self._several_right(made)
-        made.held = dict(self._held(made, several))
+        # How many answers name several options, and the key that says so; empty where none does.
+        named = [str(value) for value in self._columns.get(str(columns.get("answer")), [])]
+        many = sum(_LETTERS.fullmatch(value.strip()) is not None for value in named)
+        several = f"{many} of {len(named)} answers name several of them: --set answers=all, or any, and" if many else ""
+        made.held = dict(self._unread_content(made, several))
         if several and isinstance(options := columns.get("options"), str) and "options" not in self._given:
             made.held[options] = f"{options!r}: {several} --column options={options} says so"
         return made
 
-    def _several_right(self, made: Guess) -> str:
-        """Return how many answers name several options, and the key that says so; empty where none does."""
-        answers = [str(value) for value in self._columns.get(str(made.columns.get("answer")), [])]
-        many = sum(_LETTERS.fullmatch(value.strip()) is not None for value in answers)
-        both = f"{many} of {len(answers)} answers name several of them: --set answers=all, or any, and"
-        return both if many else ""
-
-    def _held(self, made: Guess, several: str) -> Iterator[tuple[str, str]]:
+    def _unread_content(self, made: Guess, several: str) -> Iterator[tuple[str, str]]:
         """Yield what an unused column holds that scores would miss, and whether start and end bound what is shown."""
         asked, _, within = str(made.columns.get("question")).partition(".")
         asking = [name for name in made.unused if self._asks(name) and not (within and name == asked)]
@@ -306,7 +302,7 @@ class _Table:
             self._keep("answer", answer, f"each is one of the options ({', '.join(forms)})")
         return forms[0] if len(forms) == 1 else None
 
-    def _units(self, columns: Mapping[str, Column]) -> list[str]:
+    def _signs_of_units(self, columns: Mapping[str, Column]) -> list[str]:
         """Return the signs that the spans are in something else than seconds."""
         spans = [
             str(columns[name]) for name in (("span",) if "span" in columns else ("start", "end")) if name in columns
@@ -392,7 +388,7 @@ class _Table:
     def _video(self) -> None:
         ways: list[tuple[Callable[[Any], bool], str, bool]] = [
             (lambda value: Path(str(value)).name in self._files, "its files are in the folder", False),
-            (lambda value: _is_text(value) and Path(value).suffix.lower() in _SUFFIXES, "a video's suffix", False),
+            (lambda value: _is_text(value) and has_video_suffix(value), "a video's suffix", False),
             (lambda value: _is_plain(value) and "\n" not in str(value), "name", True),
             (lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value)), "ids as YouTube has them", False),
         ]
@@ -403,8 +399,8 @@ class _Table:
                 break
         self._taken |= of_id
         for column, values in self._columns.items() if "video" not in self._found else ():
-            names = [Path(str(name)).suffix.lower() for value in values if is_array(value) for name in value]
-            if all(map(is_array, values)) and _mostly(names, _SUFFIXES.__contains__) and "videos" not in self._found:
+            names = [str(name) for value in values if is_array(value) for name in value]
+            if all(map(is_array, values)) and _mostly(names, has_video_suffix) and "videos" not in self._found:
                 self._keep("videos", column, "several videos' suffixes")
 
     def _id(self) -> None:
@@ -461,7 +457,6 @@ class _Table:
 
 _UNNAMED = 1000
 _WITHIN = 100
-_SUFFIXES = frozenset(suffix.lower() for suffix in (*SUFFIXES, ".m4v", ".flv", ".ts", ".gif"))
 
 
 def _columns(rows: Sequence[Cells]) -> dict[str, list[Any]]:

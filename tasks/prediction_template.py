@@ -9,7 +9,7 @@ from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import write_json, write_jsonl, write_text, written_aside
 from reelbench.registry.text_tables import csv_text, spreadsheet_cell
-from reelbench.tasks.prompting import lettered
+from reelbench.tasks.prompting import lettered_options
 
 COLUMNS: tuple[str, ...] = ("id", "video", "question", "options", "prediction")
 
@@ -26,7 +26,7 @@ def rows(name: str, split: str | None = None, data: Path | None = None) -> list[
             "id": row["id"],
             "video": row["video"],
             "question": row["question"],
-            "options": lettered(row.get("options", ())),
+            "options": lettered_options(row.get("options", ())),
             "prediction": None,
         }
         for row in locate(name, split, data, fetch=False).read()

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from reelbench.registry import tables
 from reelbench.registry.data import hub
-from reelbench.registry.data.loading import imported
+from reelbench.registry.data.loading import import_object
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_json_or_jsonl
 from reelbench.registry.reasons import Reason
@@ -57,10 +57,10 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
     if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
         columns = replace(columns, owners_id=own)
     if reader := tables.READERS.get(path.suffix.lower()):
-        cells = ((where, *pair) for where, pair in reader(path, lambda names: chosen(path, names, columns)))
+        cells = ((where, *pair) for where, pair in reader(path, lambda names: choose_columns(path, names, columns)))
         return of_table(questions, path, cells)
     document = read_json_or_jsonl(path, unique=True)
-    formats = imported(spec.formats)
+    formats = import_object(spec.formats)
     owners, official = getattr(formats, "read", None), getattr(formats, "official", None)
     as_owners = owners is not None and not columns and (official is None or official(document))
     wrong: InputError | None = None
@@ -143,11 +143,11 @@ def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  #
                 f"{path}: row {number} is a {type(row).__name__}, expected an object with an id and a text"
             )
         names.update(dict.fromkeys(row))
-    name, text = chosen(path, list(names), columns) if rows else ("", "")
+    name, text = choose_columns(path, list(names), columns) if rows else ("", "")
     return ((f"{path}: row {number}", row.get(name), row.get(text)) for number, row in enumerate(rows, start=1))
 
 
-def chosen(path: Path, names: Sequence[str], columns: Columns) -> tuple[str, str]:
+def choose_columns(path: Path, names: Sequence[str], columns: Columns) -> tuple[str, str]:
     """Return the columns of the ids and the texts; InputError lists what is there and the option that names one."""
     ids = IDS if columns.owners_id is None else (*IDS, columns.owners_id.lower())
     return (

@@ -20,7 +20,7 @@ def prompt_of(spec: BenchmarkSpec, row: Mapping[str, Any], file: str | None = No
     """Return the prompt for a row, from the benchmark's prompt file or another one of its package."""
     if file is None and spec.row_kind == "mixed" and not row["options"] and Path(spec.prompt).name == _OF_CHOICE:
         file = str(Path(spec.prompt).with_name(f"{row[ASKED.name][0]}.txt"))
-    fields = {**row, "options": lettered(row.get("options", ()))}
+    fields = {**row, "options": lettered_options(row.get("options", ()))}
     if "duration" in fields:
         fields["duration"] = f"{row['duration']:g}"
     if fields.get(CUE):
@@ -32,6 +32,6 @@ def prompt_of(spec: BenchmarkSpec, row: Mapping[str, Any], file: str | None = No
     return template.format_map(fields)
 
 
-def lettered(options: Sequence[str]) -> str:
+def lettered_options(options: Sequence[str]) -> str:
     """Return options a line each, `(A) …` first."""
     return "\n".join(f"({letter}) {option}" for letter, option in zip(LETTERS, options, strict=False))

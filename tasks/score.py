@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from reelbench.judges.verdicts import Judge, Judged
 from reelbench.registry import about as abouts
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.credentials import refuse_in_words, without_secrets
 from reelbench.registry.data import ownership
 from reelbench.registry.data.loading import upstream_split
@@ -270,7 +270,7 @@ class Evaluation:
             none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
         notes = [*fits.get("notes", ()), *unanswered]
         overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-        if self.scored.metrics.keys() & set(overlap) and (long := aggregation.too_long(self.scored.samples)):
+        if self.scored.numbers.metrics.keys() & set(overlap) and (long := aggregation.too_long(self.scored.samples)):
             notes.append(
                 f"{number_of(long, 'answer has', 'answers have')} more than {aggregation.LONGEST_OVERLAP} characters: "
                 f"{', '.join(overlap)} read the last ones"
@@ -322,7 +322,7 @@ def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path,
 
 def record_of_model(**fields: str | None) -> ModelRecord:
     """Return a model's record; InputError where a name is none that a record can hold."""
-    return checked(ModelRecord, fields, "the model", mark=": ")
+    return record_of(ModelRecord, fields, "the model", mark=": ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from reelbench.registry.errors import InputError, PendingError, ReelbenchError
-from reelbench.registry.files import read_json
 from reelbench.registry.records import SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring import result_files
@@ -70,9 +69,9 @@ def _tagged_tasks(logged: Sequence[LoggedTask], given: TagsFile) -> set[str]:
             items = run_logs.logged_items(one.samples).items
         else:
             items = twin_items(one.samples, Questions(spec, task.split, task)).items
-        about |= {one.task} if any(item.id in given.tags for item in items) else set()
+        about |= {one.task} if any(item.id in given for item in items) else set()
     if not about:
-        raise InputError(f"{given.path}: none of its {len(given.tags)} qids is among the questions of the run")
+        raise InputError(f"{given.path}: none of its {len(given)} qids is among the questions of the run")
     return about
 
 
@@ -104,27 +103,27 @@ def _evaluated(
 ) -> Evaluation:
     spec, task = check_scored(logged.task)
     questions = questions or Questions(spec, task.split, task)
-    document = read_json(logged.results)
     # What people stated in an earlier scoring of the run, scoring again keeps.
     before = result_files.read(folder) if (folder / result_files.RESULT_FILE).is_file() else None
     about = options.about or (before and before.model.about)
-    model = run_logs.model_of(document)
+    model = run_logs.model_of(logged.document)
     if task.name != logged.task:
         if options.earlier is not None or options.only is not None or options.answering is not None:
             raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
         twin = twin_items(logged.samples, questions)
-        note = twin.note(logged.task, document.get("results", {}).get(logged.task, {}))
+        note = twin.note(logged.task, logged.document.get("results", {}).get(logged.task, {}))
         submission = PredictionSet(questions, twin.items, notes=[note])
-        given = Answers(submission, model, run_logs.settings_of_twin(document, logged.task), duplicate=twin.duplicate)
+        settings = run_logs.settings_of_twin(logged.document, logged.task)
+        given = Answers(submission, model, settings, duplicate=twin.duplicate)
     else:
-        data = run_logs.data_name(document, logged)
+        data = run_logs.data_name(logged)
         questions = run_logs.questions_of(questions, data)
         words = questions.words if questions.stated is None else {}  # the run logs no more than the question's text
         run = run_logs.logged_items(logged.samples, words)
         items = run.items + run_logs.media_missing(data, {item.id for item in run.items}, options.note, words)
         if options.answering is not None:
             data, items = compared_anew(task, data, items, options.answering)
-        settings = run_logs.settings_of(spec, document, task, data, items, run=run)
+        settings = run_logs.settings_of(spec, logged.document, task, data, items, run=run)
         settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
         if (earlier := options.earlier) is not None:
             earlier.check_apart(folder)

@@ -16,7 +16,15 @@ from reelbench.registry import looks, rows, tables
 from reelbench.registry.base_record import first_wrong_field
 from reelbench.registry.data import sources
 from reelbench.registry.data.declared_check import lengths_of
-from reelbench.registry.data.loading import SplitData, imported, is_mini, located, named, read_rows, upstream_split
+from reelbench.registry.data.loading import (
+    SplitData,
+    find_split,
+    import_object,
+    is_mini,
+    locate_files,
+    read_rows,
+    upstream_split,
+)
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.frames.sampling import TIMED_KINDS
@@ -25,7 +33,7 @@ from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
 from reelbench.registry.rows import UNTIMED, Row, Timing
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.registry.values import described, drained, is_object
+from reelbench.registry.values import describe, drained, is_object
 from reelbench.scoring import aggregation, answers, cognitive_profile, temporal_span
 from reelbench.scoring.cognitive_profile import TagsFile
 
@@ -89,12 +97,12 @@ class Questions:
     @classmethod
     def named(cls, name: str, split: str | None, data: Path | None = None, file: Path | None = None) -> "Questions":
         """Return those of a benchmark or one of its tasks; InputError where there is nothing of that name."""
-        return cls(*named(name, split), data, file)
+        return cls(*find_split(name, split), data, file)
 
     @cached_property
     def here(self) -> SplitData:
         """The split on this machine; DataUnavailableError where it is not here."""
-        return self.located or located(self.spec, self.split, self.task, self.data, fetch=False)
+        return self.located or locate_files(self.spec, self.split, self.task, self.data, fetch=False)
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -162,7 +170,7 @@ class Questions:
             return [reference_of(spec, row) for row in self.here.rows]
         beside = [file.with_name(name) for name in spec.splits[upstream_split(spec, self.split)].needed]
         lacking = [path.name for path in beside if not path.is_file()]
-        read = getattr(imported(spec.formats), "read_references", None)
+        read = getattr(import_object(spec.formats), "read_references", None)
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
         paths = [file, *(path for path in beside if path.name not in lacking)]
@@ -241,7 +249,7 @@ def entries(
     for number, entry in enumerate(listed, start=1):
         where = f"{path}: prediction {number}"
         if not isinstance(entry, dict) or key not in entry or lacks(entry):
-            raise InputError(f"{where} lacks what is expected, {expected}; found {described(entry)}")
+            raise InputError(f"{where} lacks what is expected, {expected}; found {describe(entry)}")
         ids.add(str(entry[key]), where)
         yield where, str(entry[key]), entry
 
@@ -271,7 +279,7 @@ def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
 
     InputError where no tagged id is among the items, or the benchmark's rows have a facet that the tags would hide.
     """
-    spec, items, tags = submission.questions.spec, submission.items, given.tags
+    spec, items, tags = submission.questions.spec, submission.items, given
     hidden = {facet.name for facet in cognitive_profile.FACETS}
     if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in hidden]:
         raise InputError(f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags")
@@ -423,7 +431,7 @@ def cut_off(text: object) -> bool:
 
 def submission_suffix(spec: BenchmarkSpec) -> str:
     """Return the suffix of the owners' submission file: `.json` for one list, else JSON Lines."""
-    return getattr(imported(spec.formats), "SUBMISSION_SUFFIX", ".jsonl")
+    return getattr(import_object(spec.formats), "SUBMISSION_SUFFIX", ".jsonl")
 
 
 def submission_advice(split: str, path: Path, server: str) -> str:
@@ -438,7 +446,7 @@ def submission_row(sample: Sample) -> dict[str, Any]:
 
 def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path) -> None:
     """Write the owners' submission file, in the order of the ids."""
-    formats: Formats = imported(spec.formats)
+    formats: Formats = import_object(spec.formats)
     row_of = getattr(formats, "submission_row", submission_row)
     table = [row_of(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
     if check := getattr(formats, "check_submission", None):

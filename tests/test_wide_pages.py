@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, keep_answers
+from reelbench.studio.diagnosis.folder import ANSWERS, Attempt, Folder, ReasonedQuestion, write_records
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Round
 from tests.servers import roles
@@ -88,18 +88,14 @@ def diagnosis(run, _, tmp_path):
             "model": NAME,
         }
     )
-    folder.keep_questions(
-        [
-            ReasonedQuestion(
-                id=NAME, video="v", language="en-GB", locale="en-GB", question=WORD, answer=WORD, reasoning_steps=WORD
-            )
-        ]
+    question = ReasonedQuestion(
+        id=NAME, video="v", language="en-GB", locale="en-GB", question=WORD, answer=WORD, reasoning_steps=WORD
     )
     nodes = (
         Node(id="n1", evidence=WORD, timestamp="0:02"),
         Node(id="n2", evidence=WORD, timestamp="0:04", parents=("n1",)),
     )
-    folder.keep_graphs([Graph(id=NAME, nodes=nodes)])
+    folder.keep([question], [Graph(id=NAME, nodes=nodes)])
     wrong = NodeTag(status="wrong", label="Reasoning", settled=1)
     rounds = [
         Round(
@@ -112,7 +108,7 @@ def diagnosis(run, _, tmp_path):
         for n in (1, 2)
     ]
     for record in rounds:
-        keep_answers(folder.run(record.round, 1), [Attempt(id=NAME, answer=WORD, output=WORD, right=False)])
+        write_records(folder.run(record.round, 1) / ANSWERS, [Attempt(id=NAME, answer=WORD, output=WORD, right=False)])
         folder.end(record.round, [record], {})
     folder.tell(rounds)
     run("diagnose", "report", folder.path)

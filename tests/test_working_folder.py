@@ -10,7 +10,7 @@ import pytest
 
 from reelbench.cli import defaults, guesses
 from reelbench.leaderboard.view import page
-from reelbench.registry.credentials import without_credentials, without_known
+from reelbench.registry.credentials import without, without_credentials
 from reelbench.registry.errors import InputError
 
 COMMAND = Path(sys.executable).with_name("reelbench")
@@ -63,7 +63,7 @@ def test_a_page_lies_in_its_folder_whatever_split_a_result_states(split, tmp_pat
 @pytest.mark.parametrize("typed", ["0} --base-url http://127.0.0.1:1 --label {x", "0.5'", '0"', "it's"])
 @pytest.mark.parametrize("option", ["--temperature", "--top-p", "--reasoning-effort", "--max-cost"])
 def test_a_word_that_was_typed_stays_one_word(option, typed):
-    words = guesses.meant(["eval", "rextime_mini", option, typed], {"eval"})
+    words = guesses.correct_arguments(["eval", "rextime_mini", option, typed], {"eval"})
     assert not [word for word in words if word in {"--base-url", "--label"}]
     assert any(typed in word for word in words)
 
@@ -82,4 +82,4 @@ def test_a_query_ends_with_its_word(query):
 
 def test_a_key_is_hidden_in_capitals_too(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdef")
-    assert "PLANTED" not in without_known("answered 500: bad SK-PLANTED-0123456789ABCDEF")
+    assert "PLANTED" not in without("answered 500: bad SK-PLANTED-0123456789ABCDEF")

@@ -306,7 +306,7 @@ def in_two(spies: Path, model: Path | None) -> Callable[..., None]:
         with process.start([*module, str(model), *arguments], {**environ, **paths}, (), 2) as running:
             status = running.wait()
         if status:
-            raise process.failed(status)
+            raise process.run_error(status)
 
     return start
 

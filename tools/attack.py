@@ -214,7 +214,7 @@ MUTATIONS: dict[str, Callable[[Random, dict[str, Any]], None]] = {
 
 def mutated(rng: Random, base: Path, folder: Path, kind: str, number: int) -> None:
     """Write an honest result with another declaration; hashes are made to fit, as a careful forger's would."""
-    from reelbench.registry.declaration import declared, scoring_sha256
+    from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 
     shutil.copytree(base, folder)
     stated = json.loads((folder / "result.json").read_text("utf-8"))
@@ -222,7 +222,8 @@ def mutated(rng: Random, base: Path, folder: Path, kind: str, number: int) -> No
     stated["provenance"]["date"] = rng.choice(["1970-01-01", "2026-01-01"]) + "T00:00:00+00:00"
     MUTATIONS[kind](rng, stated)
     with suppress(ReelbenchError, TypeError, KeyError, AttributeError):  # it is refused for what it is, not for a hash
-        stated["benchmark"]["scoring_sha256"] = scoring_sha256(declared(stated["benchmark"]["declaration"]))
+        declaration = json.dumps(stated["benchmark"]["declaration"])
+        stated["benchmark"]["scoring_sha256"] = scoring_sha256(declared_benchmark(declaration))
     (folder / "result.json").write_text(json.dumps(stated), encoding="utf-8")
 
 

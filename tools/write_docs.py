@@ -19,7 +19,7 @@ from reelbench.cli.commands import assembled
 from reelbench.cli.families import EXAMPLES, FAMILIES, family_of
 from reelbench.cli.option_groups import option_of
 from reelbench.leaderboard.checks import Check
-from reelbench.llm.served import PROVIDERS
+from reelbench.llm.model_names import PROVIDERS
 from reelbench.registry import settings
 from reelbench.registry.benchmark_file import FORMS, KEYS, REQUIRED, Key
 from reelbench.registry.records import About, Result, Sample

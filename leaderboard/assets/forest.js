@@ -3,7 +3,7 @@
 (() => {
   const R = globalThis.Reelbench;
   const { data, h, bdi, num, signed, count, asked, ask } = R;
-  const { track, axis, around, ticks, most } = globalThis.Plots;
+  const { track, axis, around, ticks, most, pText } = globalThis.Plots;
 
   // --- what is ticked ---
   const picked = () => asked("pick").split(",").filter(Boolean);
@@ -131,12 +131,11 @@
       const [by, p, low, high] = difference(row, base);
       const why = [row, base].some(R.unranked) ? "not ranked" : [row, base].some((one) => one.source === "published") ? "a published number" : "not compared by pairs";
       const sure = p != null && p <= 0.05,
-        chance = p == null ? "" : `, p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`} (Holm)`,
         said = low == null ? `no interval: ${why}` : sure ? "" : "can’t be told apart";
       return {
         ...scale, text: signed(by, metric.unit), bound: row.unscored, under: value, value: by, ends: low == null ? null : [low, high], hollow: !sure, said, sure, by,
         kind: sure ? (by > 0 ? "above" : "under") : "level",
-        tip: [`${row.model} minus ${base.model}: ${signed(by, metric.unit)}`, low == null ? "" : `adjusted 95 % interval ${R.ends(low, high, metric.unit)}${chance}`, said].filter(Boolean).join(", "),
+        tip: [`${row.model} minus ${base.model}: ${signed(by, metric.unit)}`, low == null ? "" : `adjusted 95 % interval ${R.ends(low, high, metric.unit)}`, pText(p, " (Holm)"), said].filter(Boolean).join(", "),
       };
     }
     function node(item, ticked) {

@@ -47,9 +47,7 @@ def anchors(
         drawn = drawing.draw(spec, given.samples, number, strata(per)) if given.result.judge and spec.judge else []
         if not drawn:
             raise InputError(f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)")
-        metrics, breakdowns = aggregation.aggregate(spec, drawn, overlap=False)
-        counts = aggregation.count(drawn)
-        scored = aggregation.ScoredItems(drawn, metrics, breakdowns, counts, given.result.judge)
+        scored = aggregation.ScoredItems(spec, drawn, given.result.judge, overlap=False)
         write_anew(out, spec, scored, given.result, note=_NOTE)
         console.note(f"{number_of(len(drawn), 'anchor')} drawn into {out}")
     if judge is None:

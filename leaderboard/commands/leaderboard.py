@@ -244,9 +244,9 @@ def import_hub(
 ) -> None:
     """Import the Hub's leaderboard of a dataset: shown as a separate source, never ranked."""
     from reelbench.leaderboard import community
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
 
-    board = community.fetch(named(name)[0], store, dataset)
+    board = community.fetch(find_split(name)[0], store, dataset)
     console.note(f"{number_of(len(board.rows), 'row')} of {board.dataset}")
 
 

@@ -34,7 +34,7 @@ def view(
 
     if absent := [path for path in runs if not path.exists()]:
         raise InputError(f"{absent[0]}: no such run; give the folder that `reelbench score --output` wrote")
-    groups = page.grouped(runs)
+    groups = page.read_groups(runs)
     one_file = next((path for path in (out, table) if path and (path is table or path.suffix == ".html")), None)
     if len(groups) > 1 and one_file:
         raise InputError(f"{one_file}: the runs are of {len(groups)} benchmarks, and this is one file")

@@ -64,20 +64,20 @@ def export(
             yield Exported(one.key, tuple(files), f"its samples: {why}" if why else "")
 
 
-def _made(shape: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+def _fill(shape: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
     """Return a part of the format with its values for `$name`; what has none is left out."""
     if isinstance(shape, str):
         return values[shape[1:]] if shape.startswith("$") else shape
     if isinstance(shape, list):
-        return [_made(part, values) for part in shape]
+        return [_fill(part, values) for part in shape]
     if isinstance(shape, dict):
-        made = {name: _made(part, values) for name, part in shape.items()}
+        made = {name: _fill(part, values) for name, part in shape.items()}
         return {name: part for name, part in made.items() if part is not None}
     return shape
 
 
 def _part(part: str, /, **values: Any) -> dict[str, Any]:  # noqa: ANN401
-    return _made(_PARTS[part], values)
+    return _fill(_PARTS[part], values)
 
 
 def _write(one: StoredResult, out: Path, *, withheld: bool, **source: str) -> Iterator[Path]:
@@ -165,11 +165,11 @@ def _metric_result(one: StoredResult, metric: Metric, found: MetricValue, evalua
         metric=metric.title,
         how=metric.aggregate.how if metric.aggregate.how != "corpus" else metric.aggregate.scorer,
         unit=metric.in_unit.noun,
-        low=metric.low,
-        high=metric.high,
+        low=metric.in_unit.low,
+        high=metric.in_unit.high,
         primary=str(metric.name == spec.primary.name).lower(),
         cite=metric.cite,
-        judged=_judged(spec, result.judge) if metric.judged and result.judge is not None else None,
+        judged=_judge_entry(spec, result.judge) if metric.judged and result.judge is not None else None,
         score=found.value,
         details=_details(one),
         n=found.n,
@@ -197,7 +197,7 @@ def _details(one: StoredResult) -> dict[str, str]:
     }
 
 
-def _judged(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
+def _judge_entry(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
     prompt = f"prompt set {judge.prompt}, sha256 {judge.prompt_sha256}"
     if judge.prompt == "reelbench":
         with suppress(ReelbenchError):
@@ -253,7 +253,7 @@ def instances(one: StoredResult, evaluation: str) -> Iterator[dict[str, Any]]:
                 read=as_text(sample.prediction if sample.parsed is None else sample.parsed),
                 reading="custom" if sample.parsed is not None else "none",
                 score=score,
-                right=metric.is_right(score * scale),
+                right=metric.is_right(score * scale) is True,
                 metadata={
                     "video": sample.video,
                     **{facet: ", ".join(labels) for facet, labels in sample.facets.items()},

@@ -43,7 +43,7 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
         raise InputError(f"a figure needs matplotlib: {installing('figures')}") from error
 
     primary = board.spec(group).primary
-    scored = [row for row in board.rows(group) if metric_value(row.metrics, primary.name) is not None]
+    scored = [row for row in board.rows[group] if metric_value(row.metrics, primary.name) is not None]
     rows = [row for row in scored if not row.is_reference]
     ends = {name for row in rows for name, found in row.metrics.items() if found.ci95}
     metrics = [primary, *(metric for metric in board.spec(group).metrics if metric.name in ends - {primary.name})]
@@ -79,7 +79,7 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
             axes.spines[["top", "right", "left"]].set_visible(False)
         names = []
         for row in rows:
-            ranks = columns.rank_range(board, row)
+            ranks = columns.rank_range(board.noise[group].ranges.get(row.key))
             names.append(f"{row.brief}{'†' if least(row, primary) else ''}" + (f"  {ranks}" if ranks else ""))
         panels[0].set_yticks(range(len(rows)), names)
         panels[0].set_ylim(len(rows) - 0.4, -0.6)

@@ -25,13 +25,13 @@ def export(
     stored: Sequence[StoredResult],
     out: Path,
     datasets: Mapping[str, str] | None = None,
-    has_board: Callable[[str], bool] = hub.has_leaderboard,
+    board_of: Callable[[str], object] = hub.leaderboard,
 ) -> Iterator[Exported]:
     """Write `<out>/<org>__<model>/.eval_results/<benchmark>-<settings>.yaml` for each result that the Hub can show.
 
     Each folder in `out` is what a model's repository gets. `datasets` names the dataset repository whose `eval.yaml`
     has a benchmark's tasks, by default where its data lies. A result that points to one without a leaderboard
-    (`has_board`) is shown nowhere. ReelbenchError where the Hub can't be asked, or huggingface_hub doesn't know these
+    (`board_of`) is shown nowhere. ReelbenchError where the Hub can't be asked, or huggingface_hub doesn't know these
     files.
     """
     try:
@@ -42,7 +42,7 @@ def export(
         ) from None
     import yaml
 
-    boards = cache(has_board)
+    boards = cache(board_of)
     for result_here in stored:
         result, spec = result_here.result, result_here.spec
         row = run_entry(result_here)
@@ -64,7 +64,7 @@ def export(
             f"{row.model!r} is not a model repository; score it with --model ORG/NAME": not HUB_ID.fullmatch(row.model),
         }
         why = next((reason for reason, applies in reasons.items() if applies), "")
-        if not why and repository is not None and not boards(repository):
+        if not why and repository is not None and boards(repository) is None:
             why = f"{repository} has no leaderboard on the Hub; its owners make one with eval.yaml"
         if why or repository is None or task is None or value is None:
             yield Exported(row.key, why=why)

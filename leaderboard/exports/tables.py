@@ -45,7 +45,7 @@ def as_document(board: Board) -> dict[str, Any]:
     """Return the whole table as one JSON document."""
     return {
         "rows": [
-            columns.record(board, entry)
+            columns.plain_row(board, entry)
             | {"metrics": {name: metric.model_dump(mode="json") for name, metric in entry.metrics.items()}}
             for entry in board.entries
         ],
@@ -79,10 +79,10 @@ def tables(board: Board, style: Format, *, benchmark: str | None = None, metrics
     """
     made = {"text": _text, "markdown": _markdown, "latex": _latex}[style]
     wanted = chain.from_iterable(groups for name, groups in board.groups.items() if benchmark in (None, name))
-    return "\n".join(made(board, group, board.rows(group), metrics) for group in wanted)
+    return "\n".join(made(board, group, board.rows[group], metrics) for group in wanted)
 
 
-def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None) -> list[Metric]:
+def _metrics(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None) -> list[Metric]:
     known = {metric.name for metric in spec.metrics}
     if unknown := [name for name in wanted or () if name not in known]:
         raise InputError(f"{spec.id} has no column {unknown[0]}; there are {', '.join(sorted(known))}")
@@ -95,12 +95,6 @@ def value(entry: BoardEntry, metric: Metric) -> str:
     """Return a row's value in its unit's digits, with the mark of a lower bound; nothing where there is none."""
     found = metric_value(entry.metrics, metric.name)
     return "" if found is None else f"{least(entry, metric)}{found:.{metric.in_unit.digits}f}"
-
-
-def _ends(metric: Metric, found: MetricValue | None) -> str:
-    if found is None or found.ci95 is None:
-        return ""
-    return "[" + ", ".join(f"{end:.{metric.in_unit.digits}f}" for end in found.ci95) + "]"
 
 
 def least(entry: BoardEntry, metric: Metric) -> str:
@@ -129,7 +123,7 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
 def _ranks(board: Board, entry: BoardEntry) -> list[str]:
     """A row's rank, and the range of ranks that the data don't rule out."""
     rank = board.ranks.get(entry.key)
-    return ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
+    return ["" if rank is None else str(rank), columns.rank_range(board.noise[entry.group].ranges.get(entry.key)) or ""]
 
 
 def _title(board: Board, group: RankingGroup) -> str:
@@ -139,7 +133,7 @@ def _title(board: Board, group: RankingGroup) -> str:
 
 def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     spec = board.spec(group)
-    metrics = _shown(spec, entries, wanted)
+    metrics = _metrics(spec, entries, wanted)
     lines = [["rank", "ranks", "model", "frames", *(inert(metric.title) for metric in metrics)]]
     lines.append(["--:", "--:", ":--", ":--", *("--:" for _ in metrics)])
     for entry in sorted(entries, key=lambda entry: entry.is_reference):
@@ -148,7 +142,7 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
             numbers.append(value(entry, metric))
             ends = (found := entry.metrics.get(metric.name)) and found.ci95
             if metric is spec.primary and ends and entry.lowest is not None:  # its value isn't the interval's middle
-                numbers[-1] += f" {_ends(metric, found)}"
+                numbers[-1] += " [{:.{digits}f}, {:.{digits}f}]".format(*ends, digits=metric.in_unit.digits)
             elif metric is spec.primary and ends:  # as papers print it
                 numbers[-1] += f" ± {(ends[1] - ends[0]) / 2:.{metric.in_unit.digits}f}"
         name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
@@ -157,7 +151,7 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
     return f"### {inert(_title(board, group))}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
 
 
-def _noted(board: Board, entries: Sequence[BoardEntry]) -> tuple[list[str], list[tuple[BoardEntry, list[str]]]]:
+def _notes(board: Board, entries: Sequence[BoardEntry]) -> tuple[list[str], list[tuple[BoardEntry, list[str]]]]:
     """Return the notes on all rows, and the rows, reference points last, each with those on it alone."""
     of_rows = [[*([] if entry.setting == "run" else [entry.setting]), *_marks(board, entry)] for entry in entries]
     of_all = [note for note in of_rows[0] if len(entries) > 1 and all(note in of for of in of_rows)] if of_rows else []
@@ -168,8 +162,8 @@ def _noted(board: Board, entries: Sequence[BoardEntry]) -> tuple[list[str], list
 def _text(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     """Lines for a terminal: names without who made them, the main score's interval, notes on rows under the table."""
     spec = board.spec(group)
-    metrics = _shown(spec, entries, wanted)
-    of_all, noted = _noted(board, entries)
+    metrics = _metrics(spec, entries, wanted)
+    of_all, noted = _notes(board, entries)
     numbers: dict[str, int] = {}
     rows = []
     for entry, notes in noted:
@@ -197,8 +191,10 @@ def _text(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], want
 def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     """A float of one column: the best in bold, intervals always, notes on rows under it."""
     spec = board.spec(group)
-    metrics = _shown(spec, entries, [spec.primary.name] if wanted is None else wanted) or _shown(spec, entries, None)
-    of_all, noted = _noted(board, entries)
+    metrics = _metrics(spec, entries, [spec.primary.name] if wanted is None else wanted) or _metrics(
+        spec, entries, None
+    )
+    of_all, noted = _notes(board, entries)
     signs: dict[str, str] = {}
     best = {
         metric.name: max(
@@ -217,7 +213,10 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
             found = entry.metrics.get(metric.name)
             text = tex(value(entry, metric))
             top = entry.key in board.ranks and found is not None and found.value == best[metric.name]
-            ends = rf" {{\scriptsize {_ends(metric, found)}}}" if found is not None and found.ci95 else ""
+            ends = ""
+            if found is not None and found.ci95:
+                digits = metric.in_unit.digits
+                ends = r" {{\scriptsize [{:.{digits}f}, {:.{digits}f}]}}".format(*found.ci95, digits=digits)
             cells.append((rf"\textbf{{{text}}}" if top else text) + ends)
         body.append(rf"{' & '.join([*map(tex, _ranks(board, entry)), tex(entry.brief) + mark, *cells])} \\")
     newest = max((entry.date[:10] for entry in entries if entry.date), default=None)

@@ -20,7 +20,7 @@ from reelbench.registry import discovery
 from reelbench.registry.data import loading
 from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import replaced, write_text
+from reelbench.registry.files import replacing_folder, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.rows import Row
@@ -76,22 +76,16 @@ class ViewedRun:
         return discovery.spec_of(self.result.benchmark)
 
 
-def read_run(folder: Path) -> ViewedRun:
-    """Read a result, its samples and its questions."""
-    result = result_files.read(folder)
-    samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-    return ViewedRun(folder, result, samples, result_files.read_questions(folder))
-
-
-def grouped(paths: Sequence[Path]) -> list[list[ViewedRun]]:
+def read_groups(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     """Read every result under the paths, together what is of the same benchmark, version and split.
 
     InputError where several paths were given, and nothing in them can be compared.
     """
     groups: dict[tuple[str, int, str], list[ViewedRun]] = {}
     for folder in dict.fromkeys(folder for path in paths for folder in result_files.folders(path)):
-        run = read_run(folder)
-        about = run.result.benchmark
+        result = result_files.read(folder)
+        samples = {sample.id: sample for sample in result_files.read_samples(folder)}
+        run, about = ViewedRun(folder, result, samples, result_files.read_questions(folder)), result.benchmark
         groups.setdefault((about.id, about.version, about.split), []).append(run)
     if len(paths) > 1 and all(len(runs) == 1 for runs in groups.values()):
         there = ", ".join(
@@ -111,7 +105,7 @@ def document(
     """Return the page's data; thumbnails, so many `pictures` at most, are written under `folder` on the way.
 
     The first of `runs`, on the same benchmark, version and split, is what others are compared with. `show` is called
-    with the number of items that are done. `only` says which questions, as `wanted` has it; the numbers stay those of
+    with the number of items that are done. `only` says which questions, as `wanted_ids` has it; numbers stay those of
     all. InputError where there are more runs than letters, or `only` asks for what there isn't.
     """
     if len(runs) > len(LETTERS):
@@ -121,7 +115,7 @@ def document(
     with suppress(ReelbenchError):  # the data is not on this machine, and nothing is fetched
         rows = {row["id"]: row for row in loading.locate(spec.id, split, fetch=False).read()}
     strips = Strips(Library(spec, split, make=False), folder, pictures)
-    items = list(_items(runs, rows, strips, show, wanted(runs, only)))
+    items = list(_items(runs, rows, strips, show, wanted_ids(runs, only)))
     apart = side_by_side.settings_apart([run.result for run in runs])
     apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
     return {
@@ -151,7 +145,7 @@ def document(
     }
 
 
-def wanted(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
+def wanted_ids(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
     """Return ids of all questions, or those that are `wrong` in every run, `differ` in score, or `A-not-B`.
 
     InputError at another word, a letter of no run, or where there is no such question.
@@ -349,7 +343,7 @@ def write(
     show: Callable[[int], None] = lambda _: None,
     only: str | None = None,
 ) -> View:
-    """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted`.
+    """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted_ids`.
 
     Where `out` ends in .html it is one file for others to read, without films and paths of this machine. InputError
     where the folder has other files in it, or the data may not be passed on.
@@ -362,7 +356,7 @@ def write(
         runs = [replace(run, result=public(run.result)) for run in runs]
     elif out.exists() and any(out.iterdir()) and not (page.is_file() and _MARK in page.read_bytes()[:200]):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
-    with tempfile.TemporaryDirectory() if alone else replaced(out) as place:
+    with tempfile.TemporaryDirectory() if alone else replacing_folder(out) as place:
         made = document(runs, Path(place), pictures, show, only)
         if alone:
             made["sent"] = True
@@ -375,13 +369,17 @@ def write(
                 part.pop("folder", None)
                 part.pop("file", None)
         models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+        style, script = (
+            "\n".join(page_asset(name, f"leaderboard.{room}").rstrip() for room, names in of.items() for name in names)
+            for of in (_STYLES, _SCRIPTS)
+        )
         write_text(
             page if alone else Path(place, PAGE),
             shell_page(
                 f"{made['benchmarks'][0]['title']}: {models}",
                 page_asset("view.html", "leaderboard.view").rstrip(),
-                style=_assets(_STYLES),
-                script=_DATA + _assets(_SCRIPTS),
+                style=style,
+                script=_DATA + script,
                 data=site.line_by_line(made),
                 head=page_head(tools=_TOOLS if "sent" not in made else _KEYS),
                 kind=_KIND,
@@ -394,13 +392,8 @@ def write(
 
 def write_of_folder(folder: Path, out: Path) -> Path:
     """Write the page of one result's folder, and return it: what a notebook shows."""
-    (group,) = grouped([folder])
+    (group,) = read_groups([folder])
     return write(group, out, pictures=_FEW_PICTURES).path
-
-
-def _assets(files: Mapping[str, Sequence[str]]) -> str:
-    texts = (page_asset(name, f"leaderboard.{room}").rstrip() for room, names in files.items() for name in names)
-    return "\n".join(texts)
 
 
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
@@ -408,7 +401,7 @@ def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
     facets = [facet.name for facet in runs[0].spec.facets]
     own = [f"{LETTERS[n]}_{name}" for n in range(len(runs)) for name in ("model", "answer", "score", "right", "reason")]
     lines: list[list[object]] = [["id", "video", *facets, *own]]
-    for name in wanted(runs, only):
+    for name in wanted_ids(runs, only):
         there = [run.samples.get(name) for run in runs]
         first = next(sample for sample in there if sample is not None)
         labels = ("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)

@@ -46,7 +46,7 @@ NO_VIDEO = (
 NO_ROOM = "This page holds as many pictures as were asked for; those of this video are not among them."
 
 
-def unrecorded(frames: str) -> str:
+def note_without_times(frames: str) -> str:
     """Return a note on the frames of an answer without their times, from the sampling that its record names."""
     kind, _, argument = frames.partition(",")[0].partition(":")
     if kind in _WITHOUT_TIMES:
@@ -56,29 +56,21 @@ def unrecorded(frames: str) -> str:
     return f"Asked for: {known}. The times of the frames that the model saw are not recorded."
 
 
-class _Once(dict[Any, int]):
-    """Values that many answers share: a page holds each once, and its place wherever it belongs."""
-
-    def index_of(self, value: str | Sequence[float] | None) -> int | None:
-        key = value if isinstance(value, str | None) else tuple(value)
-        return None if key is None else self.setdefault(key, len(self))
-
-
 @dataclass(slots=True)
 class Strips:
     """The strips of a page, one for each video and list of frames.
 
     A strip of `all` has the `times` of its pictures (s), its `files` before the picture's number, and `of` how many
     frames they are; `left` pictures may still be written. Each list of `times` of all frames of an answer (s) is there
-    once, as is each reason why there is no strip.
+    once, with its place, as is each reason why there is no strip (`unseen`).
     """
 
     library: Library
     folder: Path
     left: int
     all: list[dict[str, Any]] = field(default_factory=list)
-    times: _Once = field(default_factory=_Once)
-    unseen: _Once = field(default_factory=_Once)
+    times: dict[tuple[float, ...], int] = field(default_factory=dict)
+    unseen: dict[str, int] = field(default_factory=dict)
     _known: dict[tuple[Any, ...], dict[str, int | None]] = field(default_factory=dict)
     _videos: dict[tuple[str, str | None], str | None] = field(default_factory=dict)
 
@@ -96,12 +88,16 @@ class Strips:
                 strip = self._strip(dict(row or {"video": sample.video}), seen, frames, media)
             except (ReelbenchError, OSError):
                 strip = NOT_HERE
-            self._known[key] = {"unseen": self.unseen.index_of(strip)} if isinstance(strip, str) else {"strip": strip}
-        return self._known[key] | {"times": self.times.index_of(times)}
+            if isinstance(strip, str):
+                self._known[key] = {"unseen": self.unseen.setdefault(strip, len(self.unseen))}
+            else:
+                self._known[key] = {"strip": strip}
+        place = None if times is None else self.times.setdefault(tuple(times), len(self.times))
+        return self._known[key] | {"times": place}
 
     def _strip(self, row: dict[str, Any], times: Sequence[float] | None, frames: str, media: str | None) -> int | str:
         if not times:
-            return unrecorded(frames) if times is None else NONE
+            return note_without_times(frames) if times is None else NONE
         pictures = self._pictures_or_reason(row, times, frames, media)
         if isinstance(pictures, str):
             return pictures
@@ -131,7 +127,7 @@ class Strips:
     def _file(self, media: str | None, row: dict[str, Any]) -> Path | None:
         if self.library.in_pictures:
             return None
-        return (self.library.named(media) if media else None) or self.library.find(row)
+        return (self.library.find_named(media) if media else None) or self.library.find(row)
 
     def _pictures_or_reason(
         self, row: dict[str, Any], times: Sequence[float], frames: str, media: str | None
@@ -158,7 +154,7 @@ def _kept(video: Path, frames: str, times: Sequence[float]) -> "StoredFrames | N
     store = FrameStore()
     # An adapter that takes pictures alone got pictures, whatever the record's spec says.
     for sampling in (wanted, wanted.as_images(), replace(wanted, form="clip")):
-        stored = store.kept(video, sampling)
+        stored = store.find(video, sampling)
         there = stored.timestamps[: stored.given] if stored is not None else ()
         if len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True)):
             return stored

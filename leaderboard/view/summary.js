@@ -105,8 +105,7 @@
     return h("div", { class: "card chart" }, h("h3", { text: title }), list);
   }
   function about({ p, n, videos }) {
-    const chance = p == null ? "" : `p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`}, `;
-    return `${chance}${n} questions on ${videos} videos`;
+    return `${Plots.pText(p, ", ")}${n} questions on ${videos} videos`;
   }
 
   // --- metrics ---

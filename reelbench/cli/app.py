@@ -40,7 +40,7 @@ class App(typer.Typer):
 
     def __init__(self, help: str, **options: Any) -> None:  # noqa: A002, ANN401 - as Typer calls it
         given = {"cls": Group, "no_args_is_help": True, "rich_markup_mode": None, "context_settings": SETTINGS}
-        super().__init__(help=help, **{**given, **options})
+        super().__init__(help=help, subcommand_metavar="COMMAND", **{**given, **options})
 
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:  # noqa: ANN401
         """As Typer's, for a command that takes groups of options, and whose help has panels and examples."""
@@ -84,10 +84,6 @@ class Group(_Parsed, TyperGroup):
             return super().resolve_command(ctx, [both, *args[2:]])
         with _usage_errors(_words(ctx), args, self.commands):
             return super().resolve_command(ctx, args)
-
-    def collect_usage_pieces(self, ctx: "_click.Context") -> list[str]:  # noqa: ARG002 - click's
-        """Return the words of the usage line behind the command's own."""
-        return ["[OPTIONS]", "COMMAND"]
 
     def format_commands(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:  # noqa: ARG002 - click's
         """Write every command with the first sentence of its help, cut nowhere."""
@@ -205,7 +201,7 @@ class Command(_Parsed, TyperCommand):
                 panels.setdefault(panel, []).append((name, record[1]))
         shared: dict[str, int] = {}
         for title, records in panels.items():
-            if family := families.of_panel(title):
+            if family := families.OF_PANEL.get(title):
                 shared[family] = shared.get(family, 0) + len(records)
             elif records:
                 with formatter.section(title):
@@ -236,7 +232,7 @@ class Command(_Parsed, TyperCommand):
 def _in_our_words(words: str, mine: Collection[str], typed: Sequence[str]) -> Iterator[str]:
     """Yield the words that were typed, with what others call an option as ours; each is told."""
     known = {**ALIASES[""], **ALIASES.get(words, {})}
-    note = console.noted(quiet=not {"-q", "--quiet"}.isdisjoint(typed))
+    note = console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(typed))
     for word in typed:
         name, mark, value = word.partition("=")
         dashed = name.replace("_", "-") if name.startswith("--") else name

@@ -71,10 +71,10 @@ def ask(
 
     earlier = chosen_questions.earlier
     of_each = shared.strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
-    several = shared.chosen(candidates, settings.CANDIDATES, Candidates.parse)
+    several = shared.choice(candidates, settings.CANDIDATES, Candidates.parse)
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     check_frames(about, spec := stated or settings.FRAMES.get() or _FRAMES)
-    note = console.noted(quiet=quiet)
+    note = console.note_unless(quiet=quiet)
     options = Options(not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label)
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
@@ -107,7 +107,7 @@ def ask(
     if outcomes and repeats.number > 1:
         report_runs([folder / discovery.plain_name(name) for name in names], outcomes, as_json=as_json, quiet=quiet)
     elif outcomes:
-        report(outcomes, as_json=as_json, again=["reelbench", "ask", *shared.given(context)], quiet=quiet)
+        report(outcomes, as_json=as_json, again=["reelbench", "ask", *shared.options_given(context)], quiet=quiet)
     if failed:
         raise ReelbenchError("; ".join(failed))
     check_judged(outcomes)

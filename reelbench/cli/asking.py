@@ -50,7 +50,7 @@ def llm_options(
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.llm.served import served
+    from reelbench.llm.model_names import read_model_name
 
     shared: dict[str, Any] = {
         "concurrency": llm_concurrency,
@@ -69,7 +69,7 @@ def llm_options(
         role = match["role"] or _ANY
         if role in named:
             raise InputError(f"--llm: two models for {role or 'every role'}; name one, or ROLE=MODEL for each role")
-        whose = served("--llm", match["model"], default, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
+        whose = read_model_name("--llm", match["model"], default, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
         named[role] = AskOptions(**whose, **shared)
     return named
 

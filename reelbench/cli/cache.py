@@ -31,7 +31,7 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Count the stored replies of each model, and show since when."""
-    with _opened(place) as store:
+    with _open_store(place) as store:
         models, size, batches = store.models(), store.size(), store.under_way()
         name = store.name
     if as_json:
@@ -42,7 +42,7 @@ def info(
         console.write_json({"place": name, "bytes": size, "batches": batches, "models": listed})
         return
     under_way = number_of(batches, "batch", "batches")
-    console.write(f"{name}: {_counted(models)}, {size / 1e6:,.1f} MB, {under_way} under way")
+    console.write(f"{name}: {_count_in_words(models)}, {size / 1e6:,.1f} MB, {under_way} under way")
     if models:
         table = console.table("", "model", "#replies", "first", "last")
         for one in models:
@@ -60,7 +60,7 @@ def copy(
     from reelbench.llm.store import AwayError
     from reelbench.llm.store import copy as copied_over
 
-    with _opened(source) as store, _opened(target, new=True) as other:
+    with _open_store(source) as store, _open_store(target, new=True) as other:
         total = sum(stored.replies for stored in store.models())
         with console.progress("replies", total) as show:
             try:
@@ -89,8 +89,8 @@ def prune(
         info(place)
         return
     before = None if older_than is None else time.time() - older_than * _DAY
-    with _opened(place) as store:
-        meant = _counted(store.models(before, model))
+    with _open_store(place) as store:
+        meant = _count_in_words(store.models(before, model))
         if yes:
             console.write(f"{number_of(store.remove(before, model), 'reply', 'replies')} removed from {store.name}")
         else:
@@ -98,10 +98,11 @@ def prune(
 
 
 @contextmanager
-def _opened(place: str | None, *, new: bool = False) -> "Generator[SqlStore]":
+def _open_store(place: str | None, *, new: bool = False) -> "Generator[SqlStore]":
     """Open a place of replies; InputError for a file that is not there, unless it may be `new`."""
     from reelbench.llm.ask_options import cache_place
-    from reelbench.llm.cache import is_address, open_store
+    from reelbench.llm.cache import open_store
+    from reelbench.llm.store import is_address
 
     if place and not new and not is_address(place) and not Path(place).is_file():
         raise InputError(f"{place}: no such file")
@@ -112,7 +113,7 @@ def _opened(place: str | None, *, new: bool = False) -> "Generator[SqlStore]":
         store.close()
 
 
-def _counted(models: "Sequence[ModelReplies]") -> str:
+def _count_in_words(models: "Sequence[ModelReplies]") -> str:
     return f"{number_of(sum(one.replies for one in models), 'reply', 'replies')} of {number_of(len(models), 'model')}"
 
 

@@ -15,8 +15,6 @@ from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from reelbench.methods.candidates import CandidateSet
-    from reelbench.registry.metrics import Metric
-    from reelbench.registry.records import MetricValue
     from reelbench.tasks.score import Answers
 
 ACE_FILE = "ace.json"
@@ -52,7 +50,7 @@ class CandidateSource:
         if self.run is not None and not (self.candidates or self.benchmark or beside):
             found = result_files.folders(self.run)
             folders = [folder for folder in found if not (folder / ACE_FILE).is_file()] or found
-            if len(folders) > 1 and not (several and len(runs.grouped(folders, result_files.read)) == 1):
+            if len(folders) > 1 and not (several and len(runs.group_repeats(folders, result_files.read)) == 1):
                 names = ", ".join(map(str, folders[:5]))
                 raise InputError(f"{self.run}: has {len(folders)} results; name one of them: {names}")
             return folders[0], *candidates_of_run(*folders)
@@ -91,7 +89,7 @@ def show_candidates(
     pass@k (one of k answers is right) and mean@k are unbiased: averaged over all ways to choose k kept answers.
     The majority is of the first k, for answers that are letters; a tie goes to the first. Open answers need --judge.
     """
-    from reelbench.methods.candidates import repeated
+    from reelbench.methods.candidates import repeat_figures
     from reelbench.tasks.score import Options
 
     _, cases, answers = source.read(metadata, judged=judge is not None, several=True)
@@ -99,7 +97,7 @@ def show_candidates(
         raise InputError("--candidates: name the benchmark that they answer with --benchmark")
     options = Options(overlap=False, judge=judge, note=console.note, bar=console.progress)
     sizes = [size for size in numbers(k) if size is not None]
-    figures = repeated(answers, cases, sizes or None, options)
+    figures = repeat_figures(answers, cases, sizes or None, options)
     spec = answers.questions.spec
     if all(made.mean_at.value is None for made in figures):
         why = "the judge gave no score" if judge is not None else "open answers need --judge MODEL"
@@ -112,14 +110,12 @@ def show_candidates(
     title = f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {questions}"
     table = console.table(title, "#k", "#pass@k (%)", "#mean@k", "#majority@k")
     for made in figures:
-        cells = (made.pass_at, made.mean_at, made.majority_at)
-        table.add_row(str(made.k), *(_cell(spec.primary, value) for value in cells))
+        cells, digits = [], spec.primary.in_unit.long_digits
+        for value in (made.pass_at, made.mean_at, made.majority_at):
+            if value is None or value.value is None:
+                cells.append("–")
+                continue
+            ends = "" if value.ci95 is None else f" [{value.ci95[0]:.{digits}f}, {value.ci95[1]:.{digits}f}]"
+            cells.append(f"{value.value:.{digits}f}{ends}")
+        table.add_row(str(made.k), *cells)
     console.show(table)
-
-
-def _cell(metric: "Metric", value: "MetricValue | None") -> str:
-    if value is None or value.value is None:
-        return "–"
-    digits = metric.in_unit.long_digits
-    ends = "" if value.ci95 is None else f" [{value.ci95[0]:.{digits}f}, {value.ci95[1]:.{digits}f}]"
-    return f"{value.value:.{digits}f}{ends}"

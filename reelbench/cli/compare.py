@@ -133,8 +133,9 @@ def _by_item(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, An
     comparison = compare_items(a.samples, b.samples, spec)
     if how.as_json:
         several = {"runs": {"a": a.runs, "b": b.runs}} if max(a.runs, b.runs) > 1 else {}
-        names = {"a": a.result.model.id, "b": b.result.model.id}
-        console.write_json({**names, **several, **asdict(comparison), **beside})
+        found = {"a": a.result.model.id, "b": b.result.model.id, **several, **asdict(comparison), **beside}
+        del found["names"]  # a and b, whose models stand first
+        console.write_json(found)
         return
     told = [f"{read.name} ({read.place})" if a.name == b.name else read.name for read in (a, b)]
     names = f"a = {told[0]}, b = {told[1]}"
@@ -193,9 +194,8 @@ def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, A
     }
     metric = spec.primary
     unit = f"{metric.title}, {metric.in_unit.label}, on the questions with each label that both answered"
-    return radars(
-        f"{spec.title}: what was understood", models, panels, unit=unit, high=metric.high, digits=metric.in_unit.digits
-    )
+    title, high, digits = f"{spec.title}: what was understood", metric.in_unit.high, metric.in_unit.digits
+    return radars(title, models, panels, unit=unit, high=high, digits=digits)
 
 
 def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, as_json: bool) -> None:
@@ -234,7 +234,7 @@ def agree(
     Tables show labels with ten or more ratings by both; --json has all.
     """
     from reelbench.registry import discovery
-    from reelbench.scoring.judge_agreement import agree as agreement
+    from reelbench.scoring.judge_agreement import compare_ratings as agreement
     from reelbench.scoring.judge_agreement import ratings_of, read_ratings
 
     first = read_one(a)
@@ -401,7 +401,9 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
     """
     from reelbench.scoring import result_files, runs
 
-    folders_a, folders_b = (runs.grouped(result_files.folders(path), result_files.read) for path in (path_a, path_b))
+    folders_a, folders_b = (
+        runs.group_repeats(result_files.folders(path), result_files.read) for path in (path_a, path_b)
+    )
     if len(folders_a) == len(folders_b) == 1:
         return _of(folders_a[0]), _of(folders_b[0])
     pairs = [

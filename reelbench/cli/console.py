@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import cut_in_the_middle, printable
-from reelbench.registry.progress import Bar, Show, no_show
+from reelbench.registry.progress import Show, no_show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,7 +61,7 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
-def noted(*, quiet: bool) -> Callable[[str], None]:
+def note_unless(*, quiet: bool) -> Callable[[str], None]:
     """Return `note`, or what says nothing."""
     return (lambda _: None) if quiet else note
 
@@ -96,11 +96,6 @@ def show(made: "Table") -> None:
     if not console.is_terminal:
         console.width = max(console.width, console.measure(made, options=console.options.update(width=_WIDEST)).maximum)
     console.print(made, markup=False)
-
-
-def only_told() -> Bar | None:
-    """Return what tells the status file how far a part of the work has come, and draws nothing; None without a file."""
-    return None if status is None else status.bar
 
 
 @contextmanager

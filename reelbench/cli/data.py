@@ -41,7 +41,7 @@ def fetch(
     if to is not None:
         os.environ[settings.HOME.name] = str(to.absolute())
         console.note(f"for the commands that use it: export {settings.HOME.name}={to.absolute()}")
-    spec, split, _ = loading.named(name, split)
+    spec, split, _ = loading.find_split(name, split)
     if loading.is_mini(split):
         console.write(_COMES_ALONG.format(spec=spec.id, split=split))
         return
@@ -74,7 +74,7 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
     from reelbench.registry.data import check as checking
     from reelbench.registry.data import loading, sources
 
-    spec, split, _ = loading.named(name, split)
+    spec, split, _ = loading.find_split(name, split)
     if loading.is_mini(split):
         console.write(_COMES_ALONG.format(spec=spec.id, split=split))
         return

@@ -90,7 +90,7 @@ def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaul
             parameter = options.get(entry.option)
             if parameter is None or entry.table not in (own, family_of(parameter)):
                 continue
-            idle = _idle(file, parameter)
+            idle = _why_ignored(file, parameter)
             if idle == UNTRUSTED:
                 untrusted.append(f"[{entry.table}] {entry.option}")
             elif not idle:
@@ -119,12 +119,12 @@ def entries(file: Path, known: "Known") -> list[Entry]:
             if isinstance(value, dict) and table.count(".") < _DEEPEST:
                 yield from walk(f"{table}.{name}".lstrip("."), value)
             else:
-                yield Entry(file, table, name, value, _idle(file, _taken(file, table, name, commands)))
+                yield Entry(file, table, name, value, _why_ignored(file, _option_of_line(file, table, name, commands)))
 
     return list(walk("", document))
 
 
-def _taken(file: Path, table: str, name: str, commands: "Mapping[str, _click.Command]") -> "_click.Parameter":
+def _option_of_line(file: Path, table: str, name: str, commands: "Mapping[str, _click.Command]") -> "_click.Parameter":
     """Return the option that a line is for, of the command or the family that its table names."""
     words = table.replace(".", " ")
     command = commands.get(words)
@@ -152,7 +152,7 @@ UNTRUSTED = (
 )
 
 
-def _idle(file: Path, parameter: "_click.Parameter") -> str:
+def _why_ignored(file: Path, parameter: "_click.Parameter") -> str:
     """Why a file's value doesn't count: it came with the folder and only the user may say it, or a variable is set."""
     if file.parent == Path() and getattr(parameter, "kind", Kind.OWN) in (Kind.ASKED, Kind.PATH, Kind.OWN):
         return UNTRUSTED  # the folder may be a stranger's clone

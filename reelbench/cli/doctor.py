@@ -51,7 +51,7 @@ def doctor(
 
         report[adapter] = adapters.row(adapter)
         if model_args:
-            report["tried on one question"] = _attempt(partial(_tried, adapter, ",".join(model_args)))
+            report["tried on one question"] = _attempt(partial(_try_adapter, adapter, ",".join(model_args)))
     report = report or {
         "reelbench": {
             "version": __version__,
@@ -76,12 +76,12 @@ def doctor(
             console.write(f"  {facts}")
             continue
         for name, fact in facts.items():
-            console.write(f"  {name:<16} {_said(fact)}")
+            console.write(f"  {name:<16} {_in_words(fact)}")
         if not facts:
             console.write("  none set")
 
 
-def _tried(adapter: str, model_args: str) -> dict[str, object]:
+def _try_adapter(adapter: str, model_args: str) -> dict[str, object]:
     """Ask an adapter one mini question with four frames, and return what reached its model and what it said."""
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.scoring import result_files
@@ -106,9 +106,9 @@ def _tried(adapter: str, model_args: str) -> dict[str, object]:
     }
 
 
-def _said(fact: object) -> str:
+def _in_words(fact: object) -> str:
     if isinstance(fact, dict):
-        return ", ".join(f"{name} {_said(version)}" for name, version in fact.items())
+        return ", ".join(f"{name} {_in_words(version)}" for name, version in fact.items())
     return "not installed" if fact is None else str(fact)
 
 
@@ -148,7 +148,7 @@ def _decoder() -> str:
 
 def _folders() -> dict[str, object]:
     from reelbench.llm.ask_options import cache_place
-    from reelbench.llm.cache import is_address
+    from reelbench.llm.store import is_address
     from reelbench.registry.frames.store import FrameStore
     from reelbench.registry.settings import home
 
@@ -190,7 +190,7 @@ def _benchmarks() -> dict[str, object]:
     from reelbench.registry import discovery
     from reelbench.registry.media import library
 
-    here = {name: library.present(spec) for name, spec in discovery.specs().items()}
+    here = {name: library.presence(spec) for name, spec in discovery.specs().items()}
     lines: dict[str, object] = {name: f"data: {data}; media: {media}" for name, (data, media) in here.items()}
     ours = {entry.name for entry in entry_points(group="lmms_eval.models") if entry.value.startswith("reelbench.")}
     return {**lines, "lmms-eval entry point": "registered" if ours else "missing: install reelbench again"}

@@ -9,7 +9,17 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.asking import GROUPS, extra_of
-from reelbench.cli.option_groups import Json, Kind, Names, Quiet, given, handed_on, model_names, option, shell_line
+from reelbench.cli.option_groups import (
+    Json,
+    Kind,
+    Names,
+    Quiet,
+    handed_on,
+    model_names,
+    option,
+    options_given,
+    shell_line,
+)
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.files import read_record
@@ -42,7 +52,9 @@ def evaluate(
     is printed. All options of `ask` or `run` are taken. Several models have a folder each in --output.
     """
     del frames, as_json, options  # handed on
-    typed = given(context, leave_out=("names", "model", "base_url", "adapter", "model_args", "output"), shown=False)
+    typed = options_given(
+        context, leave_out=("names", "model", "base_url", "adapter", "model_args", "output"), shown=False
+    )
     models = [part for text in model for part in text.split(",") if part]
     loading = ",".join(model_args or ())
     inner = {part.partition("=")[0]: part.partition("=")[2] for part in loading.split(",")}
@@ -65,10 +77,10 @@ def evaluate(
             there = {"--output_path": folder, "--limit": limit, "--model_args": loaded, "--gen_kwargs": generation}
             behind = [part for name, value in there.items() if value for part in (name, str(value))]
             apart = ("names", "model", "base_url", "adapter", "model_args", "output", "limit", "llm_extra", "plan")
-            ours = given(context, leave_out=apart, shown=False)
+            ours = options_given(context, leave_out=apart, shown=False)
             words = ["run", *ours, "--", "--tasks", ",".join(map(_task, names)), "--model", of_lmms_eval, *behind]
         if of_lmms_eval is not None:
-            console.noted(quiet=quiet)(shell_line(["reelbench", *words]))
+            console.note_unless(quiet=quiet)(shell_line(["reelbench", *words]))
             if plan:
                 continue
         try:
@@ -91,7 +103,7 @@ def _plain(model: str) -> str:
 
 def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
     """Return lmms-eval's adapter of a checkpoint, None of a model that a server has; InputError where nothing tells."""
-    from reelbench.llm.served import PROVIDERS
+    from reelbench.llm.model_names import PROVIDERS
 
     prefix, slash, _ = model.partition("/")
     of_provider = slash and any(prefix in {name, provider.alias} for name, provider in PROVIDERS.items())
@@ -133,5 +145,5 @@ def _task(name: str) -> str:
 
     if discovery.find_task(name) is not None:
         return name
-    spec, split, _ = loading.named(name)
+    spec, split, _ = loading.find_split(name)
     return next((task.name for task in spec.tasks if task.split == split and not task.only), spec.tasks[0].name)

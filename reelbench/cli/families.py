@@ -43,6 +43,9 @@ Those of the other houses are named there alone, and imported when they are call
 
 FAMILIES = {name: Family(**family) for name, family in _WORDS["families"].items()}
 
+OF_PANEL = {panel: name for name, family in FAMILIES.items() for panel in family.panels}
+"""Heading of options -> the family that it belongs to."""
+
 ASKED = ("judge", "llm")
 """Families that say who is asked, where, how often and for how much."""
 
@@ -62,13 +65,8 @@ SECTIONS: dict[str, list[str]] = _WORDS["sections"]
 """Heading of `--help` -> its commands."""
 
 
-def of_panel(panel: str) -> str | None:
-    """The family that a panel belongs to, or None."""
-    return next((name for name, family in FAMILIES.items() if panel in family.panels), None)
-
-
 def family_of(parameter: "_click.Parameter") -> str | None:
     """The family that an option belongs to, or None."""
     if panel := getattr(parameter, "rich_help_panel", None):
-        return of_panel(panel)
+        return OF_PANEL.get(panel)
     return next((name for name, family in FAMILIES.items() if parameter.name in family.parameters), None)

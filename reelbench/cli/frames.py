@@ -10,7 +10,7 @@ import typer
 
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Engine, Kind, chosen, option, reports_status
+from reelbench.cli.option_groups import Engine, Kind, choice, option, reports_status
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError, number_of
 
@@ -48,7 +48,7 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
         full = f"{state.size_bytes / 1e9:.3f} GB of {state.cap_bytes / 1e9:.3f} GB"
         console.write(f"{state.root}: {number_of(state.entries, 'entry', 'entries')}, {full}")
         return
-    sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
+    sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
     failed, stored = 0, store.samplings()
     for video in _files(videos, split, data):
         try:
@@ -56,9 +56,9 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
             lines = [f"{video}: {opened.info.in_words}", *(f"  note: {note}" for note in opened.info.notes)]
             if sampling is not None and sampling.decodes:
                 times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
-                asked = f"{sampling.asked(opened.timeline)} frames asked, {len(times)} given"
+                asked = f"{sampling.frames_asked(opened.timeline)} frames asked, {len(times)} given"
                 lines.append(f"  {sampling}: {asked}, at {' '.join(f'{at:.3f}' for at in times)} s")
-            for kept in store.held(video, stored):
+            for kept in store.find_all(video, stored):
                 repeats = f", the last {kept.padding} repeated" if kept.padding else ""
                 lines.append(f"  in the store: {kept.sampling}: {kept.given} frames{repeats}")
             console.write("\n".join(lines))
@@ -88,18 +88,18 @@ def extract(
     from reelbench.registry.frames.sampling import FrameSampling
     from reelbench.registry.frames.store import FrameStore
 
-    sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
+    sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
     if not videos:
         raise InputError("frames extract: no videos; give their paths, or a benchmark's name")
     if sampling is None or not sampling.decodes:
         raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
-    store, wanted, even = FrameStore(), _named(videos, split, data), False
+    store, wanted, even = FrameStore(), _videos_of(videos, split, data), False
     if shown_to is not None:
         from reelbench.registry import discovery
-        from reelbench.registry.data.loading import named
+        from reelbench.registry.data.loading import find_split
         from reelbench.tasks.lmms.adapters import form_for
 
-        kinds = {named(name, split)[0].row_kind for name in videos if discovery.knows(name)}
+        kinds = {find_split(name, split)[0].row_kind for name in videos if discovery.knows(name)}
         (form, *others) = {form_for(shown_to, sampling, kind) for kind in kinds or {""}}
         if others:
             raise InputError(
@@ -109,7 +109,7 @@ def extract(
     failed = [f"{video}: its video is not here" for video in wanted.missing]
     given = done = 0
     with console.progress(f"frames {sampling}", len(wanted)) as show:
-        for filled in _filled(wanted, sampling, store, engine, workers, even=even):
+        for filled in _fill_store(wanted, sampling, store, engine, workers, even=even):
             if filled.error is not None:
                 failed.append(filled.error)
             else:
@@ -167,7 +167,7 @@ def serve_frames(
     """
     from reelbench.registry.media import mcp_server
 
-    wanted = _named(videos or (), split, data, question=question)
+    wanted = _videos_of(videos or (), split, data, question=question)
     for video in wanted.missing:
         console.note(f"{video}: its video is not here")
     if not wanted:
@@ -184,7 +184,7 @@ def serve_frames(
 
 def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list[Path]:
     """Return the video files that the names stand for; InputError where videos are pictures, or not here."""
-    wanted = _named(names, split, data)
+    wanted = _videos_of(names, split, data)
     if wanted.scenes:
         raise InputError(f"{next(iter(wanted.scenes))}: is a folder of pictures, not a file; `frames extract` takes it")
     for video in wanted.missing:
@@ -204,7 +204,7 @@ class _Named:
         return len(self.files) + len(self.scenes)
 
 
-def _named(
+def _videos_of(
     names: "Sequence[str]", split: str | None = None, data: Path | None = None, *, question: str | None = None
 ) -> _Named:
     """Return the videos of files, folders, benchmarks (of one `question`) and tasks.
@@ -213,7 +213,7 @@ def _named(
     """
     from reelbench.registry import discovery
     from reelbench.registry.data import loading
-    from reelbench.registry.media.library import SUFFIXES, Library
+    from reelbench.registry.media.library import SUFFIXES, Library, has_video_suffix
 
     wanted = _Named()
     benchmarks = [name for name in names if discovery.knows(name)]
@@ -232,7 +232,7 @@ def _named(
                 else:
                     wanted.files.setdefault(path, row["video"])
         elif Path(name).is_dir():
-            files = sorted(path for path in Path(name).rglob("*") if path.suffix in SUFFIXES and path.is_file())
+            files = sorted(path for path in Path(name).rglob("*") if has_video_suffix(path.name) and path.is_file())
             if not files:
                 raise InputError(f"{name}: no video in that folder; looked for {', '.join(SUFFIXES)}")
             for path in files:
@@ -244,7 +244,7 @@ def _named(
     return wanted
 
 
-def _filled(
+def _fill_store(
     wanted: _Named, sampling: "FrameSampling", store: "FrameStore", engine: str, workers: int | None, *, even: bool
 ) -> "Iterator[Filled]":
     from reelbench.registry.errors import ReelbenchError

@@ -41,7 +41,7 @@ def near(word: str, known: Collection[str]) -> str | None:
     return as_long.get(*get_close_matches(word.strip("-"), as_long, n=1, cutoff=_NEAR) or [""])
 
 
-def meant(typed: Sequence[str], known: Collection[str]) -> list[str]:
+def correct_arguments(typed: Sequence[str], known: Collection[str]) -> list[str]:
     """Return the words that were meant, each guess told; InputError with the line where it is only said.
 
     `known` are the words of commands, and the first of each.
@@ -55,7 +55,7 @@ def meant(typed: Sequence[str], known: Collection[str]) -> list[str]:
         if not fits:
             return words
         best = max(fits, key=lambda fit: fit[0])[1]
-        words = best.taken(apart)
+        words = best.corrected(apart)
         del unused[best.guess]
 
 
@@ -111,54 +111,51 @@ class _Fit:
                 if self.ours or not self.begin:  # of a command's own words only the first may be another's
                     return
 
-    def _filled(self, text: str, quote: Callable[[str], str]) -> tuple[str, bool]:
+    def _fill(self, text: str, quote: Callable[[str], str]) -> tuple[str, bool]:
         """Return a line or a text with its places filled, and whether none is an example of ours."""
         examples = []
 
         def place(found: re.Match[str]) -> str:
             names, _, form = found[1].partition(".")
-
-            def put(word: str) -> str:
-                made = {
-                    "stem": re.sub(r"\W+", "_", Path(word).stem.lower()).strip("_"),
-                    "slash": word.replace(":", "/"),
-                }
-                return quote({"": word, "last": word.partition("/")[2], **made}[form])
-
+            word = None
             for name in names.split("|"):
                 if name not in self.places:
                     (self._take_option if name.startswith("-") else self._take_word)([name])
                 if (word := self.places.get(name)) is not None:
-                    return put(word)
-            whole = {"0": self.begin[:1], "rest": self.left, "home": [str(home())]}
-            whole["line"] = ["reelbench", *self.begin, *self.left]
-            if names in whole or found[2] is not None:
-                return _shown(whole.get(names, [])) or found[2]
-            examples.append(names)
-            return put(EXAMPLES[names.rpartition("|")[2]])
+                    break
+            if word is None:
+                whole = {"0": self.begin[:1], "rest": self.left, "home": [str(home())]}
+                whole["line"] = ["reelbench", *self.begin, *self.left]
+                if names in whole or found[2] is not None:
+                    return _without_keys(whole.get(names, [])) or found[2]
+                examples.append(names)
+                word = EXAMPLES[names.rpartition("|")[2]]
+            stem = re.sub(r"\W+", "_", Path(word).stem.lower()).strip("_")
+            made = {"": word, "last": word.partition("/")[2], "stem": stem, "slash": word.replace(":", "/")}
+            return quote(made[form])
 
         return _PLACE.sub(place, text), not examples
 
-    def taken(self, typed: Sequence[str]) -> list[str]:
+    def corrected(self, typed: Sequence[str]) -> list[str]:
         """Return the words in its place, told; InputError where they are only said."""
         if self.guess in SAID:
-            text, _ = self._filled(SAID[self.guess], lambda word: _shown([word]))
+            text, _ = self._fill(SAID[self.guess], lambda word: _without_keys([word]))
             options = {option for part in _PART.finditer(self.guess) for option in (part["option"] or "").split("|")}
             named = [word for word in typed if word.replace("_", "-") in options]  # and no value: it may be a key
             raise InputError(f"`{shell_line([*self.begin, *named])}`: {text}")
         # Word by word: what was typed stays one word, whatever quotes it has.
-        filled = [self._filled(word, str) for word in shlex.split(LINES[self.guess])]
+        filled = [self._fill(word, str) for word in shlex.split(LINES[self.guess])]
         words = [word for word, _ in filled]
         if not all(sure for _, sure in filled):
-            raise InputError(f"`{_shown(typed)}`: as in `{_shown(['reelbench', *words, *self.left])}`")
+            raise InputError(f"`{_without_keys(typed)}`: as in `{_without_keys(['reelbench', *words, *self.left])}`")
         used = [word for word in typed if word not in self.left]
         same = used[:1] == words[:1] and (not words[1:] or used[1].startswith("-"))  # the command itself is no news
-        ours = f"taken for `{_shown(words[same:])}`" if words[same:] else f"`{words[0]}` does so without it"
-        console.noted(quiet=not {"-q", "--quiet"}.isdisjoint(typed))(f"`{_shown(used[same:])}`: {ours}")
+        ours = f"taken for `{_without_keys(words[same:])}`" if words[same:] else f"`{words[0]}` does so without it"
+        console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(typed))(f"`{_without_keys(used[same:])}`: {ours}")
         return [*words, *self.left]
 
 
-def _shown(words: Sequence[str]) -> str:
+def _without_keys(words: Sequence[str]) -> str:
     """Return words as one line, without an option that is a key, and its value."""
     secret = [word.startswith("-") and is_secret(word.partition("=")[0]) for word in ["", *words]]
     return shell_line([word for word, hidden in zip(words, pairwise(secret), strict=True) if not any(hidden)])

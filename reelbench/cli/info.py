@@ -21,7 +21,7 @@ def list_benchmarks(*, as_json: Json = False) -> None:
     from reelbench.registry import discovery
     from reelbench.registry.media import library
 
-    found = {spec.id: (spec, *library.present(spec)) for spec in discovery.specs().values()}
+    found = {spec.id: (spec, *library.presence(spec)) for spec in discovery.specs().values()}
     if as_json:
         listed = {
             name: {"title": spec.title, "tasks": [task.name for task in spec.tasks], "data": data, "media": media}
@@ -60,8 +60,8 @@ def info(
     from reelbench.registry.media import library
     from reelbench.registry.parity import parity
 
-    spec, split, _ = loading.named(name)
-    data, media = library.present(spec)
+    spec, split, _ = loading.find_split(name)
+    data, media = library.presence(spec)
     facts: dict[str, Any] = {
         "id": spec.id,
         "title": spec.title,

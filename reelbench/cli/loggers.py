@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Send = Callable[["Result"], None]
 
 
-def named(where: str | None) -> Send:
+def sender(where: str | None) -> Send:
     """Return the sender of results there, or nowhere for None; InputError where it is unknown or not installed."""
     if where is None:
         return lambda _: None
@@ -23,11 +23,11 @@ def named(where: str | None) -> Send:
 
     if find_spec("wandb") is None:
         raise InputError("--log wandb: wandb is not installed; pip install wandb")
-    checked(["--wandb_args"])
+    check_arguments(["--wandb_args"])
     return to_wandb
 
 
-def checked(arguments: list[str]) -> list[str]:
+def check_arguments(arguments: list[str]) -> list[str]:
     """Return lmms-eval's arguments; InputError where they send to wandb, and to whom is said by the working folder.
 
     That may be a stranger's, and what goes there begins with the user's key.

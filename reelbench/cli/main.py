@@ -33,13 +33,13 @@ def main() -> None:
         for name, value in known_secrets():
             if any(without(word, [value]) != word for word in before_dashes(arguments)):
                 raise InputError(f"the command line holds the value of {name}, and results record it; leave it out")
-        arguments = [*flags, *guesses.meant(arguments[len(flags) :], {*COMMANDS, *FIRSTS})]
+        arguments = [*flags, *guesses.correct_arguments(arguments[len(flags) :], {*COMMANDS, *FIRSTS})]
         named = next((word for word in arguments if not word.startswith("-")), None)
         assembled(named, outline=named is None and "_REELBENCH_COMPLETE" not in os.environ)(arguments)
     except BrokenPipeError:
         sys.exit(1)
     except (ReelbenchError, ValueError, OSError) as error:
-        line, status = _explained(error)
+        line, status = _explain(error)
         if line is None:
             raise
         if "--debug" in flags:
@@ -50,7 +50,7 @@ def main() -> None:
         gc.freeze()  # the process ends: a last search of all it holds for garbage would take a tenth of a rerun
 
 
-def _explained(error: Exception) -> tuple[str | None, int]:
+def _explain(error: Exception) -> tuple[str | None, int]:
     """What a failure is in one line, and its exit status; None where it is a fault of ours."""
     if isinstance(error, ReelbenchError):
         return str(error), error.exit_code

@@ -59,7 +59,13 @@ def new(
         if name not in KEYS or not value:
             raise InputError(f"--set {text}: expected KEY=VALUE, with a key of a benchmark.yaml: {', '.join(KEYS)}")
         stated[name] = value
-    columns = dict(map(_column, column or ()))
+    columns: dict[str, Column] = {}
+    for text in column or ():
+        ours, _, theirs = text.partition("=")
+        if not ours or not theirs:
+            raise InputError(f"--column {text}: expected OURS=THEIRS, such as answer=gold")
+        parts = tuple(theirs.split(","))
+        columns[ours.strip()] = parts if len(parts) > 1 and "{" not in theirs else theirs
     wanted = NewBenchmark(
         new_id, rows, kind, media, columns, answer_is, span_unit, fps, keys=stated, without=without or ()
     )
@@ -67,7 +73,7 @@ def new(
     _show_guess(guessed)
     problem = ""
     try:
-        discovery.opened(folder)
+        discovery.open_file(folder)
         for row in locate(spec.id).read()[:_SHOWN_ROWS]:
             console.write("")
             for field, value in row.items():
@@ -118,14 +124,6 @@ def _show_sent(sent: Mapping[str, Any]) -> None:
     folders = Counter(str(Path(video).parent) for video in sent["videos"])
     videos = [f"{number_of(count, 'file')} of videos in {folder}" for folder, count in folders.items()]
     console.write("read: " + visible("; ".join([*sent["files"], *videos])))
-
-
-def _column(text: str) -> "tuple[str, Column]":
-    ours, sign, theirs = text.partition("=")
-    if not sign or not ours or not theirs:
-        raise InputError(f"--column {text}: expected OURS=THEIRS, such as answer=gold")
-    parts = tuple(theirs.split(","))
-    return ours.strip(), parts if len(parts) > 1 and "{" not in theirs else theirs
 
 
 def _show_guess(guessed: "Guess") -> None:

@@ -44,11 +44,10 @@ class Kind(StrEnum):
 
 def kind_of(annotation: object) -> Kind:
     """What an option decides, by the annotation that declares it; a path is one whatever stands beside it."""
-
-    def parts(hint: object) -> list[object]:
-        return [hint, *(part for inner in get_args(hint) for part in parts(inner))]
-
-    if Path in parts(annotation):
+    hints = [annotation]
+    for hint in hints:  # and what is in it, however deep
+        hints += get_args(hint)
+    if Path in hints:
         return Kind.PATH
     return next((part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Kind)), Kind.OWN)
 
@@ -97,7 +96,7 @@ def model_names() -> list[str]:
     """Return the providers' prefixes, and the models of which replies are kept in the file of replies."""
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.cache import open_store
-    from reelbench.llm.served import PROVIDERS
+    from reelbench.llm.model_names import PROVIDERS
 
     place, seen = cache_place(), list[str]()
     if isinstance(place, Path) and place.is_file():
@@ -112,19 +111,19 @@ option = options_in(Path(__file__).with_name("options.json"))
 _shared = partial(option, "shared")
 
 
-def _meant(typed: Any) -> Any:  # noqa: ANN401 - a name, several, or None
+def _resolve_names(typed: Any) -> Any:  # noqa: ANN401 - a name, several, or None
     """Return names as the benchmarks' and tasks' own: told where they were typed otherwise."""
     from reelbench.cli import console
     from reelbench.registry import discovery
 
     if not isinstance(typed, str):
-        return typed and [_meant(name) for several in typed for name in several.split(",") if name]
-    if (name := discovery.meant(typed)) != typed:
+        return typed and [_resolve_names(name) for several in typed for name in several.split(",") if name]
+    if (name := discovery.resolve_name(typed)) != typed:
         console.note(f"{typed}: taken for {name}")
     return name
 
 
-_named = partial(typer.Argument, autocompletion=task_names, callback=_meant)
+_named = partial(typer.Argument, autocompletion=task_names, callback=_resolve_names)
 TaskName = Annotated[str, _named(metavar="NAME", help="Benchmark or task.")]
 Names = Annotated[list[str], _named(help="Benchmarks or tasks (rextime_mini).")]
 Split = Annotated[str | None, _shared("--split"), Kind.ROWS]
@@ -207,7 +206,9 @@ def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Calla
     return nothing
 
 
-def given(context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True) -> list[str]:
+def options_given(
+    context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True
+) -> list[str]:
     """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
     Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people are shown the
@@ -238,6 +239,6 @@ def shell_line(words: Sequence[str]) -> str:
 ChoiceT = TypeVar("ChoiceT")
 
 
-def chosen(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
+def choice(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
     """Return the choice of an option's spec, or of the environment where the option was not given."""
     return parse(spec) if spec is not None else setting.read(parse)

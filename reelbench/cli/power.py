@@ -93,10 +93,10 @@ def _assumed_pilot(
 ) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
     from statistics import median
 
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
     from reelbench.scoring import pilots
 
-    spec, _, _ = named(name)
+    spec, _, _ = find_split(name)
     if paired is not None:
         raise InputError("--paired: belongs to a result; name a result's folder in place of the benchmark")
     if icc is None:
@@ -117,7 +117,7 @@ def _assumed_pilot(
             raise InputError(f"{name}: {what} is missing, which split {spec.default_split} doesn't state")
     assert videos is not None and questions is not None  # noqa: S101, PT018 - said above
     what = pilots.Assumed(median(published) if score is None else score, icc, videos, questions)
-    return spec, what, pilots.assumed(spec.primary, what)
+    return spec, what, pilots.assumed_pilot(spec.primary, what)
 
 
 def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]) -> None:

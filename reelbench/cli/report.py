@@ -159,7 +159,7 @@ def _show(outcome: "Outcome") -> None:
         console.write(f"  the judge's reply is unreadable, {line_of(name, _ID)}: {line_of(reply, _ANSWER)}")
     _show_asked(result)
     if result.judge is not None:
-        console.write(_asked(result.judge))
+        console.write(_judge_line(result.judge))
     console.write(f"written to {outcome.folder}")
 
 
@@ -187,13 +187,13 @@ def line_of(value: object, length: int) -> str:
     return head if len(text) <= 4 * length and len(head) <= length else f"{head[:half]} … {tail[-half:]}"
 
 
-def _asked(judge: "JudgeRecord") -> str:
+def _judge_line(judge: "JudgeRecord") -> str:
     from reelbench.llm.budget import shown_dates
 
     if judge.panel:
         alphas = (judge.agreement or {}).items()
         agreement = ", ".join(f"{name} {'undefined' if alpha is None else f'{alpha:.2f}'}" for name, alpha in alphas)
-        return "\n".join([*map(_asked, judge.panel), f"the panel's agreement (Krippendorff's alpha): {agreement}"])
+        return "\n".join([*map(_judge_line, judge.panel), f"the panel's agreement (Krippendorff's alpha): {agreement}"])
     cost = "" if judge.cost_usd is None else f", ${judge.cost_usd:.4f}"
     calls, cached = number_of(judge.calls, "call"), number_of(judge.cached, "reply", "replies")
     dates = shown_dates(judge.kept_from, judge.kept_to)

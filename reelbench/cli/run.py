@@ -9,7 +9,7 @@ import typer
 
 from reelbench.cli import console, loggers
 from reelbench.cli.asking import AboutModel, ChosenQuestions, Judge, Llm, OutputLimit, Repeats
-from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, chosen, given, option, reports_status
+from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, choice, option, options_given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry import settings
 from reelbench.registry.errors import InputError
@@ -61,7 +61,7 @@ def run(
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 
-    note, earlier = console.noted(quiet=quiet), chosen_questions.earlier
+    note, earlier = console.note_unless(quiet=quiet), chosen_questions.earlier
     options = Options(judge=judge, note=note, bar=console.progress, about=about, earlier=earlier)
     most, thinking = output_limit.max_tokens, output_limit.thinking
     context.args = process.with_output_limit(context.args, most, note, thinking=thinking)
@@ -69,15 +69,15 @@ def run(
         preset = output_limit.preset.overridden_by(frames=frames or several.frames_sweep)
         context.args, preset = process.with_preset(context.args, preset)
         options, frames = replace(options, preset=preset), frames or preset.get("frames")
-    printed = sweeps.Printed(given(context, only="judge"), as_json=as_json, quiet=quiet)
+    printed = sweeps.Printed(options_given(context, only="judge"), as_json=as_json, quiet=quiet)
     _check(several, repeats, chosen_questions, llm, processes)
-    loggers.checked(context.args)
+    loggers.check_arguments(context.args)
     if repeats.number == 1 and repeats.seed is not None:
-        context.args = process.replaced(context.args, "--seed", str(repeats.seed))
+        context.args = process.set_option(context.args, "--seed", str(repeats.seed))
     context.args, folders = process.opened_by_path(context.args)
-    beams = chosen(candidates, settings.CANDIDATES, Candidates.parse)
-    by_options = chosen(answering, settings.ANSWERING, Answering.parse)
-    environ = folders | process.ways_chosen(context.args, beams, by_options)
+    beams = choice(candidates, settings.CANDIDATES, Candidates.parse)
+    by_options = choice(answering, settings.ANSWERING, Answering.parse)
+    environ = folders | process.way_variables(context.args, beams, by_options)
     environ |= {settings.LABEL.name: label} if label else {}
     over = partial(sweeps.Sweep, options=options, printed=printed, environ=environ)
     if several.frames_sweep is not None:
@@ -85,7 +85,7 @@ def run(
         steps = sweeps.of_frames(frames, several.frames_sweep)
         over("frames (log scale)", steps, by=several.sweep_by).run(*process.with_logging(context.args))
         return
-    sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
+    sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
     questions = process.check_data(context.args, sampling, videos=several.sweep is None)
     if several.sweep is not None:
         over_values = over(*sweeps.of_argument(several.sweep, sampling), by=several.sweep_by)
@@ -102,7 +102,7 @@ def run(
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
         over("run", runs, environ=environ, resume=True).repeat(arguments, output)
         return
-    start = process.followed(console.only_told(), partial(process.lmms_eval, processes=processes))
+    start = partial(process.followed, console.status, partial(process.lmms_eval, processes=processes))
     scored = partial(process.run_and_score, environ=environ, stdout=printed.of_lmms_eval, start=start)
     outcomes = scored(arguments, output, sampling, options, questions=questions)
     report(outcomes, as_json=as_json, again=["reelbench", "score", "--run", str(output), *printed.judging], quiet=quiet)

@@ -84,18 +84,18 @@ def score(
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering
-    from reelbench.scoring.cognitive_profile import TagsFile
+    from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.tasks.score import Options, evaluation
     from reelbench.tasks.score_runs import run_evaluations
 
     if template:
         write_template(name, files, output)
         return
-    send = loggers.named(log)
+    send = loggers.sender(log)
     options = Options(
         overlap=not (no_overlap or judge_estimate),
         judge=None if judge_estimate else judge,
-        note=console.noted(quiet=shown.quiet),
+        note=console.note_unless(quiet=shown.quiet),
         bar=console.progress,
         about=about,
         answering=Answering.parse(of_run.answering) if of_run.answering is not None else None,
@@ -104,7 +104,7 @@ def score(
         label=metadata.label,
         place=None if judge_estimate else output,
     )
-    labels = TagsFile.read(tags) if tags is not None else None
+    labels = read_tags(tags) if tags is not None else None
     failures: dict[str, ReelbenchError] = {}
     if shown.by is not None:
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
@@ -129,7 +129,9 @@ def score(
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     if failures and not outcomes:
         raise failures.pop(next(iter(failures)))
-    report(outcomes, as_json=shown.as_json, again=["reelbench", "score", *shared.given(context)], quiet=shown.quiet)
+    report(
+        outcomes, as_json=shown.as_json, again=["reelbench", "score", *shared.options_given(context)], quiet=shown.quiet
+    )
     for outcome in outcomes:
         send(outcome.result)
     _conclude(outcomes, failures, shown)
@@ -150,11 +152,11 @@ def _conclude(outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", 
 
 def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bool) -> None:
     """Raise InputError where nothing that is scored has a facet, before a judge is paid; tags bring some too."""
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
     from reelbench.scoring import cognitive_profile
     from reelbench.tasks.lmms.run_logs import logged_tasks, spec_and_task
 
-    specs = [named(name)[0]] if name is not None else []
+    specs = [find_split(name)[0]] if name is not None else []
     if of_run.run is not None:
         tasks = [logged.task for logged in logged_tasks(of_run.run)]
         specs += [spec_and_task(task)[0] for task in tasks if task in (of_run.task or tasks)]
@@ -186,7 +188,7 @@ def _answers(
             of, answers = result_files.read(Path(name)), str(result_files.samples_of(Path(name)))
             words = [of.benchmark.id, "--split", of.benchmark.split, "--predictions", answers, "--model", of.model.id]
             words += ["--frames", of.settings.frames] if of.settings.frames else []
-            line = shlex.join(["reelbench", "score", *words, *shared.given(context, leave_out=("name",))])
+            line = shlex.join(["reelbench", "score", *words, *shared.options_given(context, leave_out=("name",))])
             raise InputError(f"{name}: is a result; its answers are scored again by `{line}`")
         if name is not None and Path(name).is_file() and Path(name).suffix != ".yaml":
             raise InputError(f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`")
@@ -228,7 +230,7 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
 
 def write_template(name: str | None, files: FileOptions, output: Path | None) -> None:
     """Write a split's questions as a table to fill in, to a file or as CSV to stdout."""
-    from reelbench.registry.data.loading import named
+    from reelbench.registry.data.loading import find_split
     from reelbench.tasks import prediction_template
 
     if name is None:
@@ -238,7 +240,7 @@ def write_template(name: str | None, files: FileOptions, output: Path | None) ->
         console.write(prediction_template.as_csv(rows).rstrip("\n"))
         return
     prediction_template.write(rows, output)
-    spec, _, _ = named(name, files.split)
+    spec, _, _ = find_split(name, files.split)
     forms = {(True, True): "B [3.5, 12]", (True, False): "B", (False, True): "[3.5, 12]"}
     form = forms.get((spec.asks_choice, spec.asks_span))
     written = f"{number_of(len(rows), 'question')} written to {output}; {_FILL_IN}"

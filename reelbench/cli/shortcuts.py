@@ -60,13 +60,13 @@ def show_shortcuts(
 def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcuts]]":
     """Return the tallies of results, by benchmark; InputError where none showed 0 or 1 frames, or versions differ."""
     from reelbench.scoring import result_files
-    from reelbench.scoring.shortcuts import column_of, shortcuts, watched
+    from reelbench.scoring.shortcuts import column_of, shortcuts, showed_frames
 
     folders = {folder.resolve(): folder for path in paths for folder in result_files.folders(path)}
     by_benchmark: dict[str, list[tuple[Path, Any]]] = {}
     for folder in folders.values():
         result = result_files.read(folder)
-        if column_of(result.settings) is not None or watched(result.settings):
+        if column_of(result.settings) is not None or showed_frames(result.settings):
             by_benchmark.setdefault(result.benchmark.id, []).append((folder, result))
     by_benchmark = {
         name: results

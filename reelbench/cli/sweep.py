@@ -109,7 +109,7 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
     def given_too(arguments: Arguments, value: str) -> Arguments:
         others = (process.option_value(arguments, option) or "").split(",")
         kept = [part for part in others if part and part.partition("=")[0].strip() != name]
-        return process.replaced(arguments, option, ",".join([*kept, f"{name}={value}"]))
+        return process.set_option(arguments, option, ",".join([*kept, f"{name}={value}"]))
 
     return key, [
         Step(
@@ -149,7 +149,7 @@ def of_languages(
     # A limit below 1 is a share of the rows: then all are made ready.
     asked = int(float(limit)) if re.fullmatch(r"[0-9]+(\.0*)?", limit) else 0
     shown = sampling is None or sampling.kind != "none"
-    rows = translating.wanted(tasks, languages, limit=asked or None, shown=shown)
+    rows = translating.rows_to_translate(tasks, languages, limit=asked or None, shown=shown)
     if translations is not None:
         questions = read_translations(translations)
         translating.check(questions, rows, translations)
@@ -160,11 +160,12 @@ def of_languages(
     translating.write(path := output / TRANSLATIONS_FILE, questions)
     file = {settings.TRANSLATIONS.name: str(path.absolute())}
 
-    def asked_in(language: str, told: str, environ: Mapping[str, str]) -> Step:
-        return Step("language", language, told, {"language": language}, sampling=sampling, environ=environ)
-
+    own: tuple[str, str, dict[str, str]] = NATIVE, "questions in their own language", {}
     in_each = ((tag, f"questions in {tag}", {settings.LANGUAGE.name: tag, **file}) for tag in languages)
-    return [asked_in(NATIVE, "questions in their own language", {}), *(asked_in(*each) for each in in_each)]
+    return [
+        Step("language", language, told, {"language": language}, sampling=sampling, environ=environ)
+        for language, told, environ in (own, *in_each)
+    ]
 
 
 def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: FrameSampling | None) -> list[Step]:
@@ -184,7 +185,7 @@ def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: Frame
             {"run": run + 1},
             sampling=sampling,
             environ={settings.RUN.name: str(run + 1)},
-            change=lambda arguments, run=run: process.replaced(arguments, "--seed", str(first + run)),
+            change=lambda arguments, run=run: process.set_option(arguments, "--seed", str(first + run)),
         )
         for run in range(number)
     ]
@@ -308,7 +309,7 @@ class Sweep:
             for number, step in enumerate(self.steps):
                 folder = output / step.folder
                 try:
-                    arguments = process.replaced(arguments, "--output_path", str(folder))
+                    arguments = process.set_option(arguments, "--output_path", str(folder))
                     changed = step.change(arguments)
                     environ = {**self.environ, **step.environ}
                     command = {"arguments": changed, "environ": environ, "frames": step.sampling and str(step.sampling)}
@@ -324,7 +325,7 @@ class Sweep:
                             self.options,
                             environ=environ,
                             stdout=self.printed.of_lmms_eval,
-                            start=process.followed(console.only_told(), kept),
+                            start=partial(process.followed, console.status, kept),
                         )
                     again = ["reelbench", "score", "--run", str(folder), *self.printed.judging]
                     report(outcomes, as_json=False, again=again, quiet=self.printed.quiet or self.printed.as_json)
@@ -361,7 +362,7 @@ class Sweep:
                 }
                 if series:
                     head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
-                    svg = lines(*head, series, self.axis, (metric.high - metric.low) / 10)
+                    svg = lines(*head, series, self.axis, (metric.in_unit.high - metric.in_unit.low) / 10)
                     write_text(output / f"sweep_{name}.svg", svg)
 
     def _tables(self, rows: list[Point]) -> "Iterator[Table]":

@@ -63,7 +63,7 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
         size = path.stat().st_size
         if (before := verified.size(path)) is not None and size and size != before:
             return f"{size} bytes, and {before} when it was fetched", None
-        reason = playable.broken(path)
+        reason = playable.defect(path)
         return reason, playable.seconds(path) if reason is None else None
 
     with ThreadPoolExecutor(max_workers=fetch.WORKERS) as pool:
@@ -96,23 +96,21 @@ def _repository(repo_id: str, pinned: str | None) -> Upstream | None:
     if used is None:
         return None
     try:
-        now = hub.current_commit(repo_id)
+        now = hub.list_files(repo_id).commit
     except DataUnavailableError as error:
         return Upstream(repo_id, used, None, None, str(error))
     return Upstream(repo_id, used, now, now != used)
 
 
 def _url(url: str) -> Upstream | None:
-    if (before := download.recorded(download.place(url))) is None:
+    if (before := download.read_remote(download.place(url))) is None:
         return None
-
-    def mark(remote: download.Remote) -> str:
-        return remote.etag or remote.last_modified or f"{remote.size} bytes"
-
-    if hub.offline():
-        return Upstream(url, mark(before), None, None, "not asked, because HF_HUB_OFFLINE is set")
+    now, note = None, "not asked, because HF_HUB_OFFLINE is set" if hub.offline() else ""
     try:
-        now = download.head(url)
+        now = None if note else download.head(url)
     except DataUnavailableError as error:
-        return Upstream(url, mark(before), None, None, str(error))
-    return Upstream(url, mark(before), mark(now), before.differs(now))
+        note = str(error)
+    marks = [one.etag or one.last_modified or f"{one.size} bytes" for one in (before, now) if one is not None]
+    if now is None:
+        return Upstream(url, marks[0], None, None, note)
+    return Upstream(url, marks[0], marks[1], before.differs(now))

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from email.message import Message
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
@@ -80,7 +79,7 @@ def place(url: str) -> Path:
     return home() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:12] / name
 
 
-def recorded(path: Path) -> Remote | None:
+def read_remote(path: Path) -> Remote | None:
     """Return the server's statements when `path` was downloaded; None where `path` isn't here whole."""
     record = read_record(path.with_name(path.name + _RECORD))
     if record is None or not path.is_file() or path.stat().st_size != record.get("bytes"):
@@ -92,7 +91,7 @@ def head(url: str) -> Remote:
     """Ask a server for a file's size and marks, without the file."""
     try:
         with _open(url, method="HEAD") as response:
-            return _stated(response, _length(response.headers))
+            return _stated(response)[0]
     except (_BrokeOffError, OSError, http.client.HTTPException) as error:
         raise DataUnavailableError(f"{url}: could not be reached ({_reason(error)}); check the network") from error
 
@@ -112,7 +111,7 @@ def download(
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     with FileLock(path.with_name(path.name + ".lock")):
-        if not again and recorded(path) is not None:
+        if not again and read_remote(path) is not None:
             return path
         idle = 0
         while True:
@@ -165,22 +164,17 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
     with _open(url, headers=headers) as response:
         if response.status == _PAST_END:
             # It was whole already: its download was stopped while it was being verified.
-            total = _range(response.headers)[1]
-            now = Remote(None, response.headers.get("ETag"), response.headers.get("Last-Modified"))
-            if have != (total if total is not None else kept.size) or kept.differs(now):
+            now = _stated(response)[0]
+            if have != (now.size if now.size is not None else kept.size) or kept.differs(replace(now, size=None)):
                 part.unlink()
                 raise _BrokeOffError("what was here is not the beginning of the server's file")
             return replace(kept, size=have)
         resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
-        if resumed and (not headers or _range(response.headers)[0] != have):
+        remote, begins = _stated(response)
+        if resumed and (not headers or begins != have):
             part.unlink(missing_ok=True)
             raise _BrokeOffError("the server sent a part that was not asked for")
-        have = have if resumed else 0
-        length = _length(response.headers)
-        total = _range(response.headers)[1] if resumed else None
-        if total is None and length is not None:
-            total = have + length
-        remote = _stated(response, total)
+        have, total = have if resumed else 0, remote.size
         if total is None and not hashed and remote.md5 is None and not response.chunked:
             raise DataUnavailableError(
                 f"{url}: the server states neither a length nor a hash, so a file that was cut off can't be told from "
@@ -235,33 +229,25 @@ def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = Non
     return response
 
 
-def _length(headers: Message) -> int | None:
-    length = headers.get("Content-Length")
+def _stated(response: http.client.HTTPResponse) -> tuple[Remote, int | None]:
+    """Return what a server states of a file, and the offset of the bytes that it sends, where it sends a part."""
+    headers, begins, size, md5 = response.headers, None, None, None
+    if response.status != http.HTTPStatus.OK:
+        parts = r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)"
+        if (stated := re.fullmatch(parts, headers.get("Content-Range") or "")) is not None:
+            begins, size = (None if digits is None else int(digits) for digits in stated.groups())
+    length = headers.get("Content-Length") if response.status != _PAST_END else None  # else that of the refusal
     if length is not None and not re.fullmatch(r"[0-9]{1,18}", length):
         raise _BrokeOffError("the server's Content-Length is not a number")
-    return None if length is None else int(length)
-
-
-def _range(headers: Message) -> tuple[int | None, int | None]:
-    """Return the offset of the bytes sent and the whole file's length, as far as Content-Range states them."""
-    stated = re.fullmatch(
-        r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)", headers.get("Content-Range") or ""
-    )
-    if stated is None:
-        return None, None
-    first, total = (None if digits is None else int(digits) for digits in stated.groups())
-    return first, total
-
-
-def _stated(response: http.client.HTTPResponse, size: int | None) -> Remote:
-    headers, md5 = response.headers, None
+    if length is not None and size is None:
+        size = (begins or 0) + int(length)
     # Google Cloud Storage, where CURVE is kept, states hashes in its own header.
     for value in ",".join(headers.get_all("x-goog-hash") or ()).split(","):
         name, _, digest = value.strip().partition("=")
         if name == "md5":
             with suppress(ValueError):
                 md5 = base64.b64decode(digest).hex()
-    return Remote(size, headers.get("ETag"), headers.get("Last-Modified"), md5)
+    return Remote(size, headers.get("ETag"), headers.get("Last-Modified"), md5), begins
 
 
 def _size(path: Path) -> int:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
@@ -28,7 +29,7 @@ from rich.filesize import decimal
 
 from reelbench.registry.credentials import known_secrets
 from reelbench.registry.data import download, hub, sources
-from reelbench.registry.data.loading import imported
+from reelbench.registry.data.loading import import_object
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_full, read_record, write_text
 from reelbench.registry.media import library as media
@@ -47,6 +48,8 @@ _GROWS_FREELY = 10_000_000  # bytes that a video may have whatever the size of i
 _DECODING = (EOFError, zlib.error, lzma.LZMAError, ValueError, ArithmeticError, RecursionError)
 
 Failure = tuple[str, str]  # what could not be had, and why
+Outcome = tuple[str, str | None]  # what was to be brought, and None, or why it could not be had
+OnBytes = Callable[[int], None]  # called with the number of bytes that came
 
 
 class VerifiedFiles:
@@ -74,12 +77,12 @@ class Transfer:
     """One transfer: `names` are the file names or media keys that it brings.
 
     `size` is the number of bytes to transfer, None where upstream doesn't say. `bring` transfers and verifies, telling
-    its argument of the bytes, and yields each of `names` with None, or with the reason why it could not be had.
+    its argument of the bytes, and yields the outcome of each of `names`.
     """
 
     names: tuple[str, ...]
     size: int | None
-    bring: Callable[[Callable[[int], None]], Iterator[tuple[str, str | None]]]
+    bring: Callable[[OnBytes], Iterator[Outcome]]
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,7 @@ def plan(
             by_source.setdefault(source, []).append(key)
     for source, keys in by_source.items():
         try:
-            planned = list(_planned(source, keys, verified, refresh=refresh))
+            planned = list(_plan_transfers(source, keys, verified, refresh=refresh))
             items += [part for part in planned if isinstance(part, Transfer)]
             problems += [part for part in planned if not isinstance(part, Transfer)]
         except DataUnavailableError as error:
@@ -189,7 +192,7 @@ def _annotations(spec: BenchmarkSpec, split: str, what: str, *, refresh: bool) -
     else:
         size = download.head(source.url).size
 
-    def bring(advance: Callable[[int], None]) -> Iterator[tuple[str, str | None]]:
+    def bring(advance: OnBytes) -> Iterator[Outcome]:
         sources.resolve(spec, split, refresh=refresh)
         advance(size or 0)
         yield what, None
@@ -197,13 +200,13 @@ def _annotations(spec: BenchmarkSpec, split: str, what: str, *, refresh: bool) -
     return Transfer((what,), size, bring)
 
 
-def _planned(
+def _plan_transfers(
     source: MediaSource, keys: list[str], verified: VerifiedFiles, *, refresh: bool
 ) -> Iterator[Transfer | Failure]:
     """Yield the transfers of a source's videos, and what it lacks; DataUnavailableError where none can be had."""
     if source.kind == "form":
         layout = source.layouts[0] if source.layouts else "{video}"
-        folders = source.images and imported(source.images.folders)({"video": keys[0]})
+        folders = source.images and import_object(source.images.folders)({"video": keys[0]})
         example = layout.format(video=folders[0] if folders else keys[0])
         note = f" ({source.note})" if source.note else ""
         raise DataUnavailableError(
@@ -218,26 +221,28 @@ def _planned(
             # A repository may hold a few of its videos in another container than the rest.
             path = (source.path or source.layouts[0]).format(video=key)
             suffix = PurePosixPath(path).suffix
-            bare = path.removesuffix(suffix) if suffix in media.SUFFIXES else path
+            bare = path.removesuffix(suffix) if media.has_video_suffix(suffix) else path
             names = (path, *(bare + suffix for suffix in media.SUFFIXES))
             name = next((name for name in names if name in listing.files), None)
             if name is None:
                 yield key, f"{hub.page(source.location)} at {commit[:12]} has no {path}"
                 continue
             target = place(verified.root, source, key, PurePosixPath(name).suffix)
-            yield hub_video(listing, name, key, target, verified)
+            bring = partial(hub_video, listing, name, target, verified, key=key)
+            yield Transfer((key,), listing.files[name].size, bring)
         return
-    fetched = source.kind == "archive" and download.recorded(download.place(source.location)) is not None
+    fetched = source.kind == "archive" and download.read_remote(download.place(source.location)) is not None
     if hub.offline() and not fetched:
         raise DataUnavailableError(f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it")
     if source.kind == "archive":
-        yield archive(keys, 0 if fetched else download.head(source.location).size, source, verified)
+        size = 0 if fetched else download.head(source.location).size
+        yield Transfer(tuple(keys), size, partial(archive, keys, source, verified))
         return
     # On PATH, or beside this Python.
     command = shutil.which("yt-dlp") or shutil.which("yt-dlp", path=str(Path(sys.executable).parent))
     if command is None:
         raise DataUnavailableError("yt-dlp is not installed: pip install yt-dlp")
-    yield from (online_video(source, key, [command], verified) for key in keys)
+    yield from (Transfer((key,), None, partial(online_video, source, key, command, verified)) for key in keys)
 
 
 def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
@@ -245,7 +250,7 @@ def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
     # when it was verified; one that was put there by hand is probed, or compared with the Hub's hash by its transfer.
     if not found.is_relative_to(verified.root) or verified.size(found) == found.stat().st_size:
         return True
-    if hashed or playable.broken(found) is not None:
+    if hashed or playable.defect(found) is not None:
         return False
     verified.add(found)
     return True
@@ -332,135 +337,126 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
 # --- the transfers: each verifies what it brings, which lands only when it is whole ---
 
 
-def hub_video(listing: hub.Listing, name: str, key: str, target: Path, verified: VerifiedFiles) -> Transfer:
-    """Return the transfer of a video in a repository of the Hub, checked against the hash that the Hub states."""
+def hub_video(
+    listing: hub.Listing, name: str, target: Path, verified: VerifiedFiles, advance: OnBytes, *, key: str
+) -> Iterator[Outcome]:
+    """Bring a video in a repository of the Hub, checked against the hash that the Hub states."""
     stated = listing.files[name]
+    here = next((path for path in (target, _aside(target)) if path.is_file()), None)
+    if here is None or hub.mismatch(here, stated) is not None:
+        with _incoming(verified.root, f"{listing.repo_id}@{listing.commit}/{name}") as folder:
 
-    def bring(advance: Callable[[int], None]) -> Iterator[tuple[str, str | None]]:
-        here = next((path for path in (target, _aside(target)) if path.is_file()), None)
-        if here is None or hub.mismatch(here, stated) is not None:
-            with _incoming(verified.root, f"{listing.repo_id}@{listing.commit}/{name}") as folder:
+            class Bar(ExitStack):
+                """As much of tqdm's interface as the Hub client uses, `with` among it; passes the bytes on."""
 
-                class Bar(ExitStack):
-                    """As much of tqdm's interface as the Hub client uses, `with` among it; passes the bytes on."""
+                def __init__(self, *args: object, **options: object) -> None:
+                    del args, options
+                    super().__init__()
 
-                    def __init__(self, *args: object, **options: object) -> None:
-                        del args, options
-                        super().__init__()
+                def update(self, n: float | None = 1) -> None:
+                    advance(int(n or 0))
 
-                    def update(self, n: float | None = 1) -> None:
-                        advance(int(n or 0))
-
-                path = hub.download(listing.repo_id, name, revision=listing.commit, folder=folder, tqdm_class=Bar)
-                if (difference := hub.mismatch(path, stated)) is not None:
-                    yield key, f"arrived damaged ({difference}); not kept, fetch it again"
-                    return
-                _move(path, target)
-        elif here != target:
-            _move(here, target)
-        yield key, _accept(target, verified)
-
-    return Transfer((key,), stated.size, bring)
+            path = hub.download(listing.repo_id, name, revision=listing.commit, folder=folder, tqdm_class=Bar)
+            if (difference := hub.mismatch(path, stated)) is not None:
+                yield key, f"arrived damaged ({difference}); not kept, fetch it again"
+            else:
+                yield key, _accept(path, target, verified)
+    else:
+        yield key, _accept(here, target, verified)
 
 
-def online_video(source: MediaSource, key: str, command: Sequence[str], verified: VerifiedFiles) -> Transfer:
-    """Return the transfer of a video on a page that yt-dlp, which is `command`, reads."""
-
-    def bring(advance: Callable[[int], None]) -> Iterator[tuple[str, str | None]]:
-        url = source.location.format(video=key)
-        # One file with picture and sound needs ffmpeg where they come apart; without it, the best that comes as one.
-        best = f"bv*[height<=?{_HEIGHT}]+ba/" if shutil.which("ffmpeg") else ""
-        formats = f"b[height<=?{_HEIGHT}][ext=mp4]/{best}b[height<=?{_HEIGHT}]/b/bv*"
-        # The folder stays on failure: yt-dlp continues the partial file in it.
-        with _incoming(verified.root, url, keep_partial=True) as folder:
-            # By itself it reads the working folder's yt-dlp.conf, by which a stranger's code may run.
-            home = expanded(XDG_CONFIG_HOME.get())
-            own = [path for path in (home / "yt-dlp" / "config", home / "yt-dlp.conf") if path.is_file()]
-            arguments = ["--ignore-config", *(word for path in own for word in ("--config-locations", str(path)))]
-            arguments += ["--quiet", "--no-warnings", "--no-progress", "--no-playlist", "--socket-timeout", "30"]
-            arguments += ["--format", formats, "--output", str(folder / "video.%(ext)s"), "--", url]
-            secret = {name for name, _ in known_secrets()}
-            environ = {name: value for name, value in os.environ.items() if name not in secret}
-            run = subprocess.run(  # noqa: S603 - no shell; the URL stands after `--`
-                [*command, *arguments],
-                cwd=folder,
-                env=environ,
-                capture_output=True,
-                text=True,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
-            files = [file for file in folder.glob("video.*") if file.suffix not in {".part", ".ytdl"}]
-            if run.returncode != 0 or len(files) != 1:
-                lines = [line for line in run.stderr.splitlines() if line.strip()]
-                yield key, f"{url}: {lines[-1] if lines else f'yt-dlp ended with {run.returncode} and no file'}"
-                return
-            advance(files[0].stat().st_size)
-            target = place(verified.root, source, key, files[0].suffix)
-            _move(files[0], target)
-        yield key, _accept(target, verified)
-
-    return Transfer((key,), None, bring)
+def online_video(
+    source: MediaSource, key: str, command: str, verified: VerifiedFiles, advance: OnBytes
+) -> Iterator[Outcome]:
+    """Bring a video on a page that yt-dlp, which is `command`, reads."""
+    url = source.location.format(video=key)
+    # One file with picture and sound needs ffmpeg where they come apart; without it, the best that comes as one.
+    best = f"bv*[height<=?{_HEIGHT}]+ba/" if shutil.which("ffmpeg") else ""
+    formats = f"b[height<=?{_HEIGHT}][ext=mp4]/{best}b[height<=?{_HEIGHT}]/b/bv*"
+    # The folder stays on failure: yt-dlp continues the partial file in it.
+    with _incoming(verified.root, url, keep_partial=True) as folder:
+        # By itself it reads the working folder's yt-dlp.conf, by which a stranger's code may run.
+        home = expanded(XDG_CONFIG_HOME.get())
+        own = [path for path in (home / "yt-dlp" / "config", home / "yt-dlp.conf") if path.is_file()]
+        arguments = ["--ignore-config", *(word for path in own for word in ("--config-locations", str(path)))]
+        arguments += ["--quiet", "--no-warnings", "--no-progress", "--no-playlist", "--socket-timeout", "30"]
+        arguments += ["--format", formats, "--output", str(folder / "video.%(ext)s"), "--", url]
+        secret = {name for name, _ in known_secrets()}
+        run = subprocess.run(  # noqa: S603 - no shell; the URL stands after `--`
+            [command, *arguments],
+            cwd=folder,
+            env={name: value for name, value in os.environ.items() if name not in secret},
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        files = [file for file in folder.glob("video.*") if file.suffix not in {".part", ".ytdl"}]
+        if run.returncode != 0 or len(files) != 1:
+            lines = [line for line in run.stderr.splitlines() if line.strip()]
+            yield key, f"{url}: {lines[-1] if lines else f'yt-dlp ended with {run.returncode} and no file'}"
+            return
+        advance(files[0].stat().st_size)
+        yield key, _accept(files[0], place(verified.root, source, key, files[0].suffix), verified)
 
 
-def archive(names: Sequence[str], size: int | None, source: MediaSource, verified: VerifiedFiles) -> Transfer:
-    """Return the transfer of videos in a tar archive behind a URL."""
-    url = source.location
+def archive(names: Sequence[str], source: MediaSource, verified: VerifiedFiles, advance: OnBytes) -> Iterator[Outcome]:
+    """Bring videos in a tar archive behind a URL."""
+    url, arrived = source.location, 0
 
-    def extracted(tar: tarfile.TarFile, member: tarfile.TarInfo, key: str, packed_size: int) -> str | None:
-        # Video is compressed already: what grows so much is not a video, and would only fill the disk.
-        if member.size > max(_GROWTH * packed_size, _GROWS_FREELY):
-            return f"{member.name} would take {member.size} bytes, out of an archive of {packed_size}: not a video"
-        # The member's own name decides nothing about where it lands, so no archive can write outside the media folder.
-        target = place(verified.root, source, key, PurePosixPath(member.name).suffix)
-        with _incoming(verified.root, f"{url}/{member.name}") as folder:
-            packed = tar.extractfile(member)
-            if packed is None:
-                return f"{member.name} is not a file in the archive"
-            with packed, (folder / "video").open("wb") as file:
-                shutil.copyfileobj(packed, file, 1 << 20)
-            _move(folder / "video", target)
-        return _accept(target, verified)
+    def on_bytes(have: int) -> None:
+        nonlocal arrived
+        advance(have - arrived)
+        arrived = have
 
-    def bring(advance: Callable[[int], None]) -> Iterator[tuple[str, str | None]]:
-        arrived = 0
+    file = download.download(url, download.place(url), on_bytes=on_bytes)
+    left = {PurePosixPath((source.path or "{video}.mp4").format(video=key)).parts: key for key in names}
+    damage = None
+    try:
+        with tarfile.open(file) as tar:
+            for member in tar:
+                advance(0)  # an archive takes long to read: the chance to be stopped
+                # It may put a folder of its own around the path that the spec states.
+                parts = PurePosixPath(member.name).parts if member.isfile() else ()
+                path = next((parts[n:] for n in range(len(parts)) if parts[n:] in left), None)
+                if path is not None:
+                    # The member's own name decides nothing about where it lands: none is written outside the folder.
+                    target = place(verified.root, source, left[path], PurePosixPath(member.name).suffix)
+                    reason = _extracted(tar, member, file, target, verified)
+                    yield left.pop(path), reason
+                if not left:
+                    break
+    except (tarfile.TarError, OSError, *_DECODING) as error:
+        # A decoder's OSError has no number; EINVAL comes from a seek to where a header said.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
+        damage = f"{file} is damaged ({first_line(error)}); delete it and fetch again"
+    for path, key in left.items():
+        yield key, damage or f"{url} has no {'/'.join(path)}"
 
-        def on_bytes(have: int) -> None:
-            nonlocal arrived
-            advance(have - arrived)
-            arrived = have
 
-        file = download.download(url, download.place(url), on_bytes=on_bytes)
-        left = {PurePosixPath((source.path or "{video}.mp4").format(video=key)).parts: key for key in names}
-        damage = None
-        try:
-            with tarfile.open(file) as tar:
-                for member in tar:
-                    advance(0)  # an archive takes long to read: the chance to be stopped
-                    # It may put a folder of its own around the path that the spec states.
-                    parts = PurePosixPath(member.name).parts if member.isfile() else ()
-                    path = next((parts[n:] for n in range(len(parts)) if parts[n:] in left), None)
-                    if path is not None:
-                        reason = extracted(tar, member, left[path], file.stat().st_size)
-                        yield left.pop(path), reason
-                    if not left:
-                        break
-        except (tarfile.TarError, OSError, *_DECODING) as error:
-            # A decoder's OSError has no number; EINVAL comes from a seek to where a header said.
-            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-                raise
-            damage = f"{file} is damaged ({first_line(error)}); delete it and fetch again"
-        for path, key in left.items():
-            yield key, damage or f"{url} has no {'/'.join(path)}"
-
-    return Transfer(tuple(names), size, bring)
+def _extracted(
+    tar: tarfile.TarFile, member: tarfile.TarInfo, file: Path, target: Path, verified: VerifiedFiles
+) -> str | None:
+    # Video is compressed already: what grows so much is not a video, and would only fill the disk.
+    packed_size = file.stat().st_size
+    if member.size > max(_GROWTH * packed_size, _GROWS_FREELY):
+        return f"{member.name} would take {member.size} bytes, out of an archive of {packed_size}: not a video"
+    with _incoming(verified.root, f"{file}/{member.name}") as folder:
+        packed = tar.extractfile(member)
+        if packed is None:
+            return f"{member.name} is not a file in the archive"
+        with packed, (folder / target.name).open("wb") as unpacked:
+            shutil.copyfileobj(packed, unpacked, 1 << 20)
+        return _accept(folder / target.name, target, verified)
 
 
 def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
     """Return a video's path under `root`, by the first layout of its source."""
     layout = (source.layouts[0] if source.layouts else "{video}").format(video=key)
-    has_suffix = PurePosixPath(layout).suffix in media.SUFFIXES
-    return root / (layout if has_suffix else layout + (suffix if suffix in media.SUFFIXES else ".mp4"))
+    if not media.has_video_suffix(layout):
+        layout += suffix if media.has_video_suffix(suffix) else ".mp4"
+    return root / layout
 
 
 @contextmanager
@@ -475,16 +471,14 @@ def _incoming(root: Path, name: str, *, keep_partial: bool = False) -> Generator
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _move(path: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    path.replace(target)
-
-
-def _accept(target: Path, verified: VerifiedFiles) -> str | None:
+def _accept(path: Path, target: Path, verified: VerifiedFiles) -> str | None:
     # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching it again won't help.
-    if (reason := playable.broken(target)) is not None:
-        _move(target, _aside(target))
-        return f"broken as upstream has it: {reason}; set aside as {_aside(target)}"
+    reason = playable.defect(path)
+    final = target if reason is None else _aside(target)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(final)
+    if reason is not None:
+        return f"broken as upstream has it: {reason}; set aside as {final}"
     verified.add(target)
     return None
 

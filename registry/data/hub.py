@@ -10,7 +10,7 @@ that sets them late is not surprised.
 import hashlib
 import os
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -98,7 +98,7 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
     if not refresh and (commit := recorded_commit(repo_id)) is not None:
         return commit
     if refresh or not offline():
-        commit = current_commit(repo_id)
+        commit = list_files(repo_id).commit
     else:
         # Somebody who ran `hf download` before going offline has the commit in the client's own cache.
         ref = cache_dir() / f"datasets--{repo_id.replace('/', '--')}" / "refs" / "main"
@@ -112,15 +112,20 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
     return commit
 
 
-def current_commit(repo_id: str) -> str:
-    """Return the commit that `main` is at this moment, from the Hub."""
-    return _info(repo_id, None).sha
+def list_files(repo_id: str, commit: str | None = None) -> Listing:
+    """List a dataset's files at `commit`, with sizes and hashes where the Hub states them.
 
+    Without one: at the commit that `main` is at this moment, by their names alone.
+    """
+    from huggingface_hub import HfApi
 
-def list_files(repo_id: str, commit: str) -> Listing:
-    """List a dataset's files at `commit`, with sizes and hashes where the Hub states them."""
-    info = _info(repo_id, commit, files_metadata=True)
-    return Listing(repo_id, info.sha or commit, remote_files(info))
+    if offline():
+        raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
+    with _explaining_errors(repo_id):
+        info = HfApi(endpoint=endpoint()).dataset_info(
+            repo_id, revision=commit, files_metadata=commit is not None, timeout=_TIMEOUT_S
+        )
+    return Listing(repo_id, info.sha or commit or "", remote_files(info))
 
 
 def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetInfo, SpaceInfo
@@ -135,17 +140,6 @@ def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetI
     }
 
 
-def _info(repo_id: str, revision: str | None, *, files_metadata: bool = False) -> Any:  # noqa: ANN401 - DatasetInfo
-    from huggingface_hub import HfApi
-
-    if offline():
-        raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
-    with _explained(repo_id):
-        return HfApi(endpoint=endpoint()).dataset_info(
-            repo_id, revision=revision, files_metadata=files_metadata, timeout=_TIMEOUT_S
-        )
-
-
 def leaderboard(repo_id: str) -> "list[Any] | None":
     """Return the rows of a dataset's own leaderboard on the Hub, the best first; None where it has none.
 
@@ -153,7 +147,7 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
     """
     from huggingface_hub import HfApi, errors
 
-    with _explained(repo_id):
+    with _explaining_errors(repo_id):
         if offline():
             raise errors.OfflineModeIsEnabled
         try:
@@ -169,16 +163,11 @@ def leaderboard(repo_id: str) -> "list[Any] | None":
             raise DataUnavailableError(f"{page(repo_id)}: {what}") from None
 
 
-def has_leaderboard(repo_id: str) -> bool:
-    """Whether a dataset has a leaderboard of its own on the Hub."""
-    return leaderboard(repo_id) is not None
-
-
 def check_access(repo_id: str) -> None:
     """Raise DataUnavailableError where the user may not read a dataset's files (gated, private, a bad token)."""
     from huggingface_hub import HfApi
 
-    with _explained(repo_id):
+    with _explaining_errors(repo_id):
         HfApi(endpoint=endpoint()).auth_check(repo_id, repo_type="dataset")
 
 
@@ -201,7 +190,7 @@ def download(
 
     if not _COMMIT.fullmatch(revision):
         raise InputError(f"{repo_id}: revision {revision!r} is not a commit (40 hex digits)")
-    with _explained(repo_id, filename):
+    with _explaining_errors(repo_id, filename):
         found = hf_hub_download(
             repo_id,
             filename,
@@ -252,59 +241,50 @@ def mismatch(path: Path, stated: RemoteFile) -> str | None:
     return None
 
 
-def client_errors() -> tuple[type[Exception], ...]:
-    """Return the kinds of error that the client raises."""
-    # The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
-    return (OSError, ValueError, *_of_http("HTTPError"))
+def client_errors(*, cut_off: bool = False) -> tuple[type[Exception], ...]:
+    """Return the kinds of error that the client raises, or where the connection broke and the request may have arrived.
 
-
-def is_cut_off(error: Exception) -> bool:
-    """Whether the connection broke, so that nobody knows whether the request arrived."""
-    return isinstance(error, (ConnectionError, TimeoutError, *_of_http("TransportError")))
-
-
-def _of_http(name: str) -> Iterator[type[Exception]]:
+    The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
+    """
+    kinds: list[type[Exception]] = [ConnectionError, TimeoutError] if cut_off else [OSError, ValueError]
     for library in ("httpx2", "httpx"):
         with suppress(ImportError):
-            yield getattr(import_module(library), name)
+            kinds.append(getattr(import_module(library), "TransportError" if cut_off else "HTTPError"))
+    return tuple(kinds)
 
 
 @contextmanager
-def _explained(repo_id: str, filename: str | None = None) -> Generator[None]:
+def _explaining_errors(repo_id: str, filename: str | None = None) -> Generator[None]:
+    """Turn the client's error into one line: what is wrong, and what to do."""
     try:
         yield
-    except client_errors() as error:
-        raise explain(error, repo_id, filename) from error
+    except client_errors() as raised:
+        from huggingface_hub import errors
 
-
-def explain(error: Exception, repo_id: str, filename: str | None = None) -> DataUnavailableError:
-    """Turn the client's error into one line: what is wrong, and what to do."""
-    from huggingface_hub import errors
-
-    absent = isinstance(error, errors.LocalEntryNotFoundError)
-    if absent and not offline() and isinstance(error.__cause__, Exception):
-        return explain(error.__cause__, repo_id, filename)
-    terms = f"accept its terms at {page(repo_id)}, then set HF_TOKEN or run `hf auth login`"
-    check = "check the address, HF_ENDPOINT and HF_TOKEN"
-    unset = "and HF_HUB_OFFLINE is set; unset it and fetch once"
-    texts: dict[type[Exception], str] = {
-        errors.GatedRepoError: f"the dataset is gated; {terms}",
-        errors.RepositoryNotFoundError: f"no such dataset, or it is private; {check}",
-        errors.RevisionNotFoundError: "the commit asked for is not there (any more)",
-        errors.LocalEntryNotFoundError: (
-            f"not in the cache {unset}" if offline() else "not in the cache, and the Hub could not be reached"
-        ),
-        errors.EntryNotFoundError: "no such file there",
-        errors.OfflineModeIsEnabled: "not asked, because HF_HUB_OFFLINE is set; unset it",
-    }
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    text = next((text for kind, text in texts.items() if isinstance(error, kind)), None)
-    if text is None and status == 401:  # noqa: PLR2004 - HTTP
-        text = "the Hub refused the token; check HF_TOKEN, or run `hf auth login`"
-    elif text is None and status is not None:
-        text = f"the Hub answered {status}; try again later"
-    elif text is None and isinstance(error, OSError) and is_full(error):
-        text = "the disk is full; make room, try again"
-    elif text is None:
-        text = f"could not be reached or broke off ({first_line(error)}); check the network, try again"
-    return DataUnavailableError(f"{page(repo_id)}{f', {filename}' if filename else ''}: {text}")
+        error: BaseException = raised
+        while isinstance(error, errors.LocalEntryNotFoundError) and not offline() and error.__cause__ is not None:
+            error = error.__cause__
+        terms = f"accept its terms at {page(repo_id)}, then set HF_TOKEN or run `hf auth login`"
+        check = "check the address, HF_ENDPOINT and HF_TOKEN"
+        unset = "and HF_HUB_OFFLINE is set; unset it and fetch once"
+        texts: dict[type[Exception], str] = {
+            errors.GatedRepoError: f"the dataset is gated; {terms}",
+            errors.RepositoryNotFoundError: f"no such dataset, or it is private; {check}",
+            errors.RevisionNotFoundError: "the commit asked for is not there (any more)",
+            errors.LocalEntryNotFoundError: (
+                f"not in the cache {unset}" if offline() else "not in the cache, and the Hub could not be reached"
+            ),
+            errors.EntryNotFoundError: "no such file there",
+            errors.OfflineModeIsEnabled: "not asked, because HF_HUB_OFFLINE is set; unset it",
+        }
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        text = next((text for kind, text in texts.items() if isinstance(error, kind)), None)
+        if text is None and status == 401:  # noqa: PLR2004 - HTTP
+            text = "the Hub refused the token; check HF_TOKEN, or run `hf auth login`"
+        elif text is None and status is not None:
+            text = f"the Hub answered {status}; try again later"
+        elif text is None and isinstance(error, OSError) and is_full(error):
+            text = "the disk is full; make room, try again"
+        elif text is None:
+            text = f"could not be reached or broke off ({first_line(error)}); check the network, try again"
+        raise DataUnavailableError(f"{page(repo_id)}{f', {filename}' if filename else ''}: {text}") from raised

@@ -111,7 +111,8 @@ class Repository:
             try:
                 patiently(lambda: self.api.create_repo(self.id, repo_type=self.kind, **create))
             except hub.client_errors() as error:
-                if not hub.is_cut_off(error):  # it may have been made all the same, with a README of the Hub's own
+                # It may have been made all the same, with a README of the Hub's own.
+                if not isinstance(error, hub.client_errors(cut_off=True)):
                     raise
             parent = self.api.repo_info(self.id, repo_type=self.kind).sha
         known = self.open_request(title) if create_pr else None
@@ -134,7 +135,8 @@ class Repository:
             )
             return str(made.pr_url or made.commit_url)
         except (*hub.client_errors(), RuntimeError) as error:
-            if _status(error) is not None or not hub.is_cut_off(_inner(error)):
+            inner, status = _cause(error)
+            if status is not None or not isinstance(inner, hub.client_errors(cut_off=True)):
                 raise
             lost = error
         try:
@@ -169,7 +171,7 @@ class Repository:
                 f"{self.page}: it is gated; accept its terms there, with the token's account"
             ) from error
         except (*hub.client_errors(), RuntimeError) as error:
-            inner, status = _inner(error), _status(error)
+            inner, status = _cause(error)
             reason = " ".join(str(getattr(inner, "server_message", None) or inner).split())
             says = f"(the Hub says: {reason})"
             asked = str(getattr(getattr(getattr(inner, "response", None), "request", None), "url", ""))
@@ -203,7 +205,7 @@ def patiently(call: Callable[[], T]) -> T:
         except hub.client_errors() as error:
             response = getattr(error, "response", None)
             wait = str(getattr(response, "headers", {}).get("Retry-After", ""))
-            if _status(error) not in _BUSY or not wait.isascii() or not wait.isdigit() or int(wait) > _LONGEST_WAIT_S:
+            if _cause(error)[1] not in _BUSY or not wait.isascii() or not wait.isdigit() or int(wait) > _LONGEST_WAIT_S:
                 raise
             time.sleep(int(wait))
     return call()
@@ -214,10 +216,7 @@ def differs(path: Path, there: hub.RemoteFile | None) -> bool:
     return there is None or hub.mismatch(path, there) is not None
 
 
-def _inner(error: Exception) -> Exception:
-    """What broke an upload off, which the client wraps."""
-    return error.__cause__ if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception) else error
-
-
-def _status(error: Exception) -> int | None:
-    return getattr(getattr(_inner(error), "response", None), "status_code", None)
+def _cause(error: Exception) -> tuple[Exception, int | None]:
+    """What went wrong, also where the client wraps what broke an upload off, and the status of the Hub's answer."""
+    inner = error.__cause__ if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception) else error
+    return inner, getattr(getattr(inner, "response", None), "status_code", None)

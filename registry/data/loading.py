@@ -86,8 +86,8 @@ class SplitData:
 
 def read_rows(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> list[Row]:
     """Parse files into normalised, checked rows: by the mapping that a file declares, or by the benchmark's reader."""
-    read = partial(mapped_rows.read, spec) if spec.mapping else imported(spec.reader)
-    return list(rows.checked(spec, split, read(paths, upstream_split(spec, split)), ", ".join(map(str, paths))))
+    read = partial(mapped_rows.read, spec) if spec.mapping else import_object(spec.reader)
+    return list(rows.check_rows(spec, split, read(paths, upstream_split(spec, split)), ", ".join(map(str, paths))))
 
 
 def rows_to_columns(spec: BenchmarkSpec, table: Sequence[Row]) -> dict[str, list[Any]]:
@@ -95,7 +95,7 @@ def rows_to_columns(spec: BenchmarkSpec, table: Sequence[Row]) -> dict[str, list
     return {column.name: [row[column.name] for row in table] for column in rows.columns(spec)}
 
 
-def imported(dotted: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+def import_object(dotted: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     """Return the object that a spec's `package.module:name` (or `package.module`) stands for."""
     module, _, name = dotted.partition(":")
     found = import_module(module)
@@ -122,10 +122,10 @@ def locate(name: str, split: str | None = None, data: Path | str | None = None, 
     name or split is unknown, or `data` isn't as expected; DataUnavailableError where the files are not here, and may
     not or could not be fetched.
     """
-    return located(*named(name, split), data, fetch=fetch)
+    return locate_files(*find_split(name, split), data, fetch=fetch)
 
 
-def located(
+def locate_files(
     spec: BenchmarkSpec, split: str, task: TaskSpec | None, data: Path | str | None, *, fetch: bool
 ) -> SplitData:
     """Find the files of a split whose benchmark is known, as `locate` does."""
@@ -148,7 +148,7 @@ def located(
     return SplitData(spec, split, resolved.paths, source, task)
 
 
-def named(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
+def find_split(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
     """Return the benchmark and the split of a benchmark's or task's name, and the task where it is one with that split.
 
     `ID_mini` is a benchmark's mini data, whatever its tasks are called. InputError where there is nothing of that name.

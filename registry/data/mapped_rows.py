@@ -7,7 +7,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from reelbench.registry import bounds, rows, tables
 from reelbench.registry.errors import InputError, first_of
 from reelbench.registry.files import read_text
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.spec import AnswerForm, BenchmarkSpec, Group, Join, RowMapping, SpanUnit
+from reelbench.registry.spec import AnswerForm, BenchmarkSpec, Join, RowMapping, SpanUnit
 from reelbench.registry.tables import as_text
 from reelbench.registry.values import is_array, is_number, is_object
 
@@ -103,9 +103,18 @@ class _Question:
         self._told = bool(ANSWERS & mapping.columns.keys())
         self._kind = spec.row_kind
         if spec.row_kind == "mixed":
-            self._kind = self._said(mapping.kinds, mapping.kind_column, "kind", split)
+            self._kind = self._value_or(mapping.kinds, mapping.kind_column, "kind", split)
         self.asks_choice = self._kind in {"choice", "grounded_choice"}
-        self._group = self._group_of(mapping.group, groups) if mapping.group else []
+        self._group: list[str] = []
+        """Its group, the rule, and its level: as the row's nested list places it, or in the order of rows."""
+        if group := mapping.group:
+            name = "|".join(as_text(cell(cells, part, where), part) or "" for part in group.by)
+            stated = _literal(cell(cells, group.levels, where)) if group.levels else None
+            rule = self._value_or(group.rules, group.column, "group.rule")
+            at = groups[name] = groups.get(name, 0) + 1
+            levels = stated if is_array(stated) else ()
+            depths = [depth for depth, part in enumerate(levels, 1) for _ in _listed(part)]
+            self._group = [name, rule, str(depths[at - 1] if at <= len(depths) else at)]
 
     @cached_property
     def choice(self) -> "tuple[Options, list[str]]":
@@ -114,7 +123,7 @@ class _Question:
         if self._mapping.options_are:
             return read_options(self._mapping.options_are, ""), answers
         if self._mapping.options_in_question:
-            return parted(self._text("question"), f"{self.where}: {self._named('question')}")[1], answers
+            return split_options(self._text("question"), f"{self.where}: {self._column_title('question')}")[1], answers
         return read_options(self._value("options"), f"{self.where}: options", self._mapping.absent), answers
 
     def _answers(self) -> list[str]:
@@ -128,27 +137,17 @@ class _Question:
 
     def _some(self, name: str, value: Any) -> list[str]:  # noqa: ANN401 - a cell
         """Return the texts of a column that must have one."""
-        what = f"{self.where}: {self._named(name)}"
+        what = f"{self.where}: {self._column_title(name)}"
         if not (texts := _texts(value, what)):
             raise InputError(f"{what} is empty")
         return texts
 
-    def _said(self, known: Mapping[str, str], column: str, key: str, otherwise: str = "") -> str:
+    def _value_or(self, known: Mapping[str, str], column: str, key: str, otherwise: str = "") -> str:
         """Return what a column's value stands for, or `otherwise` where there is no column."""
         said = (as_text(cell(self._cells, column, self.where), column) or "").strip() if column else otherwise
         if said not in known:
             raise InputError(f"{self.where}: {column} is {said!r}, expected {', '.join(known)} ({key})")
         return known[said]
-
-    def _group_of(self, group: Group, places: dict[str, int]) -> list[str]:
-        """Return its group, the rule, and its level: as the row's nested list places it, or in the order of rows."""
-        name = "|".join(as_text(cell(self._cells, part, self.where), part) or "" for part in group.by)
-        stated = _literal(cell(self._cells, group.levels, self.where)) if group.levels else None
-        rule = self._said(group.rules, group.column, "group.rule")
-        at = places[name] = places.get(name, 0) + 1
-        levels = stated if is_array(stated) else ()
-        depths = [depth for depth, part in enumerate(levels, 1) for _ in _listed(part)]
-        return [name, rule, str(depths[at - 1] if at <= len(depths) else at)]
 
     def row(self, form: AnswerForm | None, places: dict[str, str]) -> rows.Row:
         """Return the row; `form` is how the right option is named, `places` where each id stands so far."""
@@ -158,10 +157,10 @@ class _Question:
         row["video"] = self._text("video") if "video" in self._mapping.columns else row["videos"][0]
         row["question"] = self._text("question")
         if self._mapping.options_in_question:
-            row["question"] = parted(row["question"], f"{self.where}: question")[0]
+            row["question"] = split_options(row["question"], f"{self.where}: question")[0]
         language = self._value("language") if "language" in self._mapping.columns else None
         row["language"] = as_text(language, self.where) if language else self._spec.languages[0]
-        row |= self._answered(form)
+        row |= self._answer_columns(form)
         if self._group:
             row[rows.GROUP.name] = self._group
         if self._spec.asks_span:
@@ -179,7 +178,7 @@ class _Question:
             raise InputError(f"{self.where}: the id {row['id']!r} occurs twice, first at {first}")
         return row
 
-    def _answered(self, form: AnswerForm | None) -> rows.Row:
+    def _answer_columns(self, form: AnswerForm | None) -> rows.Row:
         """Return the columns of its options and right answers, as its kind has them."""
         mixed = self._spec.row_kind == "mixed"
         row: rows.Row = {rows.ASKED.name: [self._kind], "options": []} if mixed else {}
@@ -196,7 +195,7 @@ class _Question:
         return row
 
     def _letter(self, form: AnswerForm, options: "Options", answer: str) -> str:
-        if (at := READINGS[form](options, answer)) is not None:
+        if (at := place_of(answer, options, form)) is not None:
             return LETTERS[at]
         same = [text for text in options.texts if _plain(text) == _plain(answer)]
         listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
@@ -208,7 +207,7 @@ class _Question:
             what = "names several options: `answers: any`, or `all`, says that several may be right"
         raise InputError(f"{self.where}: the answer {answer!r} {what}")
 
-    def _named(self, name: str) -> str:
+    def _column_title(self, name: str) -> str:
         """Return a column of ours, with theirs where it is called otherwise."""
         source = self._mapping.columns.get(name, name)
         theirs = source if isinstance(source, str) else ", ".join(source)
@@ -230,7 +229,7 @@ class _Question:
         return PLACE.sub(text, source)
 
     def _text(self, name: str) -> str:
-        what = f"{self.where}: {self._named(name)}"
+        what = f"{self.where}: {self._column_title(name)}"
         text = as_text(self._value(name), what)
         if not text or not text.strip():
             raise InputError(f"{what} is empty")
@@ -240,7 +239,7 @@ class _Question:
         unit = self._mapping.span_unit
         factor = 0.001 if unit == "milliseconds" else 1.0
         if "span" in self._mapping.columns:
-            value, where = self._value("span"), f"{self.where}: {self._named('span')}"
+            value, where = self._value("span"), f"{self.where}: {self._column_title('span')}"
         else:
             value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
         if unit == "frames":
@@ -257,7 +256,7 @@ class _Question:
         return [max(0.0, end) * factor for end in ends]
 
     def _extra_value(self, name: str, dtype: str) -> Any:  # noqa: ANN401 - as the column's type says
-        value, where = self._value(name), f"{self.where}: {self._named(name)}"
+        value, where = self._value(name), f"{self.where}: {self._column_title(name)}"
         if dtype == "float64":
             return seconds(value, where)
         if dtype == "list<float64>":
@@ -279,7 +278,7 @@ def table(paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join:
     join = join if len(paths) > 1 else None
     found = (entry for path in (paths[:-1] if join else paths) for entry in _table(path, each, line))
     entries, cells = list[Entry](), 0
-    for where, row in _joined(found, paths[-1], join) if join else found:
+    for where, row in _join_columns(found, paths[-1], join) if join else found:
         if (each or join) and not isinstance(row, InputError):  # what stands beside several rows is held in each
             cells += len(row)
             bounds.hold(f"{where}: cells of the rows so far", cells, tables.MOST_CELLS)
@@ -347,7 +346,7 @@ def _within(value: Any, steps: Sequence[str], beside: Cells, where: str) -> Iter
         yield from _within(part, rest, {**beside, **({place[1]: name} if place else {})}, f"{where}, {name}")
 
 
-def _joined(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[Entry]:
+def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[Entry]:
     """Add a second file's columns to the rows that it names too; a row that it lacks is a fault."""
 
     def key(cells: Cells, where: str) -> tuple[str | None, ...]:
@@ -388,11 +387,6 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
 
 def _listed(value: Any) -> Sequence[Any]:  # noqa: ANN401 - a cell
     return value if is_array(value) else [value]
-
-
-def _values(value: Any) -> Any:  # noqa: ANN401 - a cell
-    """Return a mapping's values as a list; any other cell as it is."""
-    return list(value.values()) if is_object(value) else value
 
 
 def _texts(value: Any, what: str) -> list[str]:  # noqa: ANN401 - a cell
@@ -445,13 +439,14 @@ def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[flo
     parts = _literal(value)
     if isinstance(parts, str) and (range_ := _RANGE.fullmatch(parts)):
         parts = range_.groups()
-    parts = _values(parts)
+    parts = list(parts.values()) if is_object(parts) else parts
     wrong = InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
     if not is_array(parts) or not parts:
         raise wrong
     nested = all(is_array(part) or is_object(part) for part in parts)
     ends: list[float] = []
-    for pair in map(_values, parts if nested else [parts]):
+    for entry in parts if nested else [parts]:
+        pair = list(entry.values()) if is_object(entry) else entry
         if len(pair) != _PAIR:
             raise wrong
         start, end = (seconds(number, where) for number in pair)
@@ -535,57 +530,47 @@ def options_within(question: str) -> "tuple[str, Options] | None":
     return question[: lines[0].start()].strip(), Options(texts, tuple(names), raw)
 
 
-def parted(question: str, where: str) -> tuple[str, Options]:
+def split_options(question: str, where: str) -> tuple[str, Options]:
     """As `options_within`; InputError where a question has none."""
     if (found := options_within(question)) is None:
         raise InputError(f"{where} ends in no options: expected a line each, `A. …` (options: {{in: question}})")
     return found
 
 
-def _by_letter(options: Options, answer: str) -> int | None:
-    answer = _OPTION_NAMED.sub("", answer)
-    if answer in options.keys:
-        return options.keys.index(answer)
-    if options.keys and not all(len(key) == 1 and key.isalpha() for key in options.keys):
-        return None
-    letter = _LETTER.fullmatch(answer) or _LABEL.fullmatch(answer)
-    if letter is None:
-        return None
-    at = LETTERS.index((letter[1] or letter[2]).upper())
-    same = letter.re is _LETTER or _plain(answer) == _plain(options.raw[at] if at < len(options.raw) else "")
-    return at if at < len(options.texts) and (same or _plain(letter[3]) == _plain(options.texts[at])) else None
-
-
 def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _by_text(options: Options, answer: str) -> int | None:
-    for texts in (options.texts, options.raw):
-        if texts.count(answer.strip()) == 1:
-            return texts.index(answer.strip())
-    same = [at for at, text in enumerate(options.texts) if _plain(text) == _plain(answer)]
-    return same[0] if len(same) == 1 else None
+_FORMS: tuple[AnswerForm, ...] = ("letter", "text", "index0", "index1")  # those that come first are preferred
 
 
-def _by_index(options: Options, answer: str, first: int) -> int | None:
-    at = int(answer) - first if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
-    return at if 0 <= at < len(options.texts) else None
-
-
-READINGS: Mapping[AnswerForm, Callable[[Options, str], int | None]] = {
-    "letter": _by_letter,
-    "text": _by_text,
-    "index0": lambda options, answer: _by_index(options, answer, 0),
-    "index1": lambda options, answer: _by_index(options, answer, 1),
-}
-"""How an answer is named -> the option that one means; None where it means none of them."""
+def place_of(answer: str, options: Options, form: AnswerForm) -> int | None:
+    """Return the place of the option that an answer in this form names; None where it names none of them."""
+    if form in ("index0", "index1"):
+        at = int(answer) - (form == "index1") if re.fullmatch(r"\d{1,3}", answer.strip()) else -1
+        return at if 0 <= at < len(options.texts) else None
+    if form == "text":
+        for texts in (options.texts, options.raw):
+            if texts.count(answer.strip()) == 1:
+                return texts.index(answer.strip())
+        same = [at for at, text in enumerate(options.texts) if _plain(text) == _plain(answer)]
+        return same[0] if len(same) == 1 else None
+    answer = _OPTION_NAMED.sub("", answer)
+    if answer in options.keys:
+        return options.keys.index(answer)
+    letters = all(len(key) == 1 and key.isalpha() for key in options.keys)
+    letter = (_LETTER.fullmatch(answer) or _LABEL.fullmatch(answer)) if letters else None
+    if letter is None:
+        return None
+    at = LETTERS.index((letter[1] or letter[2]).upper())
+    alone = letter.re is _LETTER or _plain(answer) == _plain(options.raw[at] if at < len(options.raw) else "")
+    return at if at < len(options.texts) and (alone or _plain(letter[3]) == _plain(options.texts[at])) else None
 
 
 def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
     """Return the ways in which most answers, a `share` at least, name one of their options; of alike ones the first."""
     read: dict[AnswerForm, tuple[int | None, ...]] = {
-        form: tuple(reading(*question) for question in questions) for form, reading in READINGS.items()
+        form: tuple(place_of(answer, options, form) for options, answer in questions) for form in _FORMS
     }
     named = {form: sum(place is not None for place in places) for form, places in read.items()}
     most = max(named.values())

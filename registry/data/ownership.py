@@ -17,6 +17,7 @@ from reelbench.registry import rows
 from reelbench.registry.data.loading import SplitData, fingerprint, is_mini, locate, upstream_split
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.values import is_array
 
 if TYPE_CHECKING:
     from reelbench.registry.records import Data, SourceRecord
@@ -34,7 +35,7 @@ def entry_of(spec: BenchmarkSpec, row: rows.Row) -> Entry:
 
 def rows_sha256(entries: Iterable[Entry]) -> str:
     """Return the sha256 over rows in any order; case, spaces and Unicode's forms of a text don't matter."""
-    return _sorted_sha256(_row_sha256(entry) for entry in entries)
+    return _sorted_sha256(_sha256(*entry) for entry in entries)
 
 
 def _sorted_sha256(digests: Iterable[bytes]) -> str:
@@ -63,19 +64,15 @@ def questions_sha256(
     for name, question, options, target in asked:
         if not question or target is None:
             return None
-        digests.append(_question_sha256(name, question, options, target))
+        digests.append(_sha256(name, None, question, target, options))
     return _sorted_sha256(digests) if digests else None
 
 
 def rows_questions_sha256(spec: BenchmarkSpec, table: Iterable[rows.Row]) -> str:
     """Return `questions_sha256` of all of a split's rows."""
     return _sorted_sha256(
-        _question_sha256(row["id"], row["question"], row.get("options", ()), rows.target(spec, row)) for row in table
+        _sha256(row["id"], None, row["question"], rows.target(spec, row), row.get("options", ())) for row in table
     )
-
-
-def _question_sha256(name: str, question: str, options: Sequence[str], target: dict[str, Any]) -> bytes:
-    return _sha256([name, _plain(question), [_plain(option) for option in options]], target)
 
 
 def whose(
@@ -94,8 +91,8 @@ def whose(
     if source.kind == "mini":
         return "owners"
     if is_mini(split):
-        known = {_row_sha256(entry_of(spec, row)) for row in locate(spec.id, split, fetch=False).read()}
-        same = known.issuperset(map(_row_sha256, entries))
+        known = {_sha256(*entry_of(spec, row)) for row in locate(spec.id, split, fetch=False).read()}
+        same = known.issuperset(_sha256(*entry) for entry in entries)
     elif spec.mapping is not None and not spec.package:
         # The rows that the benchmark's own file names.
         try:
@@ -135,19 +132,20 @@ def _rows_of(
     return None
 
 
-def _row_sha256(entry: Entry) -> bytes:
-    name, video, question, target = entry
-    return _sha256([name, video, _plain(question)], target)
-
-
-def _sha256(parts: list[Any], target: dict[str, Any]) -> bytes:
-    right = {
-        key: [[float(number) for number in span] for span in value] if key == "spans" else _plain(value)
-        for key, value in target.items()
-    }
-    text = json.dumps([*parts, right], ensure_ascii=False, sort_keys=True)
+def _sha256(
+    name: str, video: str | None, question: str, target: dict[str, Any], options: Sequence[str] | None = None
+) -> bytes:
+    """Return the hash of an entry; with `options`, and no `video`, that of what is asked."""
+    right: dict[str, Any] = {key: _plain(value) for key, value in target.items() if key != "spans"}
+    if "spans" in target:
+        right["spans"] = [[float(number) for number in span] for span in target["spans"]]
+    named = [part for part in (name, video) if part is not None]
+    parts = [*named, _plain(question), *([] if options is None else [_plain(options)]), right]
+    text = json.dumps(parts, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _plain(text: str) -> str:
+def _plain(text: Any) -> Any:  # noqa: ANN401 - a text, or a list of them
+    if is_array(text):
+        return [_plain(part) for part in text]
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

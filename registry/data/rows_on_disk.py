@@ -118,9 +118,6 @@ class RowsOnDisk(os.PathLike[str]):
         from reelbench.registry.frames.store import ENCODER_VERSIONS
         from reelbench.registry.question_files import QuestionCues, QuestionIds, Translations
 
-        def text(named: object) -> str | None:
-            return None if named is None else str(named)
-
         data, fingerprint = None, "unavailable"
         with suppress(ReelbenchError):
             here = self._here = self._here or locate(self.task, fetch=False)
@@ -132,28 +129,28 @@ class RowsOnDisk(os.PathLike[str]):
         known = discovery.find_task(self.task)
         task = known[1] if known is not None else None
         # A sampling in a task's YAML is in lmms-eval's config by itself.
-        sampling = _named(lambda: settings.FRAMES.read(FrameSampling.parse))
-        translations = _named(Translations.from_environment)
+        sampling = _value_named(lambda: settings.FRAMES.read(FrameSampling.parse))
+        translations = _value_named(Translations.from_environment)
         decodes = isinstance(sampling, FrameSampling) and sampling.decodes
         reasoned = task is not None and task.reasoned
-        cues = _named(lambda: settings.CUES.read(QuestionCues.read)) if reasoned else None
+        cues = _value_named(lambda: settings.CUES.read(QuestionCues.read)) if reasoned else None
         answering = None
         if task is not None and task.options is not None:
-            answering = _named(lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task))
+            answering = _value_named(lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task))
         return DataName(
             self.task,
             fingerprint,
             self.media_missing,
-            frames=sampling.in_full if isinstance(sampling, FrameSampling) else text(sampling),
+            frames=sampling.spec(given=True) if isinstance(sampling, FrameSampling) else _told(sampling),
             encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
-            cues=_digits(cues),
+            cues=_told(cues),
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),
-            translations=_digits(translations),
+            translations=_told(translations),
             label=settings.LABEL.get() or None,
-            candidates=text(_named(lambda: settings.CANDIDATES.read(Candidates.parse))),
-            answering=text(answering),
+            candidates=_told(_value_named(lambda: settings.CANDIDATES.read(Candidates.parse))),
+            answering=_told(answering),
             data=data,
-            ids=_digits(_named(lambda: settings.IDS.read(QuestionIds.read))),
+            ids=_told(_value_named(lambda: settings.IDS.read(QuestionIds.read))),
             run=settings.RUN.get() or None,
         )
 
@@ -164,7 +161,7 @@ class RowsOnDisk(os.PathLike[str]):
     __repr__ = __str__
 
 
-def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
+def _value_named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
     """Return the value that the environment names, None where none, `invalid` where it can't be read."""
     try:
         return read()
@@ -172,6 +169,8 @@ def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
         return _INVALID
 
 
-def _digits(named: Any) -> str | None:  # noqa: ANN401 - anything with a hash
-    """Return the first digits of a file's hash, where there is a file."""
-    return named if named in (None, _INVALID) else (named.sha256 or "")[:16] or None
+def _told(named: Any) -> str | None:  # noqa: ANN401 - what was read
+    """Return what was read as text: of a file the first digits of its hash; None where nothing was."""
+    if named is not None and hasattr(named, "sha256"):
+        return (named.sha256 or "")[:16] or None
+    return None if named is None else str(named)

@@ -92,7 +92,7 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
                 return Resolved(tuple(path for path in paths if path), "hub", source.repo_id, commit)
     if isinstance(source, UrlFile):
         paths = [download.place(url) for url in _addresses(source, declared)]
-        if all(download.recorded(path) is not None for path in paths):
+        if all(download.read_remote(path) is not None for path in paths):
             return Resolved(tuple(paths), "url", source.url)
     return None
 
@@ -103,7 +103,7 @@ def _of_addresses(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tup
 
     for url in _addresses(source, declared):
         path = download.place(url)
-        if refresh or download.recorded(path) is None:
+        if refresh or download.read_remote(path) is None:
             if hub.offline():
                 raise DataUnavailableError(f"{url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
             download.download(url, path, sha256=source.sha256 if url == source.url else None, again=refresh)

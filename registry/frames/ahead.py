@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Generic, Self, TypeVar
 
 from reelbench.registry.rows import DURATION, Row
-from reelbench.registry.workers import allotted
+from reelbench.registry.workers import usable_cores
 
 KeyT = TypeVar("KeyT")
 
@@ -50,7 +50,7 @@ class Ahead(Generic[KeyT]):
         self._work = [*work.values()]
         self._places = {key: place for place, key in enumerate(work)}
         self._ready = [Future[None]() for _ in work]
-        self._threads = allotted()
+        self._threads = usable_cores()
         self._next, self._until = 0, WINDOW * self._threads
         self._changed = threading.Condition()
 

@@ -29,7 +29,7 @@ from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.frames.ahead import turns, waiting
 from reelbench.registry.frames.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
 from reelbench.registry.frames.sampling import FrameSampling, Timeline
-from reelbench.registry.workers import allotted
+from reelbench.registry.workers import usable_cores
 
 T = TypeVar("T")
 
@@ -78,14 +78,11 @@ class VideoFile:
             megabytes = self.path.stat().st_size / 1e6
         except OSError as error:
             raise MediaError(self.path, f"can't be read ({error.strerror})") from None
-        deadline = self._deadline(60 + megabytes / 10)
+        deadline = Deadline(self.path, time_limit, 60 + megabytes / 10)
         self.info = _abandonable(lambda: read_index(self.path, deadline), deadline)
         """What the file holds."""
         self.timeline = self.info.timeline
         """Times and keyframes of all frames."""
-
-    def _deadline(self, seconds: float) -> Deadline:
-        return Deadline(self.path, self._time_limit or seconds, fixed=self._time_limit is not None)
 
     def frames(self, sampling: FrameSampling) -> Iterator[Frame]:
         """Yield the frames that `sampling` picks, in order of presentation, each once.
@@ -99,15 +96,15 @@ class VideoFile:
             raise MediaError(self.path, str(error)) from None
         if not len(wanted):
             raise MediaError(self.path, f"shows no frame of those that {sampling} takes; take uniform:8, say")
-        index, size = self.info, sampling.scaled(self.info.width, self.info.height)
+        index, size = self.info, sampling.scaled_size(self.info.width, self.info.height)
         runs = _plan(index, wanted)
-        threads = max(1, min(allotted(), int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))))
+        threads = max(1, min(usable_cores(), int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))))
         work = [_Run(0, tuple(wanted.tolist()))] if runs is None else runs
         readers = 1 if runs is None else min(threads, len(runs))
         of_each = threads if runs is None else 1
         with turns:
             _await_turn()
-            deadline = self._deadline(60 + 0.05 * len(self.timeline.timestamps))
+            deadline = Deadline(self.path, self._time_limit, 60 + 0.05 * len(self.timeline.timestamps))
             jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
             _reading.update(jobs)
         given = 0
@@ -128,7 +125,7 @@ class VideoFile:
 def _await_turn() -> None:
     """Where this thread works ahead, wait, `turns` held, until those before it read and leave a core free."""
     mine, since = threading.get_ident(), time.monotonic()
-    while mine in waiting and (next(iter(waiting)) != mine or sum(job.threads for job in _reading) >= allotted()):
+    while mine in waiting and (next(iter(waiting)) != mine or sum(job.threads for job in _reading) >= usable_cores()):
         if time.monotonic() - max([since, *(job.gave for job in _reading)]) >= _TURN_S:
             break
         turns.wait(_TURN_S)
@@ -159,11 +156,11 @@ def decode_pictures(
     size = None
     picked: list[int] = sampling.pick(timeline).tolist()
     for frame in picked:
-        deadline = Deadline(paths[frame], time_limit, fixed=True)
+        deadline = Deadline(paths[frame], time_limit)
         picture = _abandonable(partial(decoded, paths[frame]), deadline)
         if size is None:
-            size = sampling.scaled(picture.width, picture.height)
-        yield Frame(frame, float(timeline.timestamps[frame]), prepared(picture, size, 0))
+            size = sampling.scaled_size(picture.width, picture.height)
+        yield Frame(frame, float(timeline.timestamps[frame]), turn_and_scale(picture, size, 0))
 
 
 def _abandonable(work: Callable[[], T], deadline: Deadline) -> T:
@@ -226,7 +223,7 @@ class _Reader:
         """Yield (frame, picture) for the run's frames, rising; what can't be decoded is left out."""
         # A damaged file gives some late, and leaves others out.
         due, held = deque(run.wanted), dict[int, VideoFrame]()
-        for frame, picture in self._counted(run.wanted) if self._index.ordinal else self._sought(run):
+        for frame, picture in self._by_counting(run.wanted) if self._index.ordinal else self._by_seeking(run):
             if due and frame >= due[0]:
                 held[frame] = picture
             while due and (due[0] in held or len(held) > _HELD):
@@ -234,7 +231,7 @@ class _Reader:
                     yield frame, held.pop(frame)
         yield from sorted(held.items())
 
-    def _sought(self, run: _Run) -> Iterator[tuple[int, VideoFrame]]:
+    def _by_seeking(self, run: _Run) -> Iterator[tuple[int, VideoFrame]]:
         left = run.wanted
         # A keyframe is not always what it claims to be (recovery points, a broken index): then the one before is tried.
         for earlier in range(2):
@@ -249,7 +246,7 @@ class _Reader:
         index = self._index
         at = {int(index.pts[index.order[frame]]): frame for frame in wanted}
         last = int(index.order[list(wanted)].max())
-        for position, packet in self._landed(start):
+        for position, packet in self._packets_from(start):
             self._check()
             if position < start:
                 continue
@@ -266,7 +263,7 @@ class _Reader:
             if picture.pts in at:
                 yield at.pop(picture.pts), picture
 
-    def _counted(self, wanted: tuple[int, ...]) -> Iterator[tuple[int, VideoFrame]]:
+    def _by_counting(self, wanted: tuple[int, ...]) -> Iterator[tuple[int, VideoFrame]]:
         """Yield the frames that come out of the decoder at the wanted places, from the file's start."""
         count, last = 0, wanted[-1]
         chosen = frozenset(wanted)
@@ -285,7 +282,7 @@ class _Reader:
         except (FFmpegError, ValueError):
             return ()  # damaged: the frames after it may still be good
 
-    def _landed(self, start: int) -> Iterator[tuple[int, av.Packet]]:
+    def _packets_from(self, start: int) -> Iterator[tuple[int, av.Packet]]:
         """Yield (position, packet) from somewhere at or before packet `start`."""
         for earlier in (0, 1, 4, 16) if start else ():
             target = self._index.earlier_start(start, earlier)
@@ -373,7 +370,7 @@ class _Job:
             try:
                 for run in self._runs:
                     for frame, picture in reader.fetch(run):
-                        upright = prepared(picture, self._size, self._index.rotation)
+                        upright = turn_and_scale(picture, self._size, self._index.rotation)
                         self._put(Frame(frame, float(self._index.timeline.timestamps[frame]), upright))
                     self._put(None)
             finally:
@@ -398,7 +395,7 @@ _CHROMA = np.rint(128 + (_FULL - 128) * 224 / 255).astype(np.uint8)
 """Full range to limited range, ITU-T H.273 section 8.3."""
 
 
-def prepared(picture: VideoFrame, size: tuple[int, int], rotation: int) -> VideoFrame:
+def turn_and_scale(picture: VideoFrame, size: tuple[int, int], rotation: int) -> VideoFrame:
     """Return a picture turned by `rotation` degrees counter-clockwise, then scaled to `size` (width, height), even."""
     width, height = size[::-1] if rotation % 180 else size
     matrix = picture.colorspace

@@ -48,7 +48,7 @@ def write_excerpt(video: Path, target: Path, start: float = 0.0, end: float | No
     Sound that can't be decoded is left out. MediaError where the video can't be decoded.
     """
     source = VideoFile(video)
-    length = source.info.duration
+    length = source.timeline.duration
     start, end = max(0.0, start), length if end is None else min(end, length)
     if (start, end) == (0.0, length):
         sampling = FrameSampling(kind="fps", fps=min(FPS, source.info.fps), size=SIDE)

@@ -57,7 +57,7 @@ def fill(
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()
     # Absolute, and as plain values: workers have a working folder and an environment of their own.
-    work = partial(_filled, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling), even=even)
+    work = partial(_fill_one, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling), even=even)
     unique = list(dict.fromkeys(video.absolute() for video in videos))
     if engine == "ray":
         return _over_ray(unique, work, workers)
@@ -68,7 +68,7 @@ def fill(
 Work = Callable[[Path], Filled]
 
 
-def _filled(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: bool) -> Filled:
+def _fill_one(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: bool) -> Filled:
     try:
         stored = FrameStore(root, cap_bytes=cap_bytes).get(video, FrameSampling.parse(sampling), even=even)
     except ReelbenchError as error:
@@ -105,20 +105,16 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
             yield decoded(video) or Filled(video, error=f"{video}: {_DIED}")
 
 
-def _remote(work: Work, video: Path) -> Filled:
-    return work(video)
-
-
-def _over_ray(videos: Sequence[Path], work: Work, workers: int | None) -> Iterator[Filled]:
+def _over_ray(videos: Sequence[Path], work: "partial[Filled]", workers: int | None) -> Iterator[Filled]:
     with cluster() as ray:
-        # A worker that dies is replaced, and its video tried again.
-        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(_remote)
+        # A worker that dies is replaced, and its video tried again. Ray takes a function, and none with its arguments.
+        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(work.func)
         waiting = deque(videos)
         running: dict[Any, Path] = {}
         while waiting or running:
             while waiting and (workers is None or len(running) < workers):
                 video = waiting.popleft()
-                running[remote.remote(work, video)] = video
+                running[remote.remote(video, **work.keywords)] = video
             for done in ray.wait(list(running), num_returns=1)[0]:
                 video = running.pop(done)
                 try:

@@ -9,9 +9,8 @@ import time
 from array import array
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -54,28 +53,26 @@ _LAYERS_AT = 21  # of hvcC's bytes, the one with the number of temporal layers
 _NOT_ONE = "has a video stream, but not one frame of it can be decoded"
 
 
+@dataclass
 class Deadline:
-    """A moment after which work on a file is given up; a `fixed` one was set by the user."""
+    """A moment after which work on a file is given up: by the `limit` that the user set, or some `seconds` from now."""
 
-    def __init__(self, path: Path, seconds: float, *, fixed: bool) -> None:
-        self.path = path
-        self._seconds, self._fixed = seconds, fixed
-        self._began = time.monotonic()
-
-    def extend(self, seconds: float) -> None:
-        """Give more time, unless the user set the limit."""
-        if not self._fixed:
-            self._seconds += seconds
+    path: Path
+    limit: float | None
+    seconds: float = 0.0
+    began: float = field(default_factory=time.monotonic)
 
     def left(self) -> float:
         """Return the seconds that are left, never below 0."""
-        return max(0.0, self._began + self._seconds - time.monotonic())
+        return max(0.0, self.began + (self.limit or self.seconds) - time.monotonic())
 
     def check(self) -> None:
         """MediaError once the time is up."""
         if not self.left():
-            why = f"decoding took longer than {self._seconds:g} s; the file may be damaged (or raise the time limit)"
-            raise MediaError(self.path, why)
+            most = f"{self.limit or self.seconds:g} s"
+            raise MediaError(
+                self.path, f"decoding took longer than {most}; the file may be damaged (or raise the time limit)"
+            )
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class FrameIndex:
     """The packets of a file's first video stream, in order of decoding (p of them), and the frames (n) they make.
 
     `pts` (p,) is when a packet's frame is shown, `seek` (p,) where to seek to for it, both in ticks of the stream;
-    `keyframe` (p,) is true where decoding can start. `order` (n,) gives each frame's packet, in order of presentation.
+    `keys` (k,) are the packets where decoding can start. `order` (n,) gives each frame's packet as frames are shown.
     Where packets don't tell when their frames are shown, `ordinal` is true, there are no packets (p = 0), and the i-th
     frame out of the decoder is frame i. `droppable` says that the decoder may drop frames that no other refers to.
     `begins` is when the first frame is shown, in seconds on the file's own clock; `sound` says whether it has any.
@@ -99,7 +96,7 @@ class FrameIndex:
     droppable: bool
     pts: np.ndarray
     seek: np.ndarray
-    keyframe: np.ndarray
+    keys: np.ndarray
     order: np.ndarray
     ordinal: bool
     begins: Fraction
@@ -108,7 +105,7 @@ class FrameIndex:
 
     def starts_of(self, wanted: np.ndarray) -> np.ndarray:
         """Return the packets (m,) to start decoding at so that the packets `wanted` (m,) come out whole."""
-        keys = self._keys
+        keys = self.keys
         place = np.searchsorted(keys, wanted, side="right") - 1
         # A frame that is shown before its keyframe (an open group of pictures) also needs the group before.
         while (early := (place > 0) & (self.pts[keys[place]] > self.pts[wanted])).any():
@@ -117,17 +114,8 @@ class FrameIndex:
 
     def earlier_start(self, start: int, groups: int) -> int:
         """Return the keyframe that lies `groups` keyframes before the packet `start`, or the first packet."""
-        place = int(np.searchsorted(self._keys, start, side="right")) - 1 - groups
-        return int(self._keys[place]) if place >= 0 else 0
-
-    @cached_property
-    def _keys(self) -> np.ndarray:
-        return np.flatnonzero(self.keyframe)
-
-    @property
-    def duration(self) -> float:
-        """Seconds from the first frame's start to the last frame's end."""
-        return self.timeline.duration
+        place = int(np.searchsorted(self.keys, start, side="right")) - 1 - groups
+        return int(self.keys[place]) if place >= 0 else 0
 
     @property
     def frames(self) -> int:
@@ -137,7 +125,7 @@ class FrameIndex:
     @property
     def fps(self) -> float:
         """Frames per second of the duration."""
-        return self.frames / self.duration
+        return self.frames / self.timeline.duration
 
     @property
     def in_words(self) -> str:
@@ -145,7 +133,7 @@ class FrameIndex:
         turned = f", turned by {self.rotation} degrees" if self.rotation else ""
         keyframes = np.count_nonzero(self.timeline.keyframes)
         frames = f"{self.frames} frames ({self.fps:.3f} per second), {keyframes} keyframes"
-        return f"{self.codec}, {self.width} x {self.height}{turned}, {self.duration:.3f} s, {frames}"
+        return f"{self.codec}, {self.width} x {self.height}{turned}, {self.timeline.duration:.3f} s, {frames}"
 
 
 def open_container(path: Path) -> InputContainer:
@@ -246,13 +234,13 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
                 droppable=context.name in _DROPPABLE or (stated and (known[_LAYERS_AT] >> 3) & 7 == 1),
                 pts=pts,
                 seek=np.where(dts == _NO_TIME, pts, np.minimum(dts, pts)),
-                keyframe=keys,
+                keys=np.flatnonzero(keys),
                 order=order,
                 ordinal=False,
                 begins=int(pts[order[0]]) * (stream.time_base or Fraction(1)),
                 notes=(f"truncated: {len(pts)} of {header} frames are in the file",) if cut else (),
             )
-    deadline.extend(0.05 * len(keys))
+    deadline.seconds += 0.05 * len(keys)
     return _from_frames(path, held, deadline)
 
 
@@ -280,7 +268,7 @@ def _from_frames(path: Path, held: dict[str, Any], deadline: Deadline) -> FrameI
         raise MediaError(path, _NOT_ONE)
     if not any(keys):
         keys[0] = True
-    nothing = dict.fromkeys(("pts", "seek", "keyframe"), np.arange(0))
+    nothing = dict.fromkeys(("pts", "seek", "keys"), np.arange(0))
     return FrameIndex(
         **held,
         **nothing,

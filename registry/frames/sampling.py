@@ -74,13 +74,6 @@ class Timeline:
     keyframes: "np.ndarray"
     duration: float
 
-    @property
-    def step(self) -> float:
-        """The seconds that most frames are on screen: the median."""
-        import numpy as np
-
-        return float(np.median(np.diff(self.timestamps))) if len(self.timestamps) > 1 else self.duration
-
 
 def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
@@ -146,18 +139,7 @@ class FrameSampling:
         return cls(**fields)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
-        return self._spec(form=self.form != "clip" and self.times == "none")  # times=text says that they are pictures
-
-    @property
-    def stated(self) -> str:
-        """The canonical spec with `as=` in any case: what a record has where pictures are the default."""
-        return self._spec(form=True)
-
-    @property
-    def in_full(self) -> str:
-        """The spec with what `as=` and `times=` said, so that another process reads the same of it."""
-        spec = self._spec(form=(self.form != "clip" or self.form_given is not None) and self.times == "none")
-        return f"{spec},times=none" if self.times_given == "none" else spec
+        return self.spec()
 
     def as_images(self) -> "FrameSampling":
         """Return the same frames as pictures, which have no sound."""
@@ -192,7 +174,12 @@ class FrameSampling:
         """From when to when the frames are, in seconds: 0 to infinity but for a window."""
         return (self.start or 0.0, math.inf if self.end is None else self.end)
 
-    def _spec(self, *, form: bool) -> str:
+    def spec(self, *, form: bool = False, given: bool = False) -> str:
+        """Return the canonical spec; with `form`, `as=` in any case: what a record has where pictures are the default.
+
+        With `given` it has what `as=` and `times=` said, so that another process reads the same of it.
+        """
+        said = self.form != "clip" or (given and self.form_given is not None)
         several = f"{self.kind}:{self.frames}" if self.kind in {"uniform", "keyframe"} else self.kind
         heads = {
             "fps": f"fps:{_number(self.fps or 0)}",
@@ -202,10 +189,11 @@ class FrameSampling:
             heads.get(self.kind, several): True,
             f"max={self.frames}": self.kind == "fps" and self.frames is not None,
             f"size={self.size}": self.size is not None,
-            f"as={self.form}": form,
+            f"as={self.form}": form or (said and self.times == "none"),  # times=text says that they are pictures
             "audio=keep": self.keeps_sound,
             "times=text": self.times == "text",
             SUBTITLED: self.subs == "file",
+            "times=none": given and self.times_given == "none",
         }
         return ",".join(part for part, said in parts.items() if said)
 
@@ -219,7 +207,7 @@ class FrameSampling:
         """Whether the sound goes into the clip: pictures have none, whatever was asked for."""
         return self.audio == "keep" and self.form == "clip"
 
-    def scaled(self, width: int, height: int) -> tuple[int, int]:
+    def scaled_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the (width, height) in pixels that a picture of this size is delivered at: even, never larger."""
         short = min(width, height)
         factor = 1.0 if self.size is None or short <= self.size else self.size / short
@@ -257,7 +245,7 @@ class FrameSampling:
             case "native":
                 raise ValueError("native sampling is the model's own: there is nothing to pick")
 
-    def asked(self, timeline: Timeline) -> int:
+    def frames_asked(self, timeline: Timeline) -> int:
         """Return the number of frames that the spec asks for; a short video gives fewer."""
         if self.kind == "fps" and self.fps is not None:
             times = max(1, math.ceil(timeline.duration * self.fps - _SLACK))

@@ -11,8 +11,8 @@ from reelbench.registry.attachment import Attachment
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.stored import Sound, StoredFrames, note_use
-from reelbench.registry.languages import seconds_word
-from reelbench.registry.media.subtitles import Cue, written
+from reelbench.registry.languages import time_tag
+from reelbench.registry.media.subtitles import Cue
 from reelbench.registry.records import Audio
 from reelbench.registry.rows import CLIP, VIDEOS, Row, videos
 
@@ -56,7 +56,7 @@ class Shown:
             audio=stored.audio,
             timed=timed,
             subtitles=subtitles,
-            told=None if stored.path is None or stored.tells_the_time else stored.told,
+            told=stored.differing_clock_times,
         )
 
     @property
@@ -64,9 +64,10 @@ class Shown:
         """How many lines of subtitles go before the question; None where none are asked for."""
         return None if self.subtitles is None else len(self.subtitles)
 
-    def said(self, language: str) -> str:
-        """Return the subtitles as they stand before the question, in a language's words; empty where there are none."""
-        return written(self.subtitles or (), language)
+    def subtitle_text(self, language: str) -> str:
+        """Return the subtitles as they stand before the question, a line each with its times; empty where none are."""
+        lines = [f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in self.subtitles or ()]
+        return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
 
     def still_there(self) -> bool:
         """Whether its files are on the disk; where they are the frame store's, it is noted that they are in use."""
@@ -94,8 +95,7 @@ class Shown:
         for at, picture in enumerate(self.media):
             pieces += [begins[at]] if self.parts and at in begins else []
             if self.timed and self.timestamps:
-                # As models that read times are taught it.
-                pieces.append(f"<{self.timestamps[at]:.1f} {seconds_word(language)}>")
+                pieces.append(time_tag(language, self.timestamps[at]))
             pieces.append(picture)
         return pieces
 
@@ -129,10 +129,10 @@ def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = Fa
     if CLIP in library.spec.columns and wanted.kind != "none":
         wanted = wanted.within(*row[CLIP.name])
     if VIDEOS not in library.spec.columns or wanted.kind == "none":
-        return _shown(library, row, wanted, even=even)
+        return _show_video(library, row, wanted, even=even)
     if wanted.kind == "native":
         raise ReelbenchError("several videos are shown as pictures of each: name frames, such as --frames uniform:8")
-    each = [_shown(library, {**row, "video": video}, wanted.as_images()) for video in videos(row)]
+    each = [_show_video(library, {**row, "video": video}, wanted.as_images()) for video in videos(row)]
     return replace(
         each[0],
         images=tuple(image for shown in each for image in shown.images),
@@ -142,7 +142,7 @@ def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = Fa
     )
 
 
-def _shown(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
+def _show_video(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
     cues = library.cues(row, wanted)
     said = None if cues is None else tuple(cues)
     if wanted.kind == "none":

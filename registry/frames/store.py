@@ -87,7 +87,7 @@ class FrameStore:
         `none` and `native`, which decode nothing.
         """
         video, sampling = Path(video), sampling.decoded
-        key, *earlier = _keys(_fingerprints(video), sampling)
+        folders = self._folders(_fingerprints(video), sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import VideoFile
@@ -97,6 +97,7 @@ class FrameStore:
             audio, note, sound = _copied_sound(opened, sampling, aside)
             notes = (*opened.info.notes, note) if note else opened.info.notes
             frames = opened.frames(sampling)
+            key = folders[0].name
             stored = _write_frames(
                 aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound
             )
@@ -104,7 +105,7 @@ class FrameStore:
             logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, seconds)
             return stored
 
-        return self._entry((key, *earlier), even, video, build)
+        return self._entry(folders, even, video, build)
 
     def get_images(
         self,
@@ -137,18 +138,19 @@ class FrameStore:
             # The files that they are.
             picked: list[int] = sampling.pick(timeline).tolist()
             shown_at = [float(timeline.timestamps[frame]) for frame in picked]
-            stored = _stored(sampling, timeline, shown_at, [paths[frame] for frame in picked])
+            stored = _describe_frames(sampling, timeline, shown_at, [paths[frame] for frame in picked])
             return stored.padded() if even and len(picked) % 2 else stored
         marks = zip(*map(_fingerprints, paths), strict=True)
         joined = ("|".join(f"{mark}@{at:.6f}" for mark, at in zip(m, timeline.timestamps, strict=True)) for m in marks)
-        key, *earlier = _keys([hashlib.sha256(one.encode()).hexdigest() for one in joined], sampling)
+        folders = self._folders([hashlib.sha256(one.encode()).hexdigest() for one in joined], sampling)
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.registry.frames.decoder import decode_pictures
 
-            return _write_frames(aside, sampling, timeline, decode_pictures(paths, timeline, sampling), key=key)
+            frames = decode_pictures(paths, timeline, sampling)
+            return _write_frames(aside, sampling, timeline, frames, key=folders[0].name)
 
-        return self._entry((key, *earlier), even, paths[0].parent, build)
+        return self._entry(folders, even, paths[0].parent, build)
 
     def info(self) -> StoreInfo:
         """Count what is in the store."""
@@ -157,32 +159,32 @@ class FrameStore:
 
     def samplings(self) -> list[FrameSampling]:
         """Return the samplings that the store's entries were made with, each once; every entry's record is read."""
-        records = filter(None, map(entries.recorded, self._entries()))
+        records = filter(None, map(entries.read_record, self._entries()))
         parsed: list[FrameSampling] = []
         for text in dict.fromkeys(stored.sampling for stored in records):
             with suppress(InputError):
                 parsed.append(FrameSampling.parse(text))
         return parsed
 
-    def held(self, video: Path | str, samplings: Iterable[FrameSampling]) -> list[StoredFrames]:
+    def find_all(self, video: Path | str, samplings: Iterable[FrameSampling]) -> list[StoredFrames]:
         """Return the stored frames of a video under some samplings; MediaError where it can't be read."""
-        return [stored for entry in self._entries_of(video, samplings) if (stored := entries.read(entry)) is not None]
+        return [stored for entry in self._entries(video, samplings) if (stored := entries.read(entry)) is not None]
 
-    def kept(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
+    def find(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
         """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
-        return self._read(_keys(_fingerprints(Path(video)), sampling.decoded))
+        return next(filter(None, map(entries.read, self._folders(_fingerprints(Path(video)), sampling.decoded))), None)
 
     def clear(self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()) -> int:
         """Remove everything, or a video's entries under some samplings, in use or not; return how many went."""
-        held = list(self._entries() if video is None else self._entries_of(video, samplings))
+        held = list(self._entries(video, samplings))
         for entry in held:
             self._remove(entry)
         return len(held)
 
     def _entry(
-        self, keys: Sequence[str], even: bool, source: Path, build: Callable[[Path], StoredFrames]
+        self, folders: Sequence[Path], even: bool, source: Path, build: Callable[[Path], StoredFrames]
     ) -> StoredFrames:
-        stored = self._read(keys) or self._built(self._folder(keys[0]), source, build)
+        stored = next(filter(None, map(entries.read, folders)), None) or self._build_entry(folders[0], source, build)
         if not even or not len(stored.timestamps) % 2:
             return stored
         if stored.form == "images":
@@ -197,15 +199,18 @@ class FrameStore:
             repeat_last(clip, aside / f"{clip.stem}-even.mp4")
             return replace(stored.padded(), path=aside / f"{clip.stem}-even.mp4")
 
-        return entries.read(twin) or self._built(twin, source, with_repeat)
+        return entries.read(twin) or self._build_entry(twin, source, with_repeat)
 
-    def _folder(self, key: str) -> Path:
-        return self.root / key[:2] / key
+    def _folders(self, fingerprints: Iterable[str], sampling: FrameSampling) -> list[Path]:
+        """Return where an entry may lie, by its key: as it is made now, and as earlier releases made it."""
+        if not sampling.decodes:
+            raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
+        # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
+        marks = (f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}" for fingerprint in fingerprints)
+        keys = (hashlib.sha256(mark.encode()).hexdigest()[:40] for mark in marks)
+        return [self.root / key[:2] / key for key in keys]
 
-    def _read(self, keys: Sequence[str]) -> StoredFrames | None:
-        return next(filter(None, (entries.read(self._folder(key)) for key in keys)), None)
-
-    def _built(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+    def _build_entry(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
         from filelock import FileLock
 
         key = folder.name
@@ -247,13 +252,14 @@ class FrameStore:
         self._make_room(entries.size(folder))
         return stored
 
-    def _entries(self) -> Iterator[Path]:
-        return (entry for entry in self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*") if entry.is_dir())
-
-    def _entries_of(self, video: Path | str, samplings: Iterable[FrameSampling]) -> Iterator[Path]:
+    def _entries(self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()) -> Iterator[Path]:
+        """Return the folders of all entries, or of a video's under some samplings."""
+        if video is None:
+            return filter(Path.is_dir, self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*"))
         marks = _fingerprints(Path(video))
-        for key in (key for sampling in samplings for key in _keys(marks, sampling)):
-            yield from filter(Path.is_dir, (self._folder(key), self._folder(f"{key}-even")))
+        folders = (folder for sampling in samplings for folder in self._folders(marks, sampling))
+        twins = (twin for folder in folders for twin in (folder, folder.with_name(f"{folder.name}-even")))
+        return filter(Path.is_dir, twins)
 
     def _make_room(self, written: int) -> None:
         # Sizing the whole store is dear with many entries: done at first, then after each hundredth of the cap.
@@ -314,14 +320,6 @@ def _fingerprints(path: Path) -> tuple[str, str]:
     return content.hexdigest(), dated.hexdigest()
 
 
-def _keys(fingerprints: Iterable[str], sampling: FrameSampling) -> list[str]:
-    if not sampling.decodes:
-        raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
-    # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
-    marks = (f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}" for fingerprint in fingerprints)
-    return [hashlib.sha256(mark.encode()).hexdigest()[:40] for mark in marks]
-
-
 _LONGEST = {"clip": 16_384, "images": 65_500}  # pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode
 
 
@@ -337,6 +335,8 @@ def _write_frames(
     sound: Path | None = None,
 ) -> StoredFrames:
     """Write frames into an entry's folder, one at a time; `sound` is an mp4 that goes into the clip."""
+    import numpy as np
+
     from reelbench.registry.frames.clip import write_clip
 
     positions = sampling.pick(timeline)
@@ -367,11 +367,13 @@ def _write_frames(
             Image.fromarray(frame.rgb).save(files[-1], format="JPEG", quality=95, subsampling=0)
     if (lost := len(positions) - len(timestamps)) > 0:
         notes = (*notes, f"damaged: {lost} of the {len(positions)} frames picked can't be decoded")
-    stored = _stored(sampling, timeline, timestamps, files, notes)
-    return replace(stored, width=size[0], height=size[1], audio=audio, step=timeline.step)
+    stored = _describe_frames(sampling, timeline, timestamps, files, notes)
+    steps = np.diff(timeline.timestamps)
+    step = float(np.median(steps)) if len(steps) else timeline.duration  # as long as most frames are on screen
+    return replace(stored, width=size[0], height=size[1], audio=audio, step=step)
 
 
-def _stored(
+def _describe_frames(
     sampling: FrameSampling,
     timeline: Timeline,
     timestamps: Sequence[float],
@@ -379,7 +381,7 @@ def _stored(
     notes: tuple[str, ...] = (),
 ) -> StoredFrames:
     """Return the frames that were given, at their times; what the sampling and the video say of them is filled in."""
-    picked, asked = sampling.pick(timeline), sampling.asked(timeline)
+    picked, asked = sampling.pick(timeline), sampling.frames_asked(timeline)
     short = f"short: {asked} frames asked for, the video has {len(picked)}"
     clip = sampling.form == "clip"
     return StoredFrames(

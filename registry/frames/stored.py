@@ -52,16 +52,17 @@ class StoredFrames:
     step: float = 0.0
 
     @property
-    def told(self) -> tuple[float, ...]:
-        """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered."""
-        return tuple(number / self.rate for number in range(len(self.timestamps)))
+    def differing_clock_times(self) -> tuple[float, ...] | None:
+        """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered.
 
-    @property
-    def tells_the_time(self) -> bool:
-        """Whether a clip's clock is the video's: each frame within one of the video's own, repeats apart."""
-        seen = len(self.timestamps) - self.padding
-        pairs = zip(self.told[:seen], self.timestamps[:seen], strict=True)
-        return all(abs(told - shown) <= self.step + 0.01 for told, shown in pairs)
+        None of pictures, and where the clip's clock is the video's: each frame within one of its own, repeats apart.
+        """
+        if self.path is None:
+            return None
+        told = tuple(number / self.rate for number in range(len(self.timestamps)))
+        seen = len(told) - self.padding
+        pairs = zip(told[:seen], self.timestamps[:seen], strict=True)
+        return None if all(abs(at - shown) <= self.step + 0.01 for at, shown in pairs) else told
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -85,7 +86,7 @@ def write(stored: StoredFrames, folder: Path) -> None:
     write_text(folder / RECORD, json.dumps(fields, indent=1))
 
 
-def recorded(folder: Path) -> StoredFrames | None:
+def read_record(folder: Path) -> StoredFrames | None:
     """Return the frames by an entry's record, or None where there is none, or it makes no sense."""
     try:
         fields: Any = read_json(folder / RECORD)
@@ -103,7 +104,7 @@ def recorded(folder: Path) -> StoredFrames | None:
 
 def read(folder: Path) -> StoredFrames | None:
     """Return an entry, noting that it was used, or None where there is none, or not a whole one."""
-    stored = recorded(folder)
+    stored = read_record(folder)
     if stored is None or not all(map(_is_whole, stored.files)):
         return None
     note_use(folder)

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import settings
-from reelbench.registry.containment import allowed, contained
+from reelbench.registry.containment import allowed_folders, contained
 from reelbench.registry.data import sources
-from reelbench.registry.data.loading import imported, is_mini
+from reelbench.registry.data.loading import import_object, is_mini
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import inside
 from reelbench.registry.languages import language_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("reelbench")
 
-SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi")
+SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".flv", ".ts", ".gif")
 """Tried in this order for a layout that names no suffix of its own."""
 
 _PROBES = 4
@@ -82,11 +82,11 @@ def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
     users = settings.MEDIA.paths
     if (named := sources.user_data(spec, data)) is not None:
         users.append(named[0].parent if named[0].is_file() else named[0])
-    outside = allowed(spec.folder) if spec.file else []
+    outside = allowed_folders(spec.folder) if spec.file else []
     return [*users, fetched_root(spec), *_stated_roots(spec), *outside]
 
 
-def present(spec: BenchmarkSpec) -> tuple[str, str]:
+def presence(spec: BenchmarkSpec) -> tuple[str, str]:
     """Return the presence of a benchmark's rows and videos, a word or two each; nothing is fetched or parsed."""
     folders = [str(root) for root in roots(spec) if root.is_dir() and any(root.iterdir())]
     videos = ", ".join(folders) or "none found; mini clips are made on first use"
@@ -112,14 +112,19 @@ def _stated_roots(spec: BenchmarkSpec) -> list[Path]:
 
 def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
     """Yield the relative paths where `video` may lie under a root."""
-    _check_key(spec, video)
+    inside(Path(), video, f"{spec.id}: media key ")
     layouts = dict.fromkeys(layout for source in spec.media for layout in source.layouts)
     for layout in (*layouts, "{video}"):
         path = layout.format(video=video)
-        if Path(path).suffix in SUFFIXES:
+        if has_video_suffix(path):
             yield path
         else:
             yield from (path + suffix for suffix in SUFFIXES)
+
+
+def has_video_suffix(name: str) -> bool:
+    """Whether a file's name ends as a video's does, in small or capital letters."""
+    return name.lower().endswith(SUFFIXES)
 
 
 class Library:
@@ -174,7 +179,14 @@ class Library:
                     return contained(self.spec.folder, path, media=True, also=others)
         return None
 
-    def named(self, path: str) -> Path | None:
+    def path_below_root(self, row: Row, path: Path | None) -> str:
+        """Return the path of the row's video below its root; of a missing one (`path` is None) the likeliest."""
+        if path is None:
+            return next(iter(candidates(self.spec, row["video"])), row["video"])
+        root = next((root for root in self.roots if path.is_relative_to(root)), path.parent)
+        return path.relative_to(root).as_posix()
+
+    def find_named(self, path: str) -> Path | None:
         """Return a file that another file names, where it lies in a folder that is searched; a stranger names any."""
         try:
             file = Path(path).resolve(strict=True)
@@ -225,11 +237,11 @@ class Library:
         if self._in_pictures is None:
             return None
         source, images = self._in_pictures
-        folders = tuple(imported(images.folders)(row))
+        folders = tuple(import_object(images.folders)(row))
         for folder in folders:
-            _check_key(self.spec, folder)
+            inside(Path(), folder, f"{self.spec.id}: media key ")
         if folders not in self._pictures:  # many questions share a scene of a thousand pictures
-            self._pictures[folders] = self._found(source, images, folders)
+            self._pictures[folders] = self._pictures_at(source, images, folders)
         return self._pictures[folders]
 
     def missing(self, rows: Iterable[Any]) -> list[Missing]:
@@ -245,7 +257,7 @@ class Library:
 
             def probe(files: tuple[Path, ...]) -> None:
                 for path in files:
-                    self._broken[files] = playable.broken(path)
+                    self._broken[files] = playable.defect(path)
                     if self._broken[files] is None:
                         return
 
@@ -294,7 +306,7 @@ class Library:
 
         return FrameStore()
 
-    def _found(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> PictureSequence | None:
+    def _pictures_at(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> PictureSequence | None:
         if is_mini(self.split) and self.make:
             clips.mini_pictures(self.spec.id, source.layouts[0], folders)
         for root in self._searched:
@@ -302,7 +314,7 @@ class Library:
                 places = [root / layout.format(video=folder) for folder in folders]
                 # Two shots may hold the same moment: a number that does not rise is not shown again.
                 rising: list[tuple[int, Path]] = []
-                for number, path in (picture for place in places for picture in self._numbered(place, images)):
+                for number, path in (picture for place in places for picture in self._numbered_pictures(place, images)):
                     if not rising or number > rising[-1][0]:
                         rising.append((number, path))
                 if rising:
@@ -310,12 +322,12 @@ class Library:
                     return PictureSequence(tuple(path for _, path in rising), times, images.fps)
         return None
 
-    def _numbered(self, folder: Path, images: ImageFolders) -> list[tuple[int, Path]]:
+    def _numbered_pictures(self, folder: Path, images: ImageFolders) -> list[tuple[int, Path]]:
         """Return a folder's pictures by number; a folder without any has those of its folders."""
         files, folders = self._listing(str(folder))
         matches = [(re.fullmatch(images.number, name), folder / name) for name in files]
         pictures = sorted((int(match[1]), path) for match, path in matches if match is not None)
-        return pictures or [picture for name in folders for picture in self._numbered(folder / name, images)]
+        return pictures or [picture for name in folders for picture in self._numbered_pictures(folder / name, images)]
 
     def _listing(self, folder: str) -> tuple[frozenset[str], tuple[str, ...]]:
         # One scan of a folder instead of a stat per row, layout and suffix: half a million stats on 5,000 rows.
@@ -328,10 +340,3 @@ class Library:
             files = frozenset(entry.name for entry in here if entry.is_file())
             self._listings[folder] = files, tuple(sorted(entry.name for entry in here if entry.is_dir()))
         return self._listings[folder]
-
-
-def _check_key(spec: BenchmarkSpec, key: str) -> None:
-    try:
-        inside(Path(), key)
-    except InputError as error:
-        raise InputError(f"{spec.id}: media key {error}") from None

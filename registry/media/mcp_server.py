@@ -11,6 +11,7 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -71,9 +72,11 @@ class Served:
     size: int | None = None
     store: FrameStore = field(default_factory=FrameStore)
 
-    def info(self, named: Named) -> str:
+    def info(self, named: Named) -> "list[types.ContentBlock]":
         """Return a video's description; InputError where it is not one of ours or can't be read."""
-        video = self._video(named.video)
+        from mcp import types
+
+        video = self.videos.get(named.video)
         if isinstance(video, Path):
             from reelbench.registry.frames.decoder import VideoFile
 
@@ -85,16 +88,26 @@ class Served:
             rate = f"{whole.given} frames ({whole.given / whole.duration:.3f} per second)"
             with Image.open(whole.images[0]) as picture:
                 held = f"pictures, {picture.width} x {picture.height}, {whole.duration:.3f} s, {rate}"
-        return f"{named.video}: {held}"
+        return [types.TextContent(text=f"{named.video}: {held}")]
 
-    def look(self, window: Window) -> StoredFrames:
-        """Return a window's frames as pictures, logged; InputError where there is no such video or window."""
+    def look(self, window: Window) -> "list[types.ContentBlock]":
+        """Return a window's frames with their times, logged; InputError where there is no such video or window."""
+        from mcp import types
+
         spec = f"window:{window.start:.6f}-{window.end:.6f},{window.n},as=images"
         stored = self._stored(window.video, FrameSampling.parse(f"{spec},size={self.size}" if self.size else spec))
         times = list(stored.timestamps)
         look = looks.Look(question=self.question, video=window.video, start=window.start, end=window.end, times=times)
         looks.append(self.log, look)
-        return stored
+        content: list[types.ContentBlock] = []
+        for number, (at, picture) in enumerate(zip(times, stored.images, strict=True), start=1):
+            kind = "image/png" if picture.suffix.lower() == ".png" else "image/jpeg"
+            words = f"{window.video}: frame {number} of {stored.given}, at {at:.3f} s"
+            content += [
+                types.TextContent(text=words),
+                types.ImageContent(data=b64encode(picture.read_bytes()).decode(), mime_type=kind),
+            ]
+        return [*content, *(types.TextContent(text=f"note: {note}") for note in stored.notes)]
 
     @property
     def names(self) -> str:
@@ -102,13 +115,10 @@ class Served:
         more = f", … ({len(self.videos)} in all)" if len(self.videos) > _NAMED else ""
         return ", ".join(list(self.videos)[:_NAMED]) + more
 
-    def _video(self, name: str) -> Path | tuple[Library, Row]:
+    def _stored(self, name: str, sampling: FrameSampling) -> StoredFrames:
         if name not in self.videos:
             raise InputError(f"no video {name!r}; there are {self.names}")
-        return self.videos[name]
-
-    def _stored(self, name: str, sampling: FrameSampling) -> StoredFrames:
-        video = self._video(name)
+        video = self.videos[name]
         if isinstance(video, Path):
             return self.store.get(video, sampling)
         library, row = video
@@ -145,7 +155,8 @@ def serve(served: Served) -> None:
             if call.name not in tools:
                 raise InputError(f"no tool {call.name!r}; there are {', '.join(tools)}")
             asked = tools[call.name].model_validate(call.arguments or {})
-            return types.CallToolResult(content=await asyncio.to_thread(_answer, served, asked))
+            work = partial(served.look, asked) if isinstance(asked, Window) else partial(served.info, asked)
+            return types.CallToolResult(content=await asyncio.to_thread(work))
         except (ReelbenchError, ValidationError, OSError) as error:
             # One line, without the places of files.
             line = error.reason if isinstance(error, MediaError) else first_line(error)
@@ -177,20 +188,3 @@ async def _readable(stdin: BinaryIO) -> AsyncIterator[str]:
             with suppress(ValueError, RecursionError):  # then it is no message at all
                 text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()
         yield text
-
-
-def _answer(served: Served, asked: Named) -> "list[types.ContentBlock]":
-    from mcp import types
-
-    if not isinstance(asked, Window):
-        return [types.TextContent(text=served.info(asked))]
-    stored = served.look(asked)
-    content: list[types.ContentBlock] = []
-    for number, (at, picture) in enumerate(zip(stored.timestamps, stored.images, strict=True), start=1):
-        kind = "image/png" if picture.suffix.lower() == ".png" else "image/jpeg"
-        words = f"{asked.video}: frame {number} of {stored.given}, at {at:.3f} s"
-        content += [
-            types.TextContent(text=words),
-            types.ImageContent(data=b64encode(picture.read_bytes()).decode(), mime_type=kind),
-        ]
-    return [*content, *(types.TextContent(text=f"note: {note}") for note in stored.notes)]

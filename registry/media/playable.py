@@ -9,7 +9,7 @@ _SLACK = Fraction(2, 100)
 """A stated length may be longer than the picture (the sound goes on): by 1 second, or 2 percent."""
 
 
-def broken(path: Path) -> str | None:
+def defect(path: Path) -> str | None:
     """Return the reason for which a file is no usable video, or None where it is one.
 
     It is opened, its first frame is decoded, and its last packets are read: a file that was cut off may open like a

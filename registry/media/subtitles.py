@@ -8,7 +8,6 @@ from pathlib import Path
 
 from reelbench.registry.errors import MediaError
 from reelbench.registry.files import read_text
-from reelbench.registry.languages import seconds_word
 
 SUFFIXES = (".srt", ".vtt")  # tried in this order
 
@@ -63,13 +62,6 @@ def within(cues: Sequence[Cue], start: float, end: float) -> list[Cue]:
     """Return the cues on screen between two moments (s), their times cut to them."""
     shown = (replace(cue, start=max(cue.start, start), end=min(cue.end, end)) for cue in cues)
     return [cue for cue in shown if cue.start < cue.end]
-
-
-def written(cues: Sequence[Cue], language: str) -> str:
-    """Return cues as a prompt has them, a line each with its times, in a language; nothing where there are none."""
-    word = seconds_word(language)
-    lines = [f"<{cue.start:.1f}-{cue.end:.1f} {word}> {cue.text}" for cue in cues]
-    return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
 
 
 def _seconds(times: re.Match[str], which: int) -> float:

@@ -23,28 +23,21 @@ _NAMES = {name.upper(): "|".join(phrases) for name, phrases in WORDS["times"].it
 
 
 def __getattr__(name: str) -> re.Pattern[str]:
-    if name not in _texts():
+    if name not in written():
         raise AttributeError(f"{name}: no pattern of that name in patterns.txt")
     (pattern,) = several(name)
     globals()[name] = pattern
     return pattern
 
 
-def compile_all() -> None:
-    """Compile all patterns now."""
-    for name, texts in _texts().items():
-        if "@" not in texts[0]:  # of a part with numbered groups
-            several(name)
-
-
 @cache
 def several(name: str) -> tuple[re.Pattern[str], ...]:
     """Return the patterns of a name, in their order."""
-    return tuple(re.compile(_REFERENCE.sub(_meant, text)) for text in _texts()[name])
+    return tuple(re.compile(_REFERENCE.sub(_expand_reference, text)) for text in written()[name])
 
 
 @cache
-def _texts() -> dict[str, list[str]]:
+def written() -> dict[str, list[str]]:
     """Return the patterns by name as they are written."""
     texts: dict[str, list[str]] = {}
     whole = resources.files("reelbench.scoring.answers").joinpath("patterns.txt").read_text(encoding="utf-8")
@@ -55,22 +48,19 @@ def _texts() -> dict[str, list[str]]:
     return texts
 
 
-def _meant(reference: re.Match[str]) -> str:
+def _expand_reference(reference: re.Match[str]) -> str:
     how, name = reference.groups()
     if how == "words ":
-        return _words("|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")))
+        # The longest phrase first, and whole words in scripts that have spaces.
+        phrases = "|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")).split("|")
+        ordered = sorted(phrases, key=len, reverse=True)
+        quotes = [phrase + "(?!')" for phrase in ordered if phrase[0] == "'"]
+        ordered = [phrase for phrase in ordered if phrase[0] != "'"]
+        latin = "|".join(phrase for phrase in ordered if ord(phrase[0]) < _THAI)
+        unspaced = "|".join(phrase for phrase in ordered if ord(phrase[0]) >= _THAI)
+        return "|".join(filter(None, [rf"(?<![^\W\d_])(?:{latin})(?![^\W\d_])", unspaced, "|".join(quotes)]))
     if how == "keys ":
         return _NAMES[name].replace(" ", "_")
     base = name.rstrip("12")
-    text = _REFERENCE.sub(_meant, _texts()[base][0]) if base in _texts() else _NAMES[base]
+    text = _REFERENCE.sub(_expand_reference, written()[base][0]) if base in written() else _NAMES[base]
     return text.replace("@", name[-1]) if name != base else text
-
-
-def _words(phrases: str) -> str:
-    """Return phrases as a pattern: the longest first, whole words in scripts that have spaces."""
-    ordered = sorted(phrases.split("|"), key=len, reverse=True)
-    quotes = [phrase + "(?!')" for phrase in ordered if phrase[0] == "'"]
-    ordered = [phrase for phrase in ordered if phrase[0] != "'"]
-    latin = "|".join(phrase for phrase in ordered if ord(phrase[0]) < _THAI)
-    unspaced = "|".join(phrase for phrase in ordered if ord(phrase[0]) >= _THAI)
-    return "|".join(filter(None, [rf"(?<![^\W\d_])(?:{latin})(?![^\W\d_])", unspaced, "|".join(quotes)]))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from reelbench.registry.data.loading import imported
+from reelbench.registry.data.loading import import_object
 from reelbench.registry.data.mapped_rows import is_number_text
 from reelbench.registry.rows import FPS, UNTIMED, Timing
 from reelbench.registry.spec import BenchmarkSpec
@@ -77,7 +77,7 @@ def reread(
         timing: What its row says of its video's times.
     """
     if isinstance(prediction, Mapping):
-        of_entry = getattr(imported(spec.formats), "reread", None)
+        of_entry = getattr(import_object(spec.formats), "reread", None)
         return {} if of_entry is None else of_entry(prediction)
     if not isinstance(prediction, str) or (spec.row_kind == "mixed" and options is None):
         return {}

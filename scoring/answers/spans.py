@@ -54,7 +54,18 @@ def read_span(text: str, length: float | None = None, fps: float | None = None) 
     if answer is None:
         return None
     factors = {"milliseconds": 0.001, "ratio": length, "percent": length and length / 100, "frames": fps and 1 / fps}
-    return _read(_in_seconds(answer, factors))
+    text = _in_seconds(answer, factors)
+    for content, end in texts.marked_answers(text):
+        try:
+            span = _in_literals(content) or _in_prose(content)
+        except _Unreadable:
+            return _in_prose(text[end:], stated=True)
+        if span:
+            return span
+    try:
+        return _in_literals(text) or _in_prose(text)
+    except _Unreadable:
+        return None
 
 
 def read_spans(text: str, length: float | None = None, fps: float | None = None) -> list[list[float]]:
@@ -112,20 +123,6 @@ def is_span(text: str) -> bool:
 def is_span_word(word: str) -> bool:
     """Return whether a word belongs to how spans are written ("from", "seconds", "window")."""
     return bool(patterns.SPAN_WORD.fullmatch(word.lower()))
-
-
-def _read(text: str) -> list[float] | None:
-    for content, end in texts.marked_answers(text):
-        try:
-            span = _in_literals(content) or _in_prose(content)
-        except _Unreadable:
-            return _in_prose(text[end:], stated=True)
-        if span:
-            return span
-    try:
-        return _in_literals(text) or _in_prose(text)
-    except _Unreadable:
-        return None
 
 
 # --- JSON and Python literals ---------------------------------------------------------------------------------------
@@ -378,6 +375,8 @@ def _is_time(  # noqa: PLR0911 - a reason a line
         return False
     if patterns.GOES_ON_AS_OTHER.match(after) or patterns.DENIED.search(_governing(before)):
         return False
+    numbers = (match["number1"], match["number2"])
+    years = all(number and "." not in number and _YEARS[0] <= float(number) <= _YEARS[1] for number in numbers)
     if units:
         lasts = "clock" not in units and not bracketed and patterns.LASTING_BEFORE.search(before)
         return not (lasts or patterns.LASTING_AFTER.match(after))
@@ -385,8 +384,8 @@ def _is_time(  # noqa: PLR0911 - a reason a line
         counted = patterns.COUNTED_HEADING.search(before) or (
             "." not in match[0] and patterns.FRAMES_BEFORE.search(before)
         )
-        return not counted and (match["by"] in ",;" or not _are_years(match))
-    if _are_years(match) or patterns.COUNTED_BEFORE.search(before) or patterns.COUNTED_AFTER.match(after):
+        return not counted and (match["by"] in ",;" or not years)
+    if years or patterns.COUNTED_BEFORE.search(before) or patterns.COUNTED_AFTER.match(after):
         return False
     cued = (
         between
@@ -396,11 +395,6 @@ def _is_time(  # noqa: PLR0911 - a reason a line
         or patterns.FROM_BEFORE.match(match[0])
     )
     return whole or bool(cued and not listed and patterns.GOES_ON.match(after))
-
-
-def _are_years(match: re.Match[str]) -> bool:
-    numbers = (match["number1"], match["number2"])
-    return all(number and "." not in number and _YEARS[0] <= float(number) <= _YEARS[1] for number in numbers)
 
 
 _tokens = lru_cache(maxsize=1)(texts.tokens)

@@ -10,7 +10,7 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.asking import AboutAnswers, Judge, Llm, LlmBatch, RetryUnread, only_model
 from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers
-from reelbench.cli.option_groups import Json, NoOverlap, given, reports_status
+from reelbench.cli.option_groups import Json, NoOverlap, options_given, reports_status
 from reelbench.cli.report import check_judged, report
 from reelbench.registry.errors import ReelbenchError, number_of
 from reelbench.studio.commands import option
@@ -49,7 +49,7 @@ def ace(
     The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
     """
-    from reelbench.methods.candidates import limited
+    from reelbench.methods.candidates import limit_candidates
     from reelbench.registry.settings import home
     from reelbench.studio.ace import Enhancement, Ranker, rank
     from reelbench.tasks.score import Options
@@ -60,7 +60,7 @@ def ace(
     run, cases, answers = source.read(metadata, judged=judge is not None)
     documents, outcomes = [], []
     for size in sizes:
-        few = limited(cases, size)
+        few = limit_candidates(cases, size)
         enhanced = Enhancement(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
         document = enhanced.document({} if no_controls else enhanced.controls(options))
         # The folder of a choice: in a run's folder by default; of a file without a benchmark nowhere.
@@ -79,7 +79,7 @@ def ace(
         _plot(documents, answers, output)
     if as_json:
         console.write_json(documents if len(documents) > 1 else documents[0])
-    report(outcomes, as_json=False, again=["reelbench", "ace", *given(context)], quiet=as_json)
+    report(outcomes, as_json=False, again=["reelbench", "ace", *options_given(context)], quiet=as_json)
     check_judged(outcomes)
     if all(document["unparsed"] == document["candidates"] for document in documents):
         raise ReelbenchError(
@@ -151,7 +151,7 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
     metrics = [metric for metric in spec.metrics if metric.name in there]
     if metrics and len(documents) > 1:
         first, path = metrics[0], output / "ace.svg"
-        series, span = marks(first.name, by_length=False), first.high - first.low
+        series, span = marks(first.name, by_length=False), first.in_unit.high - first.in_unit.low
         name = f"{first.title}, {first.in_unit.label}"
         write_text(path, lines(title, name, series, "candidates of each question", least=span / 10))
         console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")

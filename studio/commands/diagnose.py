@@ -11,11 +11,11 @@ import typer
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, chosen, reports_status, task_names
+from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, choice, reports_status, task_names
 from reelbench.registry import settings
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
-from reelbench.studio.data_files import published
+from reelbench.studio.data_files import from_papers
 
 if TYPE_CHECKING:
     from reelbench.studio.diagnosis.asking import RoleModels
@@ -111,7 +111,7 @@ def graphs(
     if as_json:
         console.write_json(counted)
     else:
-        groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": published("diagnosis")["graphs"]}
+        groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": from_papers("diagnosis")["graphs"]}
         table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
         for group, figures in groups.items():
             spreads = (figures[key] for key in ("nodes", "timestamps", "edges", "depth"))
@@ -192,7 +192,7 @@ def run(
     ours = any(model.local for model in (*models.options.values(), *(judge.members if judge else ())))
     with Worker() as kept:
         start = None if ours else kept
-        sampling = chosen(frames, settings.FRAMES, FrameSampling.parse)
+        sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
         asked = attempts.LmmsEval(
             name, context.args, judge, console.note, frames=sampling, bar=console.progress, start=start
         )
@@ -224,15 +224,15 @@ def report(
         raise InputError("--round: holds two diagnoses against each other; give two DIRs")
     agreement = None
     if people:
-        from reelbench.studio.diagnosis.folder import judged
+        from reelbench.studio.diagnosis.folder import judged_steps
         from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
         from reelbench.studio.review import evidence, kinds
 
         reviews = kinds.read(people)
         if reviews.kind != "nodes":
             raise InputError(f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
-        codes, still_open, alpha = evidence.NODES.settled(reviews)
-        measured = asdict(tagger_agreement(judged(unique[0]), codes))
+        codes, still_open, alpha = evidence.NODES.settled_codes(reviews)
+        measured = asdict(tagger_agreement(judged_steps(unique[0]), codes))
         about = {"people": len(reviews.reviewers), "alpha": alpha, "open": len(still_open)}
         agreement = about | measured  # with the tagger, and with each other
     _report(*unique, as_json=as_json, people=agreement, only=only)
@@ -250,7 +250,7 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
     from reelbench.studio.diagnosis.loop import UNREAD
 
     _report(diagnosis, as_json=as_json)
-    stops = {record.stop for record in diagnosis.rounds()}
+    stops = {step.record.stop for step in diagnosis.steps()}
     if stops and stops <= UNREAD:
         why = ", ".join(sorted(filter(None, stops)))
         raise ReelbenchError(f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread")
@@ -279,7 +279,7 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
             title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
             rows = [
                 ("says the same", _percent(same["value"], same["ci95"]), ""),
-                ("the same in CURVE, D.3 (60 questions)", f"{published('diagnosis')['people_agree']:.1%}", ""),
+                ("the same in CURVE, D.3 (60 questions)", f"{from_papers('diagnosis')['people_agree']:.1%}", ""),
                 ("Cohen's kappa", kappa, ""),
                 ("first error found", _percent(first["found"]), str(first["erroneous"])),
                 ("no error, none seen", _percent(first["cleared"]), str(first["correct"])),
@@ -302,12 +302,25 @@ def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
         *("locale", *(f"#{name}" for name in names), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
-        counted = [locales.get(locale) for locales in (*first, published("diagnosis")["consensus"])]
+        counted = [locales.get(locale) for locales in (*first, from_papers("diagnosis")["consensus"])]
         table.add_row(locale, *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted))
     if any(first):
         console.show(table)
     for figures in documents:
-        _show_rates(figures)
+        # How many first answers were right by size of graph and by skill, and the errors of a skill's questions.
+        sizes = figures["sizes"] or {}
+        groups = {"nodes": sizes.get("nodes", {}), "depth": sizes.get("depth", {}), "skill": figures["skills"]}
+        for title, rates in groups.items():
+            errors = ("#errors a question", "most of them") if title == "skill" else ()
+            table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
+            for name, rate in rates.items():
+                cells = [_percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
+                if labels := rate.get("labels"):
+                    most, each = max(labels.items(), key=lambda label: label[1])
+                    cells += [f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"]
+                table.add_row(name, *cells)
+            if rates:
+                console.show(table)
 
 
 def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
@@ -331,23 +344,6 @@ def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
     }
 
 
-def _show_rates(figures: dict[str, Any]) -> None:
-    """Show how many first answers were right by size of graph and by skill, and the errors of a skill's questions."""
-    sizes = figures["sizes"] or {}
-    groups = {"nodes": sizes.get("nodes", {}), "depth": sizes.get("depth", {}), "skill": figures["skills"]}
-    for title, rates in groups.items():
-        errors = ("#errors a question", "most of them") if title == "skill" else ()
-        table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
-        for name, rate in rates.items():
-            cells = [_percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
-            if labels := rate.get("labels"):
-                most, each = max(labels.items(), key=lambda label: label[1])
-                cells += [f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"]
-            table.add_row(name, *cells)
-        if rates:
-            console.show(table)
-
-
 def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     if agreement["nodes"]:
         kappa = "undefined" if agreement["kappa"] is None else f"{agreement['kappa']:.2f}"
@@ -365,7 +361,7 @@ def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     console.show(table)
     console.note(
         f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "
-        f"{published('diagnosis')['other_tagger']:.0%}"
+        f"{from_papers('diagnosis')['other_tagger']:.0%}"
     )
 
 

@@ -122,9 +122,9 @@ def _show(profiles: "list[Profile]", *, judged: bool) -> None:
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
     if papers:
-        from reelbench.studio.data_files import published
+        from reelbench.studio.data_files import from_papers
 
-        source = published("profiles")
+        source = from_papers("profiles")
         console.note(f"paper: {source['cite']}, of {source['of']} ({_tools(source['made_with'])})")
     for measured in profiles:
         if measured.made_with:
@@ -194,13 +194,13 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
         if plot is not None and any(values[0] < values[-1] for values in series.values()):
             made[f"{name}-{side}"] = histogram(f"{plot[0]}, {side}s", series, plot[1])
     for facet in dict.fromkeys(facet for profile in profiles for facet in profile.labels):
-        titled, safe = facet.replace("_", " "), _safe(facet)
+        titled = facet.replace("_", " ")
         known = {profile.name: profile.labels[facet] for profile in profiles if facet in profile.labels}
         shares = {name: {label: found.share for label, found in labels.items()} for name, labels in known.items()}
         # Of how many questions a profile knows the facet: what its shares are of.
         largest = {name: max(labels.values(), key=lambda label: label.n) for name, labels in known.items()}
         of = {name: round(100 * label.n / label.share) for name, label in largest.items()}
-        made[f"labels-{safe}"] = bars(f"Questions by {titled}", shares, n=of)
+        made[f"labels-{facet}"] = bars(f"Questions by {titled}", shares, n=of)
         for name, labels in known.items():
             # Frequency against rate, the rarest first: CogME's weak labels stand at the top (Figure 4).
             judged = [(label, found) for label, found in labels.items() if found.accuracy is not None]
@@ -209,17 +209,17 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
                     "share of questions": {label: found.share for label, found in rare},
                     "answered right": {label: found.accuracy or 0.0 for label, found in rare},
                 }
-                made[f"rates-{safe}"] = bars(f"{name}: {titled}, %", rates)
+                made[f"rates-{facet}"] = bars(f"{name}: {titled}, %", rates)
     # Of English; what a data set in another language has most of stands as it is.
     joining = set(studio_data("words.yaml")["joining"].split())
     for profile in profiles:
         words = {word: n for word, n in profile.vocabulary.items() if len(word) > 1 and word not in joining}
         if terms := dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:_TERMS]):
             title = f"{profile.name}: the {len(terms)} most frequent words"
-            made[f"terms-{_safe(profile.name)}"] = bars(title, {"": terms}, counts=True)
+            made[f"terms-{profile.name}"] = bars(title, {"": terms}, counts=True)
         if (drawn := _radars(profile)) is not None:
             made["radars"] = drawn
-    return made
+    return {re.sub(r"[^\w.-]+", "_", name): svg for name, svg in made.items()}
 
 
 def _radars(profile: "Profile") -> str | None:
@@ -234,7 +234,3 @@ def _radars(profile: "Profile") -> str | None:
     if all(accuracy is None for panel in panels.values() for (accuracy,) in panel.values()):
         return None
     return radars(f"{profile.name}: what was understood", [""], panels, unit="answered right, %", high=100, digits=1)
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", name)

@@ -85,8 +85,9 @@ class RoleModels:
 
 def spent(askers: Mapping[str, Asker]) -> dict[str, Any]:
     """Return the models' usage by role, without what differs between a run and its repetition."""
-    tallies = {role: (asker.options.model, asker.tally) for role, asker in askers.items() if asker.tally.replies}
-    by_role = {role: {**of.taken(), "model": model, "replies": of.replies} for role, (model, of) in tallies.items()}
+    asked = {role: asker for role, asker in askers.items() if asker.tally.replies}
+    models = {role: {"model": asker.options.model, "replies": asker.tally.replies} for role, asker in asked.items()}
+    by_role = {role: asked[role].tally.record_fields() | models[role] for role in asked}
     return SpentByRole.model_validate(by_role).model_dump()
 
 
@@ -128,7 +129,7 @@ async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFile
 
     material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
     messages = prompts.messages("graph.txt", material, parts={"human_response": question.steps})
-    asked = await asker.ask(messages, past_reasoning(read), again=prompts.again)
+    asked = await asker.ask(messages, past_reasoning(read), again=prompts.retry)
     if asked.value is not None:
         return asked.value
     return asked.reason if asked.reason is not None and asked.reason in COMES_BACK else GRAPH_INVALID
@@ -232,7 +233,7 @@ async def tag(
     parts = {place: material[tag] for place, tag in _PRINTED.items()} | {"evidence_graph_json": printed_map(graph)}
     messages = prompts.messages("tag.txt", list(material.items()), parts=parts)
     replies = await asyncio.gather(
-        *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.again) for vote in range(votes))
+        *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.retry) for vote in range(votes))
     )
     reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
     if reasons:  # what may come another time is said first: then the same is asked again

@@ -11,11 +11,11 @@ from reelbench.judges.judge_run import judge_of
 from reelbench.judges.prompting import load_prompts
 from reelbench.registry import discovery, settings
 from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_json, write_json
+from reelbench.registry.files import write_json
 from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import JudgeRecord, Sample
+from reelbench.registry.records import Item, JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, result_files
 from reelbench.studio.diagnosis.folder import CUES, Attempt
@@ -130,8 +130,8 @@ class LmmsEval:
         ReelbenchError where lmms-eval failed, or the judge can't be asked now.
         """
         output = run / "lmms_eval"
-        logged = _ended(output, self.task.name)
-        if logged is None:
+        ended = _finished_task(output, self.task.name)
+        if ended is None:
             # What a run left that was cut short is no part of this one.
             shutil.rmtree(output, ignore_errors=True)
             arguments = [*self.arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
@@ -145,11 +145,11 @@ class LmmsEval:
                 stdout=_STDERR,
                 start=self.start,
             )
-            logged = _ended(output, self.task.name)
-        if logged is None:
+            ended = _finished_task(output, self.task.name)
+        if ended is None:
             raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")
-        items = run_logs.logged_items(logged.samples).items
-        data = run_logs.data_name(read_json(logged.results), logged)
+        logged, items = ended
+        data = run_logs.data_name(logged)
         items += run_logs.media_missing(data, {item.id for item in items}, self.note)
         raw = run_logs.raw_replies(logged.samples)
         verdicts: Mapping[str, Verdict] = {}
@@ -166,11 +166,12 @@ class LmmsEval:
         return [_attempt(self.spec, sample, raw.get(sample.id)) for sample in samples]
 
 
-def _ended(output: Path, task: str) -> run_logs.LoggedTask | None:
-    """Return the logged task of a run, or None where it has not ended: its samples are written last, one by one."""
+def _finished_task(output: Path, task: str) -> tuple[run_logs.LoggedTask, list[Item]] | None:
+    """Return a run's logged task and its items; None where it has not ended: samples are written last, one by one."""
     with suppress(InputError):
         for logged in run_logs.logged_tasks(output):
             if logged.task == task:
-                counted = read_json(logged.results).get("n-samples", {}).get(task, {}).get("effective")
-                return logged if len(run_logs.logged_items(logged.samples).items) == counted else None
+                counted = logged.document.get("n-samples", {}).get(task, {}).get("effective")
+                items = run_logs.logged_items(logged.samples).items
+                return (logged, items) if len(items) == counted else None
     return None

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
@@ -114,7 +114,7 @@ class Step:
     """What the model was told."""
 
     @property
-    def settled(self) -> dict[str, NodeTag]:
+    def settled_tags(self) -> dict[str, NodeTag]:
         """The tags of the nodes that this round itself settled, in topological order."""
         return {key: tag for key, tag in self.record.nodes.items() if tag.settled == self.record.round}
 
@@ -154,7 +154,7 @@ class Folder:
         return settings
 
     @contextmanager
-    def held(self, note: Callable[[str], None]) -> Iterator[int]:
+    def locked(self, note: Callable[[str], None]) -> Iterator[int]:
         """Hold the folder against other processes; yields what a child process keeps open to hold it as well."""
         self.path.mkdir(parents=True, exist_ok=True)
         # A link in its place, of a folder that a stranger made, would have its file emptied.
@@ -173,9 +173,10 @@ class Folder:
         """The questions that were asked."""
         return _records(self.path / _QUESTIONS, ReasonedQuestion)
 
-    def keep_questions(self, questions: Iterable[ReasonedQuestion]) -> None:
-        """Write the questions that were asked."""
+    def keep(self, questions: Iterable[ReasonedQuestion], graphs: Iterable[Graph]) -> None:
+        """Write the questions that were asked, and their graphs."""
         write_jsonl(self.path / _QUESTIONS, (question.model_dump(mode="json", by_alias=True) for question in questions))
+        write_records(self.path / GRAPHS, graphs)
 
     @property
     def graphs(self) -> dict[str, Graph]:
@@ -184,10 +185,6 @@ class Folder:
         if not path.is_file() or not path.stat().st_size:
             return {}
         return {graph.id: graph for graph in read_graphs(path)}
-
-    def keep_graphs(self, graphs: Iterable[Graph]) -> None:
-        """Write the questions' graphs."""
-        write_records(self.path / GRAPHS, graphs)
 
     # --- rounds -----------------------------------------------------------------------------------------------------
 
@@ -212,10 +209,6 @@ class Folder:
             cues[key] = record.cue
         return steps
 
-    def rounds(self) -> list[Round]:
-        """Return the records of all rounds that are over, as of `steps`."""
-        return [step.record for step in self.steps()]
-
     def over(self, number: int) -> list[Round] | None:
         """Return a round's records; None where it is not over."""
         path = self._round(number) / ISOLATION
@@ -233,7 +226,7 @@ class Folder:
     def spent(self) -> list[dict[str, Spent]]:
         """Return the models' usage by round and role."""
         paths = sorted(self.path.glob(f"rounds/*/{_ASKED}"))
-        return [checked(SpentByRole, read_json(path), str(path)).root for path in paths]
+        return [record_of(SpentByRole, read_json(path), str(path)).root for path in paths]
 
     def run(self, number: int, run: int) -> Path:
         """Return the folder of one of a round's runs."""
@@ -254,18 +247,13 @@ class Folder:
         return self.path / "rounds" / str(number)
 
 
-def keep_answers(run: Path, attempts: Iterable[Attempt]) -> None:
-    """Write what came of a run: the mark that it has ended."""
-    write_records(run / ANSWERS, attempts)
-
-
 def write_records(path: Path, records: Iterable[BaseModel]) -> None:
     """Write records as JSON Lines."""
     write_jsonl(path, (record.model_dump(mode="json") for record in records))
 
 
 def _records(path: Path, model: type[RecordT]) -> list[RecordT]:
-    return [checked(model, line, f"{path}, line {number}") for number, line in read_jsonl(path)]
+    return [record_of(model, line, f"{path}, line {number}") for number, line in read_jsonl(path)]
 
 
 def read_questions(
@@ -304,7 +292,7 @@ def read_questions(
     for where, row in rows:
         if not isinstance(row, Mapping):
             raise InputError(f"{where}: is not an object with id, question, answer and {STEPS}")
-        question = checked(ReasonedQuestion, row, where)
+        question = record_of(ReasonedQuestion, row, where)
         if question.id in questions:
             raise InputError(f"{where}: the id {question.id!r} is there already; keep one of them")
         questions[question.id] = question
@@ -313,7 +301,7 @@ def read_questions(
     return list(questions.values())
 
 
-def judged(folder: Folder) -> list[Step]:
+def judged_steps(folder: Folder) -> list[Step]:
     """Return every attempt on which the tagger settled a node; InputError as of `settings` and `steps`."""
     folder.settings()
-    return [step for step in folder.steps() if step.settled]
+    return [step for step in folder.steps() if step.settled_tags]

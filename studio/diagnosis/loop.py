@@ -16,9 +16,9 @@ from reelbench.registry.files import write_jsonl
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
 from reelbench.studio.diagnosis import asking
-from reelbench.studio.diagnosis.folder import CUES, Attempt, Folder, ReasonedQuestion, keep_answers
+from reelbench.studio.diagnosis.folder import ANSWERS, CUES, Attempt, Folder, ReasonedQuestion, write_records
 from reelbench.studio.evidence.graphs import Graph
-from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped
+from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped_round
 
 _ENDS: dict[str, Stop] = {
     Reason.MODEL_FAILED: "model_failed",
@@ -66,7 +66,7 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
         ReelbenchError: A model can't be asked now, or failed on a question; the same call goes on from there.
     """
     folder = Folder(out)
-    with folder.held(plan.models.note) as lock:
+    with folder.locked(plan.models.note) as lock:
         asked = plan.models.options
         sampling = {role: sent for role in asking.ROLES if role in asked and (sent := asked[role].sampling({}))}
         folder.begin(
@@ -88,13 +88,13 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
             if records is not None and retry and any(record.stop in UNREAD for record in records):
                 records, reopened = None, True  # and what follows from it
             if records is None:
-                attempts = _answered(folder, number, cues, plan, lambda run: answer(run, lock))
+                attempts = _attempts_of(folder, number, cues, plan, lambda run: answer(run, lock))
                 graphs = dict(folder.graphs if number > 1 else plan.graphs)
-                records, spent = _tagged(plan, number, attempts.values(), history, graphs)
+                records, spent = _tag_attempts(plan, number, attempts.values(), history, graphs)
                 if number == 1:
                     questions = {question.id: question for question in plan.questions}
-                    folder.keep_questions(questions[key] for key in attempts)
-                    folder.keep_graphs(graphs[key] for key in attempts if key in graphs)
+                    asked_of = [questions[key] for key in attempts]
+                    folder.keep(asked_of, [graphs[key] for key in attempts if key in graphs])
                 folder.end(number, records, spent)
             for record in records:
                 history.setdefault(record.id, []).append(record)
@@ -105,7 +105,7 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
     return folder
 
 
-def _answered(
+def _attempts_of(
     folder: Folder, number: int, cues: Mapping[str, str], plan: Plan, answer: Callable[[Path], Sequence[Attempt]]
 ) -> dict[str, Attempt]:
     """Return every question's attempt in a round: those that came, and, where some are lacking, those of a new run."""
@@ -122,7 +122,7 @@ def _answered(
     if lacking and not (attempts and plan.skip_failed):
         run = folder.run(number, folder.runs(number) + 1)
         write_jsonl(run / CUES, ({"id": key, "cue": cues[key]} for key in lacking))
-        keep_answers(run, answer(run))
+        write_records(run / ANSWERS, answer(run))  # the mark that it has ended
         attempts, lacking = there()
     if lacking and not plan.skip_failed:
         raise ReelbenchError(
@@ -133,7 +133,7 @@ def _answered(
     return {key: attempts[key] for key in cues if key in attempts}
 
 
-def _tagged(
+def _tag_attempts(
     plan: Plan,
     number: int,
     attempts: Iterable[Attempt],
@@ -150,7 +150,7 @@ def _tagged(
     def ended(key: str, reason: Stop) -> Round:
         if key not in graphs:
             return Round(id=key, round=number, nodes={}, stop=reason)
-        return stopped(graphs[key], history.get(key, ()), reason)
+        return stopped_round(graphs[key], history.get(key, ()), reason)
 
     async def tagged(attempt: Attempt) -> Round:
         key, before = attempt.id, history.get(attempt.id, ())

@@ -20,7 +20,7 @@ from reelbench.registry.errors import MediaError
 from reelbench.registry.files import address, read_json, write_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.stats.agreement import cohen_kappa
-from reelbench.stats.intervals import Estimate, cluster_sums, difference_of_means, mean_over_clusters
+from reelbench.stats.intervals import cluster_sums, difference_of_means, mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
 from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion, Spent, Step
 from reelbench.studio.evidence import isolation
@@ -122,7 +122,7 @@ def figures(folder: Folder) -> dict[str, Any]:
         "sizes": _by_size(answers, folder.graphs),
         "skills": _by_skill(answers, errors),
         "right_answers": _right_answers([step for step in every if step.record.stop == _RIGHT]),
-        "models": _summed(folder.spent()),
+        "models": _sum_usage(folder.spent()),
         "judge": read_json(judges[0]) if judges else None,
     }
 
@@ -153,9 +153,8 @@ def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]
     """Return the number of errors with one of the labels, their share of all, and its interval."""
     if not errors:
         return {"n": 0, "share": None, "ci95": None}
-    hits = [error.label in labels for error in errors]
-    share = _over_videos(hits, [error.question for error in errors])
-    return {"n": sum(hits), "share": share.value, "ci95": share.ci95}
+    rate = _rate([(error.question, error.label in labels) for error in errors])
+    return {"n": sum(error.label in labels for error in errors), "share": rate["right"], "ci95": rate["ci95"]}
 
 
 def _locales(errors: Sequence[_Error], asked: Mapping[str, int]) -> dict[str, dict[str, Any]]:
@@ -228,7 +227,7 @@ def _times(steps: Iterable[Step]) -> dict[str, Any]:
 
 def _right_answers(steps: Iterable[Step]) -> dict[str, Any] | None:
     """Return the tagger's verdicts on right answers, on the nodes that were open; None where it was asked of none."""
-    by_answer = [list(step.settled.values()) for step in steps if step.settled]
+    by_answer = [list(step.settled_tags.values()) for step in steps if step.settled_tags]
     if not by_answer:
         return None
     tags = [tag for tags in by_answer for tag in tags]
@@ -241,7 +240,7 @@ def _right_answers(steps: Iterable[Step]) -> dict[str, Any] | None:
     }
 
 
-def _summed(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Any]:
+def _sum_usage(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Any]:
     """Add up what asking came to, by role."""
     models: dict[str, dict[str, Any]] = {}
     for role, spent in (pair for by_role in rounds for pair in by_role.items()):
@@ -292,12 +291,9 @@ def _by_skill(answers: Iterable[_Answer], errors: Iterable[_Error]) -> dict[str,
 
 
 def _rate(answers: Sequence[_Answer]) -> dict[str, Any]:
-    share = _over_videos([right for _, right in answers], [question for question, _ in answers])
+    videos = [question.cluster for question, _ in answers]
+    share = mean_over_clusters(np.array([right for _, right in answers], dtype=float), videos, bounds=(0, 1))
     return {"n": len(answers), "right": share.value, "ci95": share.ci95}
-
-
-def _over_videos(hits: Sequence[bool], questions: Iterable[ReasonedQuestion]) -> Estimate:
-    return mean_over_clusters(np.array(hits, dtype=float), [each.cluster for each in questions], bounds=(0, 1))
 
 
 # --- two diagnoses --------------------------------------------------------------------------------------------------
@@ -311,13 +307,10 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[
     """
     kinds: dict[tuple[str, str | None], int] = {}
     pairs: list[tuple[int, ...]] = []
-    for steps in _both_lost(first, second):
-        if steps[0].graph != steps[1].graph:
-            continue
-        for node in steps[0].record.nodes:
-            tags = [step.record.nodes[node] for step in steps]
-            if all(_counts(tag, number) for tag in tags):
-                pairs.append(tuple(kinds.setdefault((tag.status, tag.label), len(kinds)) for tag in tags))
+    for (one, tags), (other, others) in _both_lost(first, second, number):
+        if one.graph == other.graph:
+            both = [(tag, others[node]) for node, tag in tags.items() if node in others]
+            pairs += [tuple(kinds.setdefault((tag.status, tag.label), len(kinds)) for tag in pair) for pair in both]
     return {
         "nodes": len(pairs),
         "same": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
@@ -331,14 +324,11 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> dic
     `questions` counts them; `shares`: label, and `perception` -> its share of `a`'s errors in them and of `b`'s, their
     `difference` (a minus b) and its `ci95`, paired over videos; None where either has no error.
     """
-    shared = _both_lost(first, second)
-    errors = [
-        [[tag.label for tag in step.record.nodes.values() if tag.label and _counts(tag, number)] for step in steps]
-        for steps in shared
-    ]
+    shared = _both_lost(first, second, number)
+    errors = [[[tag.label for tag in tags.values() if tag.label] for _, tags in pair] for pair in shared]
     if not all(any(found) for found in zip(*errors, strict=True)) or not errors:
         return {"questions": len(shared), "shares": None}
-    clusters = [one.question.cluster for one, _ in shared]
+    clusters = [one.question.cluster for (one, _), _ in shared]
     shares: dict[str, Any] = {}
     for name, labels in {**{label: {label} for label in LABELS}, "perception": PERCEPTION}.items():
         columns = [
@@ -350,18 +340,22 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> dic
     return {"questions": len(shared), "shares": shares}
 
 
-def _both_lost(first: Folder, second: Folder) -> list[tuple[Step, Step]]:
-    """Return the last wrong round in both diagnoses of each question that neither has right at first, by its id."""
-    lost: list[dict[str, Step]] = []
+_Lost = tuple[Step, dict[str, NodeTag]]
+"""A question's last wrong round, and the tags that count, by node: those that `number` settled, or any round."""
+
+
+def _both_lost(first: Folder, second: Folder, number: int | None) -> list[tuple[_Lost, _Lost]]:
+    """Return what both diagnoses have of each question that neither has right at first, by its id."""
+    lost: list[dict[str, _Lost]] = []
     for folder in (first, second):
         right = {key for key, attempt in folder.answers(1).items() if attempt.right is True}
         wrong = [step for step in folder.steps() if step.record.stop != _RIGHT]
-        lost.append({step.question.id: step for step in wrong if step.question.id not in right})
+        lost.append({})
+        for step in [step for step in wrong if step.question.id not in right]:
+            settled = {node: tag for node, tag in step.record.nodes.items() if tag.settled is not None}
+            counted = {node: tag for node, tag in settled.items() if number in (None, tag.settled)}
+            lost[-1][step.question.id] = step, counted
     return [(lost[0][key], lost[1][key]) for key in sorted(lost[0].keys() & lost[1].keys())]
-
-
-def _counts(tag: NodeTag, number: int | None) -> bool:
-    return tag.settled is not None and number in (None, tag.settled)
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def tagger_agreement(judged: Sequence[Step], people: Mapping[Node, str]) -> Tagg
     """Hold a tagger against what people say of nodes, as far as they do; InputError where no node is judged by both."""
     tagger: dict[str, dict[str, str]] = {}
     for step in judged:
-        codes = {key: tag.label or tag.status for key, tag in step.settled.items()}
+        codes = {key: tag.label or tag.status for key, tag in step.settled_tags.items()}
         tagger.setdefault(step.question.id, {}).update(codes)
     steps = {step.question.id: step for step in judged}
     triples = [

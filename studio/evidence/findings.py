@@ -39,6 +39,7 @@ LABEL_OF: dict[Cause, Label] = {cause: about["label"] for cause, about in _CAUSE
 """Cause -> label, in the order of Fig. 6."""
 
 SubCause = Literal["planning", "logic"]
+_SUB_CAUSE: dict[Cause, SubCause] = {"planning": "planning", "logic": "logic"}
 
 TOLERANCE = 5.0
 """Seconds that a critical time may be off (Fig. 6)."""
@@ -131,12 +132,9 @@ def decide(finding: Finding, node: Node) -> NodeVerdict:
         raise ValueError(f"found is {finding.found}, so cause (or causes) names one of {', '.join(LABEL_OF)}")
     earliest = min(causes, key=list(LABEL_OF).index)
     # A reply without a first cause, which a prompt of the user's may ask for, has the one reading only.
-    return _wrong(finding.cause or earliest, by_order=LABEL_OF[earliest], **kept)
-
-
-def _wrong(cause: Cause, **kept: Any) -> NodeVerdict:  # noqa: ANN401 - as its fields
-    sub_cause = cause if cause in ("planning", "logic") else None
-    return NodeVerdict(status="wrong", label=LABEL_OF[cause], sub_cause=sub_cause, **kept)
+    cause = finding.cause or earliest
+    kept |= {"label": LABEL_OF[cause], "sub_cause": _SUB_CAUSE.get(cause), "by_order": LABEL_OF[earliest]}
+    return NodeVerdict(status="wrong", **kept)
 
 
 def seconds_off(model_time: str | None, node: Node) -> float | None:
@@ -225,4 +223,4 @@ def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
     cause = (_CHECKS | _NAMES).get(reason.casefold())
     if cause is None:
         raise ValueError(f"missing_evidence_reason is {reason!r:.40}, not among {', '.join(LABELS)}")
-    return _wrong(cause, **kept)
+    return NodeVerdict(status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSE.get(cause), **kept)

@@ -9,7 +9,7 @@ from html import escape
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from reelbench.pages.svg import INK, SOFT, framed, text
+from reelbench.pages.svg import INK, SOFT, svg_document, text
 from reelbench.registry.files import valid_text
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
@@ -40,7 +40,18 @@ def to_mermaid(graph: Graph) -> str:
     named, edges = _named(graph)
     lines = ["flowchart LR"]
     for name, label in named.items():
-        lines.append(f'  {name}["{"<br/>".join(map(_mermaid, label))}"]')
+        # All but letters, digits, combining marks and spaces goes as a character code: Mermaid finds quotes, brackets,
+        # Markdown, comments, styles and HTML in labels.
+        coded = "<br/>".join(
+            "".join(
+                char
+                if char.isalnum() or char == " " or unicodedata.category(char).startswith("M")
+                else f"#{ord(char)};"
+                for char in line
+            )
+            for line in label
+        )
+        lines.append(f'  {name}["{coded}"]')
     return "\n".join([*lines, *(f"  {parent} --> {child}" for parent, child in edges)]) + "\n"
 
 
@@ -61,15 +72,6 @@ def _named(graph: Graph) -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
 def heading(node: Node) -> str:
     """Return a node's name, and its time where it has one."""
     return node.id if node.timestamp == NOT_APPLICABLE else f"{node.id} · {node.timestamp}"
-
-
-def _mermaid(text: str) -> str:
-    # All but letters, digits, combining marks and spaces goes as a character code: Mermaid finds quotes, brackets,
-    # Markdown, comments, styles and HTML in labels.
-    return "".join(
-        char if char.isalnum() or char == " " or unicodedata.category(char).startswith("M") else f"#{ord(char)};"
-        for char in text
-    )
 
 
 # Light enough for dark text at a contrast of 7 to 1, whatever the page's own colours.
@@ -135,7 +137,7 @@ def to_svg(graph: Graph) -> str:
     title, width = one_line(graph.id), len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
     height = max(layout[depths[key]][key] + tall / 2 for key, tall in heights.items()) + _MARGIN
     heading_line = text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold")
-    return framed(title, height, [heading_line, *arrows, *boxes], width=width)
+    return svg_document(title, height, [heading_line, *arrows, *boxes], width=width)
 
 
 def _left(column: int) -> float:

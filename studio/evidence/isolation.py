@@ -104,9 +104,9 @@ def advance(
     """
     number = len(history) + 1
     if sum(vote is not None for vote in votes) < _majority(len(votes)):
-        return stopped(graph, history, "answer_right" if answer_right else "tagger_unparsable")
+        return stopped_round(graph, history, "answer_right" if answer_right else "tagger_unparsable")
     cued = {record.corrects for record in history if record.corrects is not None}
-    tags = _merged(graph, history, votes, cued)
+    tags = _merge_votes(graph, history, votes, cued)
     known = {key for key in graph.order if key in cued or _is_found(tags[key])}
     # What is wrong and not known, the first in topological order: the next attempt is told of it.
     failing = next((key for key in graph.order if tags[key].status in _FAILING and key not in known), None)
@@ -116,7 +116,7 @@ def advance(
     elif all(tag.settled is not None for tag in tags.values()):
         stop = "all_evaluated"
     elif failing is not None:
-        told = _chosen(cues, votes, graph, failing) or _cue(graph, tags, known, failing)
+        told = _cue(graph, tags, known, failing, zip(cues, votes, strict=False))
     elif history and any(tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in tags):
         told, corrects = history[-1].cue, history[-1].corrects  # it was not taken up: told once more
     else:  # what is open lies behind nodes on which the votes differ, or no vote judged it and nothing was told yet
@@ -128,7 +128,7 @@ def advance(
     return Round(id=graph.id, round=number, nodes=tags, cue=told, corrects=corrects, stop=stop)
 
 
-def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
+def stopped_round(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
     """Return the record of a round that brought no tags; the nodes stand as they did."""
     before = history[-1].nodes if history else {}
     tags = {key: before.get(key, NodeTag(status="undetermined")) for key in graph.order}
@@ -137,13 +137,26 @@ def stopped(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
     return Round(id=graph.id, round=len(history) + 1, nodes=tags, stop=reason)
 
 
-def _cue(graph: Graph, tags: Mapping[str, NodeTag], known: Collection[str], failing: str) -> str:
-    """Return the cue for a failing node, in English: never what went wrong, or a node that was not evaluated."""
+def _cue(
+    graph: Graph,
+    tags: Mapping[str, NodeTag],
+    known: Collection[str],
+    failing: str,
+    written: Iterable[tuple[str | None, Vote]],
+) -> str:
+    """Return the cue for a failing node, in English: never what went wrong, or a node that was not evaluated.
+
+    It is that of the first vote that has `written` one and for which this is the first failing node, else the graph's.
+    """
+    for cue, vote in written:
+        first = next((key for key in graph.order if vote and key in vote and vote[key].status in _FAILING), None)
+        if cue and first == failing:
+            return cue
     facts, node = [key for key in graph.order if key in known], graph.by_id[failing]
-    lines = ["Known about this question so far:", *(_stated(graph.by_id[key]) for key in facts)] if facts else []
-    lines += ["What to work from next:", _stated(node)]
+    lines = ["Known about this question so far:", *(_node_line(graph.by_id[key]) for key in facts)] if facts else []
+    lines += ["What to work from next:", _node_line(node)]
     if node.parents and tags[failing].label == "Reasoning":
-        lines += ["It follows from these together:", *(_stated(graph.by_id[key]) for key in node.parents)]
+        lines += ["It follows from these together:", *(_node_line(graph.by_id[key]) for key in node.parents)]
     return "\n".join(lines)
 
 
@@ -180,22 +193,23 @@ def voted_on(record: Round) -> list[NodeTag]:
 
 def agreeing(tag: NodeTag) -> int | None:
     """Return the number of a node's votes that agree on status and label; None where no majority does."""
-    winner = _winner(tag.votes)
-    return winner and winner[1]
+    _, times = _majority_vote(((vote.status, vote.label) for vote in tag.votes if vote is not None), len(tag.votes))
+    return times
 
 
-def _merged(graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]) -> dict[str, NodeTag]:
+def _merge_votes(graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]) -> dict[str, NodeTag]:
     before, number = history[-1].nodes if history else {}, len(history) + 1
     tags: dict[str, NodeTag] = {}
     for key in graph.order:
         verdicts = tuple(None if vote is None else vote.get(key) for vote in votes)
-        read, winner = [verdict for verdict in verdicts if verdict is not None], _winner(verdicts)
+        read = [verdict for verdict in verdicts if verdict is not None]
+        winner, times = _majority_vote(((each.status, each.label) for each in read), len(verdicts))
         voted = NodeTag(status="undecided", votes=verdicts)
-        if winner is not None:
-            (status, label), times = winner
+        if winner is not None and times is not None:
+            status, label = winner
             # A sub-cause only where more than half of this majority names the same.
-            cause = _agreed((each.sub_cause for each in read if (each.status, each.label) == (status, label)), times)
-            by_order = _agreed((each.by_order for each in read), len(verdicts))
+            cause, _ = _majority_vote((each.sub_cause for each in read if (each.status, each.label) == winner), times)
+            by_order, _ = _majority_vote((each.by_order for each in read), len(verdicts))
             voted = NodeTag(
                 status=status, label=label, sub_cause=cause, by_order=by_order, votes=verdicts, settled=number
             )
@@ -217,26 +231,10 @@ def _is_known(graph: Graph, key: str, tags: Mapping[str, NodeTag], cued: set[str
     return all(parent in cued or _is_found(tags[parent]) for parent in graph.by_id[key].parents)
 
 
-def _chosen(cues: Sequence[str | None], votes: Sequence[Vote], graph: Graph, first: str) -> str | None:
-    """Return the cue of the first vote for which `first` is the first failing node, and so what its cue is of."""
-    for cue, vote in zip(cues, votes, strict=False):
-        failing = (key for key in graph.order if vote and key in vote and vote[key].status in _FAILING)
-        if cue and next(failing, None) == first:
-            return cue
-    return None
-
-
-def _winner(verdicts: Sequence[NodeVerdict | None]) -> tuple[Any, int] | None:
-    """Return the status and label on which a majority of all votes asked for agrees, and the number of these."""
-    counted = Counter((verdict.status, verdict.label) for verdict in verdicts if verdict is not None)
-    kind, times = next(iter(counted.most_common(1)), (None, 0))
-    return (kind, times) if times >= _majority(len(verdicts)) else None
-
-
-def _agreed(said: Iterable[object], of: int) -> Any:  # noqa: ANN401 - one of what is said
-    """Return what a majority of so many votes says; None where there is none."""
-    value, times = Counter(said).most_common(1)[0]
-    return value if times >= _majority(of) else None
+def _majority_vote(said: Iterable[object], of: int) -> tuple[Any, int | None]:
+    """Return what a majority of so many votes says, and how many of them do; twice None where there is none."""
+    value, times = next(iter(Counter(said).most_common(1)), (None, 0))
+    return (value, times) if times >= _majority(of) else (None, None)
 
 
 def _majority(votes: int) -> int:
@@ -247,6 +245,6 @@ def _is_found(tag: NodeTag) -> bool:
     return tag.status == "right" or tag.later == "recovered"
 
 
-def _stated(node: Node) -> str:
+def _node_line(node: Node) -> str:
     evidence = " ".join(node.evidence.split())
     return f"- {evidence}" if node.timestamp == NOT_APPLICABLE else f"- {evidence} (at {node.timestamp})"

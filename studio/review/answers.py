@@ -26,7 +26,7 @@ from reelbench.stats import intervals
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
-from reelbench.studio.review.spans import check_span, far_apart, span_of
+from reelbench.studio.review.spans import far_apart, span_of
 from reelbench.tasks.submissions import Prediction, reference_of, submission_suffix, write_submission
 
 _RESAMPLES = 1000
@@ -45,11 +45,7 @@ class BlindAnswers(ReviewKind):
         options = dict(zip(LETTERS, row.get("options") or (), strict=False))
         asks = (text, parts.ask_of({**choice, "options": options}), span)
         asked = (spec.row_kind == "open", spec.asks_choice, spec.asks_span)
-        return parts.row_item(row, [parts.shown_question(row)], compress(asks, asked))
-
-    def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the span."""
-        check_span(marks, where)
+        return parts.row_item(row, [parts.question_part(row)], compress(asks, asked))
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether people gave different answers (case and space apart), or spans that hardly overlap."""
@@ -74,22 +70,22 @@ class BlindAnswers(ReviewKind):
                     f"{name}'s file, field marks.{strangers[0]}: {spec.id} {located.split} has no such question"
                 )
             if marks:
-                people[name] = _scored(spec, known, marks, hidden=hidden)
+                people[name] = _scores(spec, known, marks, hidden=hidden)
         if not people:
             raise InputError("nothing is answered in these files yet")
-        metrics = {} if hidden else _pooled(spec, {name: scored.samples for name, scored in people.items()})
+        metrics = {} if hidden else _pooled_metrics(spec, {name: scored.samples for name, scored in people.items()})
         settled = {}
         for item, given in reviews.marks().items() if reviews.decisions else ():
             # What was decided, else what all who answered agree on.
             marks = reviews.decisions.get(item) or (next(iter(given.values())) if not self.disagrees(given) else {})
             if _answered(marks):
                 settled[item] = marks
-        together = {"together": _scored(spec, known, settled, hidden=hidden)} if settled else {}
+        together = {"together": _scores(spec, known, settled, hidden=hidden)} if settled else {}
         figures = {
             "setting": "human",
             "metrics": metrics,
-            "people": {name: _figures(scored) for name, scored in people.items()},
-            **{name: _figures(scored) for name, scored in together.items()},
+            "people": {name: _figures(scored, hidden=hidden) for name, scored in people.items()},
+            **{name: _figures(scored, hidden=hidden) for name, scored in together.items()},
         }
         title = f"{reviews.benchmark} {reviews.split}, setting human, {len(people)} people"
         rows = [
@@ -109,10 +105,9 @@ class BlindAnswers(ReviewKind):
 ANSWERS = BlindAnswers()
 
 
-def _figures(scored: ScoredItems) -> dict[str, Any]:
-    return {
-        name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in scored.metrics.items()
-    }
+def _figures(scored: ScoredItems, *, hidden: bool) -> dict[str, Any]:
+    metrics = {} if hidden else scored.numbers.metrics
+    return {name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in metrics.items()}
 
 
 def _write(
@@ -151,7 +146,7 @@ def _answered(marks: Marks) -> bool:
     return bool(marks.get("answer") or marks.get("span"))
 
 
-def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
+def _scores(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
     items = []
     for item, given in sorted(marks.items()):
         row, answer = known[item], given.get("answer") or ""
@@ -170,10 +165,10 @@ def _scored(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
     if not hidden:
         return aggregation.score(spec, items, overlap=False)
     samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
-    return ScoredItems(samples, {}, {}, aggregation.count(samples), None)
+    return ScoredItems(spec, samples, overlap=False)
 
 
-def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
+def _pooled_metrics(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
     """Return the metrics over people that single answers have: `value`, `ci95`, `n` answers of so many `people`."""
     metrics = {}
     for metric in spec.metrics:
@@ -203,6 +198,6 @@ def _pooled(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict
             sum_draws, count_draws = (np.einsum("rp,pv,rv->r", of_people, table, of_videos) for table in (sums, counts))
             with np.errstate(invalid="ignore"):
                 draws = sum_draws / count_draws
-            ends = intervals.confidence_interval(value, draws, len(videos), bounds=(metric.low, metric.high))
+            ends = intervals.confidence_interval(value, draws, len(videos), bounds=metric.bounds)
             metrics[metric.name] = {"value": value, "ci95": ends, "n": len(cells), "people": len(names)}
     return metrics

@@ -56,7 +56,7 @@ class Audits(ReviewKind):
             else:
                 before = {"revealed": own, "note": judged}.get(ask["name"], [])
                 asks += [*before, {**ask, "shows": [reference]} if ask["name"] == "code" else ask]
-        item = parts.row_item(row, [parts.shown_question(row)], asks)
+        item = parts.row_item(row, [parts.question_part(row)], asks)
         item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in judged]}
         return item
 
@@ -70,12 +70,12 @@ class Audits(ReviewKind):
 
     def is_done(self, marks: Marks) -> bool:
         """Whether there is a code, and a reason where it takes one."""
-        code = _code(marks)
+        code = self.verdict_of(marks)
         return code == "A" or bool(code and marks.get("why"))
 
-    def said(self, marks: Marks) -> str | None:
+    def verdict_of(self, marks: Marks) -> str | None:
         """The code; a question that did not pass the gate has C3."""
-        return _code(marks)
+        return "C3" if marks.get("clarity") == "unclear" else marks.get("code")
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether auditors chose different codes, or mended the question in different ways."""
@@ -84,7 +84,7 @@ class Audits(ReviewKind):
 
     def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether auditors differ, or nobody has yet entered how what goes back is mended."""
-        given = [marks for marks in by_reviewer.values() if _code(marks)]
+        given = [marks for marks in by_reviewer.values() if self.verdict_of(marks)]
         return bool(given) and (self.disagrees(by_reviewer) or not any(map(_stays, given)))
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
@@ -94,10 +94,10 @@ class Audits(ReviewKind):
         """
         settled: dict[str, Marks] = {}
         still_open: list[str] = []
-        codes, marks = self.given(reviews), reviews.marks()
+        codes, marks = self.verdicts_of_all(reviews), reviews.marks()
         for name, said in codes.items():
             decided = reviews.decisions.get(name, {})
-            if _code(decided):
+            if self.verdict_of(decided):
                 settled[name] = decided
             elif self.disagrees(marks[name]):
                 still_open.append(name)
@@ -141,11 +141,6 @@ class Audits(ReviewKind):
 AUDITS = Audits()
 
 
-def _code(marks: Marks) -> str | None:
-    """Return an auditor's code; a question that did not pass the gate has C3."""
-    return "C3" if marks.get("clarity") == "unclear" else marks.get("code")
-
-
 def _edits(marks: Marks) -> dict[str, str]:
     """Return the texts that were mended, where gate and code let them be."""
     if marks.get("clarity") == "unclear":
@@ -157,7 +152,7 @@ def _edits(marks: Marks) -> dict[str, str]:
 
 def _stays(marks: Marks) -> bool:
     """Whether a question stays: approved, or mended as its code asks (C1: a right answer, C3: a clear question)."""
-    code, edits = _code(marks), _edits(marks)
+    code, edits = AUDITS.verdict_of(marks), _edits(marks)
     if code == "B":
         return bool(edits)
     return code in _APPROVED or (code == "C1" and "answer" in edits) or (code == "C3" and "question" in edits)
@@ -174,7 +169,7 @@ def _figures(
     and Proportions, 18.1).
     """
     marks, about = reviews.marks(), reviews.items
-    held = Counter(_code(one) for one in settled.values())
+    held = Counter(AUDITS.verdict_of(one) for one in settled.values())
     chosen = Counter(code for given in codes for code in given)
     pairs = [pair for given in codes for pair in combinations(given, 2)]
     of_pairs = Counter(code for pair in pairs for code in pair)
@@ -208,13 +203,13 @@ def _figures(
         "clarity": dict(Counter(one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one)),
         "open": still_open,
         "reasons": [
-            {"id": name, "reviewer": who, "code": _code(one), "reason": one["why"]}
+            {"id": name, "reviewer": who, "code": AUDITS.verdict_of(one), "reason": one["why"]}
             for name, by in marks.items()
             for who, one in by.items()
-            if one.get("why") and _code(one) not in (None, "A")
+            if one.get("why") and AUDITS.verdict_of(one) not in (None, "A")
         ],
         "mended": mended,
-        "back": {name: _code(one) for name, one in settled.items() if not _stays(one)},
+        "back": {name: AUDITS.verdict_of(one) for name, one in settled.items() if not _stays(one)},
         "steps": steps,
     }
 
@@ -232,6 +227,6 @@ def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:
     back = {}
     for name in [name for name in settled if name not in verified]:
         why = {who: said["why"] for who, said in marks[name].items() if said.get("why")}
-        back[name] = {"code": _code(settled[name]), "why": why}
+        back[name] = {"code": AUDITS.verdict_of(settled[name]), "why": why}
     dropped = {name: f"audit_{said['code']}" for name, said in back.items()}
     return write_rows(path, reviews, Verification(verified, dropped, changes, back=back))

@@ -21,7 +21,7 @@ from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import steps
 from reelbench.registry.text_tables import Table, number
-from reelbench.studio.diagnosis.folder import Folder, Step, judged
+from reelbench.studio.diagnosis.folder import Folder, Step, judged_steps
 from reelbench.studio.diagnosis.tagger_agreement import CODES
 from reelbench.studio.diagnosis.tagger_agreement import Node as NodeKey
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_graphs, read_nodes
@@ -48,7 +48,7 @@ class EvidenceNodes(ReviewKind):
         spec, settings = known[0] if known else discovery.find(given.name), folder.settings()
         if settings.get("benchmark") != spec.id:
             raise InputError(f"{folder.path}: is of {settings.get('benchmark')}, not of {spec.id}")
-        split, attempts = str(settings.get("split")), judged(folder)
+        split, attempts = str(settings.get("split")), judged_steps(folder)
         if not attempts:
             raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
         rows = {asked.video: {"id": asked.id, "video": asked.video} for asked in (step.question for step in attempts)}
@@ -69,20 +69,20 @@ class EvidenceNodes(ReviewKind):
         ]
         return Content(self, spec, split, places, {place.video: rows[place.video] for place in places})
 
-    def settled(self, reviews: Reviews) -> tuple[dict[NodeKey, str], list[str], float | None]:
+    def settled_codes(self, reviews: Reviews) -> tuple[dict[NodeKey, str], list[str], float | None]:
         """Return the code of each node, the ids of open ones, and the alpha of what each gave before they talked.
 
         A node's code is what was decided, or what more than half of those who judged it gave; InputError where nothing
         is tagged.
         """
-        given, about = self.given(reviews), reviews.items
+        given, about = self.verdicts_of_all(reviews), reviews.items
         settled, still_open = self.settle(reviews, given, majority=True)
         codes = {(str(about[name]["question"]), str(about[name]["node"])): code for name, code in settled.items()}
         return codes, still_open, review_kind.choice_alpha((said.values() for said in given.values()), CODES)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the count of each code, and agreement; what is written is `{"id", "node", "code"}` in JSON Lines."""
-        codes, still_open, alpha = self.settled(reviews)
+        codes, still_open, alpha = self.settled_codes(reviews)
         counts = Counter(codes.values())
 
         def write(path: Path) -> str:
@@ -114,7 +114,7 @@ def _node_items(step: Step, *, alone: bool = False) -> list[parts.Item]:
     }
     of_attempt = [parts.shown_text(heading, text, asked.language) for heading, text in texts.items() if text]
     items: list[parts.Item] = []
-    for key in step.settled:
+    for key in step.settled_tags:
         node = graph.by_id[key]
         parents = [graph.by_id[parent].evidence for parent in node.parents]
         # What is one for all nodes of an attempt stands above the first of them.
@@ -157,7 +157,7 @@ class EvidenceGraphs(ReviewKind):
         for name in list(known) if draw is None else draw.names(spec, list(known.values())):
             row, text = known[name], to_text(graphs[name])
             shows = [
-                parts.shown_question(row),
+                parts.question_part(row),
                 parts.shown_answer(spec, row),
                 parts.shown_text("A person's steps", "\n".join(steps(row)), row["language"]),
             ]
@@ -175,7 +175,7 @@ class EvidenceGraphs(ReviewKind):
             if problems:
                 raise InputError(f"{where}.graph: {problems[0]}")
 
-    def said(self, marks: Marks) -> tuple[str, str] | None:
+    def verdict_of(self, marks: Marks) -> tuple[str, str] | None:
         """What becomes of the graph, and its lines where they were mended."""
         if not marks.get("state"):
             return None
@@ -188,7 +188,7 @@ class EvidenceGraphs(ReviewKind):
         Written are the graphs that are right, mended or decided, as `diagnose --graphs` takes them. InputError where
         nothing is checked.
         """
-        given = self.given(reviews)
+        given = self.verdicts_of_all(reviews)
         settled, still_open = self.settle(reviews, given)
         about, unusable = reviews.items, [name for name, (state, _) in settled.items() if state == UNUSABLE]
         states, changed = Counter(state for state, _ in settled.values()), Counter[str]()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from reelbench.registry.base_record import record_of
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json
@@ -22,6 +23,7 @@ from reelbench.studio.review.preferences import PREFERENCES
 from reelbench.studio.review.ratings import LOW, RATINGS, SCORES, low_places
 from reelbench.studio.review.review_items import Item
 from reelbench.studio.review.review_kind import (
+    SOURCES,
     Content,
     Draw,
     Marks,
@@ -52,7 +54,11 @@ def read(paths: Sequence[Path]) -> Reviews:
             files += [(path, review) for review in reviews]
             ignored.update(left_out)
         else:
-            review = review_kind.parse_review(document, path)
+            if not isinstance(document, dict) or document.get("kind") != review_kind.KIND:
+                raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
+            review = record_of(Review, document, str(path))
+            if not review.reviewer.strip():
+                raise InputError(f'{path}, field "reviewer": is empty; the page asks for a name')
             KINDS[review.ask].check(review, path)
             files.append((path, review))
     return review_kind.merge(files, dict(ignored))
@@ -74,15 +80,16 @@ def draw_content(ask: KindName, given: Sources, draw: Draw, files: Sequence[Path
     """Draw what a page asks; with raters' `files` their kind's items on which they differ, with every rater's marks.
 
     Raises:
-        InputError: A kind lacks what it looks at; or files differ on nothing (ratings: rate nothing low), or are not of
-            this benchmark.
+        InputError: A kind lacks what it looks at, or another's is named; or files differ on nothing (ratings: rate
+            nothing low), or are not of this benchmark.
     """
-    if not files:
-        KINDS[ask].check_sources(given)
-        return KINDS[ask].content(given, draw)
-    reviews = read(files)
-    kind = KINDS[reviews.kind]
-    kind.check_sources(given)
+    reviews = read(files) if files else None
+    kind = KINDS[ask if reviews is None else reviews.kind]
+    for source, (what, looking) in SOURCES.items():
+        if (source in given.beside) != (kind.name is looking):
+            raise InputError(f"--{source} names {what}: with --ask {looking}, and only there")
+    if reviews is None:
+        return kind.content(given, draw)
     marks = reviews.marks()
     given = replace(given, split=reviews.split if given.name == reviews.benchmark else None)
     if kind is RATINGS:  # what was rated low, to be kept, dropped or edited

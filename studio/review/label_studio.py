@@ -15,12 +15,12 @@ from xml.sax.saxutils import escape
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from reelbench.registry.base_record import checked
+from reelbench.registry.base_record import record_of
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import write_json, write_text
 from reelbench.registry.media.library import Library
 from reelbench.registry.values import is_id, is_object
-from reelbench.studio.review import KindName, pages
+from reelbench.studio.review import pages
 from reelbench.studio.review.review_items import Item
 from reelbench.studio.review.review_kind import KIND, Content, Marks, Review
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
@@ -65,7 +65,7 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
         else:
             with suppress(MediaError):
                 fps, _ = pages.read_rate(path)
-        known[video] = pages.path_in_library(library, row, path), fps or FPS
+        known[video] = library.path_below_root(row, path), fps or FPS
     tasks = [
         _task(content, page, item, media_url + quote(known[place.video][0]), known[place.video][1])
         for place in content.places
@@ -116,7 +116,7 @@ def region(label: str, span: tuple[float, float] | list[float], fps: float) -> d
     }
 
 
-def _named(value: object) -> str:
+def _column_name(value: object) -> str:
     if not is_id(value):
         raise ValueError("expected a text or a whole number")
     return str(value)
@@ -128,7 +128,7 @@ def _in_order(end: float, info: ValidationInfo) -> float:
     return end
 
 
-_Id = Annotated[Any, AfterValidator(_named)]
+_Id = Annotated[Any, AfterValidator(_column_name)]
 _When = Annotated[datetime, AfterValidator(lambda at: at if at.tzinfo else at.replace(tzinfo=UTC))]
 _Frame = Annotated[int, Field(strict=True, ge=1)]
 _Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
@@ -197,7 +197,7 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
     first: _Data | None = None
     for number, entry in enumerate(document, start=1):
         where = f"{path}, task {number}"
-        task = checked(_Task, entry, where, _EXPORTED)
+        task = record_of(_Task, entry, where, _EXPORTED)
         data = task.data
         if data.id in about:
             raise InputError(f"{where}, field data.id: {data.id!r} occurs twice; export each task once")
@@ -218,6 +218,9 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
         raise InputError(f"{path}: nobody annotated a task in it; export the project once somebody did")
     of_questions = first.ask == QUESTION_SPANS.name or any("question" in marks for _, marks in latest.values())
     kind = QUESTION_SPANS.name if of_questions else SPANS.name
+    # The span that was asked for; an answer's span beside a question's is what that one is held against.
+    names = {"question": "span", "answer": "answer_span"} if of_questions else {"answer": "span"}
+    names |= {"verdict": "verdict", "note": "note"}
     reviews = []
     for who in dict.fromkeys(who for who, _ in latest):
         theirs = {name: given for (by, name), given in latest.items() if by == who}
@@ -233,9 +236,12 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
             "total": len(document),
             "seconds": {name: annotation.lead_time or 0.0 for name, (annotation, _) in theirs.items()},
             "items": about,
-            "marks": {name: _of_kind(marks, kind) for name, (_, marks) in theirs.items()},
+            "marks": {
+                name: {names[mark]: value for mark, value in marks.items() if mark in names}
+                for name, (_, marks) in theirs.items()
+            },
         }
-        reviews.append(checked(Review, said, str(path)))
+        reviews.append(record_of(Review, said, str(path)))
     return reviews, ignored
 
 
@@ -262,10 +268,3 @@ def _marks(annotation: _Annotation, data: _Data, where: str, ignored: Counter[st
         known = marks.get(value.label[0], span)
         marks[value.label[0]] = [min(known[0], span[0]), max(known[1], span[1])]
     return marks
-
-
-def _of_kind(marks: Marks, kind: KindName) -> Marks:
-    """Name the span that was asked for; an answer's span beside a question's is what that one is held against."""
-    names = {"question": "span", "answer": "answer_span"} if kind is KindName.QUESTION_SPANS else {"answer": "span"}
-    names |= {"verdict": "verdict", "note": "note"}
-    return {names[name]: value for name, value in marks.items() if name in names}

@@ -27,7 +27,7 @@ from reelbench.registry.data.loading import is_mini
 from reelbench.registry.errors import InputError, MediaError
 from reelbench.registry.files import address, write_text
 from reelbench.registry.media import playable
-from reelbench.registry.media.library import Library, candidates
+from reelbench.registry.media.library import Library
 from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
@@ -113,7 +113,7 @@ def write(
         else:
             shown: dict[str, Facts] = {}
             for video, path in paths.items():
-                named = path_in_library(library, content.rows[video], path)
+                named = library.path_below_root(content.rows[video], path)
                 source = None if media_url is None else media_url + quote(named)
                 shown[video] = describe_video(path, output, source, strips=draw.strips, note=note)
             said = _where_films_lie(media_url, [facts["source"] for facts in shown.values()])
@@ -230,14 +230,6 @@ def read_rate(path: Path) -> tuple[float | None, bool]:
         rate = stream.average_rate or stream.guessed_rate
         plays = stream.codec_context.name in _PLAYED and path.suffix.lower() in _PLAYED_IN
         return float(rate) if rate else None, plays
-
-
-def path_in_library(library: Library, row: Row, path: Path | None) -> str:
-    """Return a video's path below its benchmark's folder of videos; of a missing one the likeliest."""
-    if path is None:
-        return next(iter(candidates(library.spec, row["video"])), row["video"])
-    root = next((root for root in library.roots if path.is_relative_to(root)), path.parent)
-    return path.relative_to(root).as_posix()
 
 
 def describe_video(

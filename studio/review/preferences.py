@@ -40,7 +40,7 @@ class Preferences(ReviewKind):
                 before = first.get(last["id"])
                 if before is None or (before["question"], before["answer"]) == (last["question"], last["answer"]):
                     continue
-                versions = (before, last) if _discussion_is(last["id"]) == "B" else (last, before)
+                versions = (before, last) if _better(last["id"], "B") == "discussion" else (last, before)
                 shows: list[parts.Part] = []
                 for letter, row in zip("AB", versions, strict=True):
                     shows.append(parts.shown_text(f"Version {letter}", row["question"], row["language"]))
@@ -58,7 +58,7 @@ class Preferences(ReviewKind):
         """
         chosen: dict[str, dict[str, Better]] = {
             name: {who: _better(name, letter) for who, letter in said.items()}
-            for name, said in self.given(reviews).items()
+            for name, said in self.verdicts_of_all(reviews).items()
         }
         about = reviews.items
         videos = [str(about.get(name, {}).get("video", name)) for name, by in chosen.items() for _ in by]
@@ -96,11 +96,8 @@ class Preferences(ReviewKind):
 PREFERENCES = Preferences()
 
 
-def _discussion_is(identifier: str) -> Literal["A", "B"]:
-    """Return the letter under which the discussion's version of a question is shown."""
-    return "AB"[hashlib.sha256(f"preference|{identifier}".encode()).digest()[0] % 2]  # type: ignore[return-value]
-
-
 def _better(identifier: str, choice: str) -> Better:
-    known: dict[str, Better] = {"tie": "tie", _discussion_is(identifier): "discussion"}
+    """Return whose version of a question a letter is: which one the discussion's has, a hash says."""
+    letter = "AB"[hashlib.sha256(f"preference|{identifier}".encode()).digest()[0] % 2]
+    known: dict[str, Better] = {"tie": "tie", letter: "discussion"}
     return known.get(choice, "single_pass")

@@ -19,7 +19,7 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 from reelbench.registry.text_tables import Table, csv_text, number
 from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
-from reelbench.studio.data_files import published
+from reelbench.studio.data_files import from_papers
 from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, parse_decision, write_rows
@@ -50,7 +50,7 @@ class Ratings(ReviewKind):
                 items.append(parts.review_item(video, video, shown, _scales(drawn.spec, "caption"), part="caption"))
             for row in rows:
                 right, others = parts.right_answer(drawn.spec, row)
-                texts = {"question": parts.shown_question(row)}
+                texts = {"question": parts.question_part(row)}
                 if right:
                     texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
                 items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
@@ -86,7 +86,7 @@ class Ratings(ReviewKind):
             decision, edits = parse_decision(marks, f"marks.{name}")
             if decision is not None:
                 decided[name] = decision, edits
-        paper = published("ratings")
+        paper = from_papers("ratings")
         paper = paper if paper["benchmark"] == reviews.benchmark else None
         rows = []
         for dimension, cells in table.items():
@@ -310,7 +310,7 @@ def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> p
     What a score means is what `prompts` tells the judge: people and judge go by one rubric.
     """
     shows = [
-        parts.shown_question(row),
+        parts.question_part(row),
         parts.shown_text("Reference", row["answer"], row["language"]),
         parts.shown_text("The model's answer", answer, row["language"]),
     ]

@@ -59,7 +59,7 @@ def shown_span(heading: str, span: Iterable[float]) -> Part:
     return {"type": "span", "heading": heading, "span": list(span)}
 
 
-def shown_question(row: Row) -> Part:
+def question_part(row: Row) -> Part:
     """Return a row's question."""
     return shown_text(f"Question · {row['id']}", row["question"], row["language"])
 

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
-from reelbench.registry.base_record import checked
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.strata import Labels, Strata
 from reelbench.registry.text_tables import Table
+from reelbench.registry.values import is_number
 from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.benchmark_files import FILES
 from reelbench.studio.data_files import studio_data
@@ -122,16 +122,6 @@ class Reviews:
             for name, given in self.reviews[reviewer].marks.items():
                 marks.setdefault(name, {})[reviewer] = given
         return dict(sorted(marks.items()))
-
-
-def parse_review(document: object, path: Path) -> Review:
-    """Return a saved review, from its JSON; InputError names the field that is wrong."""
-    if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
-    review = checked(Review, document, str(path))
-    if not review.reviewer.strip():
-        raise InputError(f'{path}, field "reviewer": is empty; the page asks for a name')
-    return review
 
 
 def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Reviews:
@@ -288,12 +278,6 @@ class ReviewKind(ABC):
             WORDS["search"] if spec.people_search and line == self.video_alone else line for line in self.advice
         )
 
-    def check_sources(self, given: Sources) -> None:
-        """Raise InputError where something that this kind looks at isn't named, or something that another one does."""
-        for source, (what, kind) in SOURCES.items():
-            if (source in given.beside) != (self.name is kind):
-                raise InputError(f"--{source} names {what}: with --ask {kind}, and only there")
-
     def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:
         """Draw videos with their questions; without a draw, return the questions `only`, each at a place of its own."""
         made = given.beside.get("made")
@@ -331,9 +315,15 @@ class ReviewKind(ABC):
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check one item's marks; `where` stands before the name of the wrong field."""
         for ask in self.asks:
-            values = [option["value"] for option in ask.get("options", ())]
-            if values and (value := marks.get(ask["name"])) not in (None, *values):
-                raise InputError(f"{where}.{ask['name']}: expected {', '.join(values)}; found {value!r:.60}")
+            name, found = ask["name"], marks.get(ask["name"])
+            values = ["ok", "bad"] if ask["type"] == "verdict" else [each["value"] for each in ask.get("options", ())]
+            if values and found not in (None, *values):
+                raise InputError(f"{where}.{name}: expected {', '.join(values)}; found {found!r:.60}")
+            if ask["type"] == "span" and found is not None:
+                ends = found if isinstance(found, list) else []
+                # Either of them may be open.
+                if len(ends) != 2 or any(end is not None and not (is_number(end) and end >= 0) for end in ends):  # noqa: PLR2004
+                    raise InputError(f"{where}.{name}: expected [start, end] in seconds, found {found!r:.60}")
 
     def done(self, review: Review) -> int:
         """Return the number of items that a reviewer has finished, as the page counts them."""
@@ -341,25 +331,25 @@ class ReviewKind(ABC):
 
     def is_done(self, marks: Marks) -> bool:
         """Whether one item's marks are complete."""
-        return self.said(marks) is not None if self.says else bool(marks.keys() - {"note"})
+        return self.verdict_of(marks) is not None if self.says else bool(marks.keys() - {"note"})
 
-    def said(self, marks: Marks) -> Hashable:
+    def verdict_of(self, marks: Marks) -> Hashable:
         """What one reviewer says of an item, as far as all must say the same; None for nothing."""
         return marks.get(self.says)
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether reviewers' marks of one item differ so that somebody must decide."""
-        return len({self.said(marks) for marks in by_reviewer.values()} - {None}) > 1
+        return len({self.verdict_of(marks) for marks in by_reviewer.values()} - {None}) > 1
 
     def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether an item stands on a consensus page."""
         return len(by_reviewer) > 1 and self.disagrees(by_reviewer)
 
-    def given(self, reviews: Reviews) -> dict[str, dict[str, Any]]:
+    def verdicts_of_all(self, reviews: Reviews) -> dict[str, dict[str, Any]]:
         """Return id -> reviewer -> what that one says; InputError where nobody says anything."""
         about, given = reviews.items, dict[str, dict[str, Any]]()
         for name, by_reviewer in reviews.marks().items():
-            said = {who: one for who, marks in by_reviewer.items() if (one := self.said(marks)) is not None}
+            said = {who: one for who, marks in by_reviewer.items() if (one := self.verdict_of(marks)) is not None}
             if said and (not self.known_by or self.known_by in about.get(name, {})):
                 given[name] = said
         if not given:
@@ -373,7 +363,7 @@ class ReviewKind(ABC):
         settled, still_open = dict[str, Any](), list[str]()
         for name, said in given.items():
             [(one, most)] = Counter(said.values()).most_common(1)
-            decided = self.said(reviews.decisions.get(name, {}))
+            decided = self.verdict_of(reviews.decisions.get(name, {}))
             if decided is not None or (2 * most > len(said) if majority else most == len(said)):
                 settled[name] = one if decided is None else decided
             else:

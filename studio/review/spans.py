@@ -5,7 +5,7 @@ question's span; from both come certificate length and QA-mIoU (C.6).
 """
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +18,6 @@ from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import Row, facets
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.text_tables import Table, interval, number
-from reelbench.registry.values import is_number
 from reelbench.scoring.temporal_span import iou
 from reelbench.studio.moment_pairs import across_time
 from reelbench.studio.review import KindName
@@ -39,19 +38,13 @@ class AnswerSpans(ReviewKind):
         """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
         return parts.row_item(row, _shown(spec, row), self.asks)
 
-    def check_marks(self, marks: Marks, where: str) -> None:
-        """Check the span and the verdict."""
-        if (verdict := marks.get("verdict")) not in (None, "ok", "bad"):
-            raise InputError(f"{where}.verdict: expected ok, bad; found {verdict!r:.60}")
-        check_span(marks, where)
-
     def is_done(self, marks: Marks) -> bool:
         """Whether there is a whole span, or the item was called bad."""
         return marks.get("verdict") == "bad" or span_of(marks) is not None
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether people disagree on the item's being bad, or gave spans that overlap by less than `APART`."""
-        spans = _spans(by_reviewer.values())
+        spans = [span for marks in by_reviewer.values() if (span := span_of(marks)) is not None]
         rejected = any(marks.get("verdict") == "bad" for marks in by_reviewer.values())
         return bool(rejected and spans) or far_apart(spans)
 
@@ -64,7 +57,7 @@ class AnswerSpans(ReviewKind):
         items = dict[str, ItemSpans]()
         for name, by_reviewer in marks.items():
             answers, decision = list(by_reviewer.values()), reviews.decisions.get(name, {})
-            spans = _spans(answers)
+            spans = [span for given in answers if (span := span_of(given)) is not None]
             bad = sum(marks.get("verdict") == "bad" for marks in answers)
             unfinished = sum(bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in answers) - len(
                 spans
@@ -165,7 +158,7 @@ def _shown(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     held = {facet.name for facet in spec.facets if facet.in_rows}
     labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values and name in held]
     answer = {**parts.shown_answer(spec, row), "others": []}
-    return [parts.shown_question(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
+    return [parts.question_part(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
 
 
 def span_of(marks: Marks) -> tuple[float, float] | None:
@@ -174,15 +167,6 @@ def span_of(marks: Marks) -> tuple[float, float] | None:
     if marks.get("verdict") == "bad" or not span or None in span or span[1] < span[0]:
         return None
     return float(span[0]), float(span[1])
-
-
-def check_span(marks: Marks, where: str) -> None:
-    """Raise InputError unless the marks' span, if any, is a start and an end in seconds, either of them open."""
-    span = marks.get("span")
-    if span is not None and not (
-        isinstance(span, list) and len(span) == 2 and all(end is None or (is_number(end) and end >= 0) for end in span)  # noqa: PLR2004
-    ):
-        raise InputError(f"{where}.span: expected [start, end] in seconds, found {span!r:.60}")
 
 
 def far_apart(spans: Sequence[tuple[float, float]]) -> bool:
@@ -205,10 +189,6 @@ class ItemSpans(BaseModel):
     """People who began a span and left one end open."""
     kept: bool = Field(exclude=True)
     """Whether the item is for use: it has a span, and fewer than half called it bad, or so it was decided."""
-
-
-def _spans(marks: Iterable[Marks]) -> list[tuple[float, float]]:
-    return [span for given in marks if (span := span_of(given)) is not None]
 
 
 def _median(spans: Sequence[Sequence[float]]) -> tuple[float, float] | None:

@@ -38,7 +38,7 @@ class CogmeTags(ReviewKind):
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question with its answer and subtitles."""
-        shows = [parts.shown_question(row), parts.shown_answer(spec, row)]
+        shows = [parts.question_part(row), parts.shown_answer(spec, row)]
         if row.get("subtitles"):
             shows.append(parts.shown_text("What is said", row["subtitles"], row["language"]))
         asks: list[parts.Part] = []
@@ -58,7 +58,7 @@ class CogmeTags(ReviewKind):
         given = {name: marks[name] for name in COMPONENTS if marks.get(name) is not None}
         cognitive_profile.tags_of({"target": [], "content": [], "thinking": THINKING[0]} | given, where)
 
-    def said(self, marks: Marks) -> Tags | None:
+    def verdict_of(self, marks: Marks) -> Tags | None:
         """The tags in CogME's order of labels; None while the way of thinking is open."""
         if not marks.get("thinking"):
             return None
@@ -72,7 +72,7 @@ class CogmeTags(ReviewKind):
 
         Written is that as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it.
         """
-        given: dict[str, dict[str, Tags]] = self.given(reviews)
+        given: dict[str, dict[str, Tags]] = self.verdicts_of_all(reviews)
         videos = {name: str(about["video"]) for name, about in reviews.items.items() if "video" in about}
         agreement: list[dict[str, Any]] = []
         for a, b in combinations(reviews.reviewers, 2):

@@ -40,9 +40,17 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
                 raise InputError(f"{where}: locale is {value!r}, expected a language and a country such as ja-JP")
             name = f"{match[1].lower()}-{match[2].upper()}"
             unlisted |= {name} - set(SPEC.languages)
+            # The video's id stands alone or in a YouTube address of any form.
+            video = entry.get("video_id")
+            address = video.strip() if isinstance(video, str) else ""
+            found = _ID.fullmatch(address) or _ADDRESS.match(address)
+            if found is None:
+                raise InputError(
+                    f"{where}: video_id is {video!r}, expected a YouTube address or an id of 11 characters"
+                )
             yield {
                 "id": entry["key"],
-                "video": _video(entry, where),
+                "video": found[1],
                 "question": text_of(entry, "question", where, EXPECTED),
                 "language": name,
                 "answer": text_of(entry, "answer", where, EXPECTED),
@@ -55,16 +63,6 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             }
     if unlisted:
         log.warning("curve: no source lists the locales %s; they are kept", ", ".join(sorted(unlisted)))
-
-
-def _video(entry: dict[str, Any], where: str) -> str:
-    """Return the id of the question's video, which stands alone or in a YouTube address of any form."""
-    value = entry.get("video_id")
-    address = value.strip() if isinstance(value, str) else ""
-    found = _ID.fullmatch(address) or _ADDRESS.match(address)
-    if found is None:
-        raise InputError(f"{where}: video_id is {value!r}, expected a YouTube address or an id of 11 characters")
-    return found[1]
 
 
 def _texts(value: Any, *, commas: bool = False) -> list[str]:  # noqa: ANN401 - any JSON value

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from functools import partial, wraps
+from functools import partial, partialmethod, wraps
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry import discovery, settings
@@ -16,7 +16,7 @@ from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.frames.ahead import by_video
 from reelbench.tasks.lmms import option_scores, swallowed, visuals
-from reelbench.tasks.lmms.candidates import Ask, beams, replaced, row_of
+from reelbench.tasks.lmms.candidates import Ask, beams, replacing_attribute, row_of
 from reelbench.tasks.lmms.logprobs import at_once
 
 if TYPE_CHECKING:
@@ -33,14 +33,11 @@ any_adapter = False
 """Whether an adapter was patched in this process; if not, lmms-eval looked it up in a way that is not known here."""
 
 
-def patched(adapter: type) -> type:
+def patched_adapter(adapter: type) -> type:
     """Return a subclass of an adapter that answers our tasks as was chosen."""
     global any_adapter  # noqa: PLW0603 - what this process knows
     any_adapter = True
     own: Ask = adapter.generate_until  # type: ignore[attr-defined] - every adapter has it
-
-    def generate_until(self: Any, requests: "list[Instance]") -> list[Any]:  # noqa: ANN401
-        return _answers(self, requests, own)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401, N807 - an adapter's own
         adapter.__init__(self, *args, **kwargs)
@@ -49,7 +46,7 @@ def patched(adapter: type) -> type:
     wraps(adapter.__init__)(__init__)
     names = {
         "__init__": __init__,
-        "generate_until": generate_until,
+        "generate_until": partialmethod(_answers, ask=own),
         "__module__": adapter.__module__,
         "__qualname__": adapter.__qualname__,
     }
@@ -76,7 +73,7 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
         spec, task = known
         ours[number] = spec, row_of(adapter, request)
         if task.options is not None:
-            ways[number] = partial(option_scores.asked, spec=spec, task=task)
+            ways[number] = partial(option_scores.ask_options, spec=spec, task=task)
         elif candidates is not None and candidates.how == "beam":
             ways[number] = partial(beams, k=candidates.k)
     numbers = [*ours]
@@ -88,7 +85,7 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
     plain = groups.pop(None, [])
     # Its own order (on by default) is by a hash of the prompt, which parts a video's questions; its user may choose it.
     as_it_does = not getattr(adapter, _QUEUE, False) or _QUEUE in adapter.reelbench_chosen
-    in_our_order = nullcontext() if as_it_does else replaced(adapter, _QUEUE, stand_in=False)
+    in_our_order = nullcontext() if as_it_does else replacing_attribute(adapter, _QUEUE, stand_in=False)
     with visuals.decoding_ahead(ours[number] for number in order), in_our_order:
         with _one_bar(adapter, ask, sum(map(len, groups.values()))) as step:
 
@@ -103,7 +100,7 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
                     if len(groups) == 1 and not plain and not theirs:
                         raise
                     log.error("%s is not asked: %s", task, error)  # noqa: TRY400 - it is one line
-                    answers |= dict.fromkeys(numbers, swallowed.failed(str(error)))
+                    answers |= dict.fromkeys(numbers, swallowed.failure_mark(str(error)))
                     groups.pop(task)
             _spread(answer, [number for numbers in groups.values() for number in numbers[1:]], at_once(adapter))
         answers |= zip(plain, ask_ours(adapter, [requests[number] for number in plain]), strict=True)

@@ -104,8 +104,8 @@ def values_in(given: str | None) -> dict[str, str]:
 def row(model: str) -> dict[str, str]:
     """Return the facts known of an adapter: its form of `uniform:4`, and the frames seen to reach its model."""
     sampling = FrameSampling.parse("uniform:4")
-    added, notes = matched(model, {}, sampling)
-    shown = delivered(model, sampling, "", chat=False) if of(model).sees else None
+    added, notes = added_arguments(model, {}, sampling)
+    shown = adapt(model, sampling, "", chat=False) if of(model).sees else None
     what = "no video" if shown is None else "pictures" if shown.form == "images" else "a clip"
     facts = {"is shown": what + ("" if of(model).looked_at else "; nobody has looked at this adapter")}
     facts |= {"arguments added": ",".join(f"{name}={value}" for name, value in added.items())} if added else {}
@@ -141,7 +141,7 @@ def form_for(model: str, sampling: FrameSampling, row_kind: str) -> tuple[FrameS
     if not adapter.looked_at and not known:
         raise InputError(f"--for {model}: lmms-eval has no such adapter; `ask` stands for reelbench ask")
     as_it_is = adapter.video and sampling.form_given == "clip"
-    shown = sampling if as_it_is else delivered(model, sampling, row_kind, chat="chat" in known)
+    shown = sampling if as_it_is else adapt(model, sampling, row_kind, chat="chat" in known)
     return shown.decoded, shown.form == "clip" and adapter.even
 
 
@@ -164,7 +164,7 @@ def sends(model: str | None) -> bool:
     return of(model).server and not passes_video
 
 
-def delivered(model: str | None, sampling: FrameSampling, row_kind: str, *, chat: bool | None = None) -> FrameSampling:
+def adapt(model: str | None, sampling: FrameSampling, row_kind: str, *, chat: bool | None = None) -> FrameSampling:
     """Return a sampling's form for an adapter: a clip or pictures, and these with their times or not.
 
     Args:
@@ -200,7 +200,9 @@ def _has_reader(module: str) -> bool:
         return False
 
 
-def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling) -> tuple[dict[str, str], list[str]]:
+def added_arguments(
+    model: str | None, given: Mapping[str, str], sampling: FrameSampling
+) -> tuple[dict[str, str], list[str]]:
     """Return the arguments to add for an adapter to take each clip whole, and what the user should know.
 
     `given` are the user's own arguments, and `batch_size`: where one of them chooses frames, none is added.
@@ -214,7 +216,7 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
         return {}, costs
     heard = [f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"]
     heard = heard if adapter.listens and not sampling.keeps_sound else []
-    if not sends(model) and delivered(model, sampling, "", chat=False).form == "images":
+    if not sends(model) and adapt(model, sampling, "", chat=False).form == "images":
         why = "it doesn't take each frame of a clip" if adapter.looked_at else "how it samples a clip is not known here"
         if not adapter.images and not _has_reader(adapter.needs):
             why = f"it reads no clip without {adapter.needs}"
@@ -225,10 +227,11 @@ def matched(model: str | None, given: Mapping[str, str], sampling: FrameSampling
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
         return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
     if not _has_reader(adapter.needs):
-        raise InputError(f"frames {sampling.in_full}: {model} reads no clip without {adapter.needs}; leave as=clip out")
+        why = f"reads no clip without {adapter.needs}"
+        raise InputError(f"frames {sampling.spec(given=True)}: {model} {why}; leave as=clip out")
     if adapter.varies(sampling):
         why = "takes one number of frames of every clip"
-        raise InputError(f"frames {sampling.in_full}: {model} {why}; give uniform:N, or leave as=clip out")
+        raise InputError(f"frames {sampling.spec(given=True)}: {model} {why}; give uniform:N, or leave as=clip out")
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
     if not adapter.sees or (adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
         return {}, []

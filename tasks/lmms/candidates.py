@@ -8,6 +8,7 @@ question `repeats` times by itself, and `AllAnswers` keeps what its own filters 
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reelbench.registry.errors import ReelbenchError, first_line
@@ -43,7 +44,7 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
     if not callable(getattr(model, "generate", None)):
         raise ReelbenchError(no_beams)
     search = _Search(model.generate, k)  # type: ignore[union-attr] - checked above
-    with replaced(model, "generate", search):
+    with replacing_attribute(model, "generate", search):
         [answer] = ask(adapter, [request])
     sequences = search.outcome(text_of(answer), no_beams)
     if isinstance(sequences, str):
@@ -61,12 +62,12 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
     )
 
 
+@dataclass(eq=False, repr=False)
 class StandIn:
     """Stands in for an adapter's call, and then has its `result`, or the `error` that was raised."""
 
-    def __init__(self) -> None:
-        self.result: Any = None
-        self.error: Exception | None = None
+    result: Any = field(default=None, init=False)
+    error: Exception | None = field(default=None, init=False)
 
     def outcome(self, answer: str, not_called: str) -> Any:  # noqa: ANN401
         """Return the result, or the mark of a failed request; ReelbenchError where an `answer` came without the call.
@@ -82,25 +83,24 @@ class StandIn:
         raise ReelbenchError(not_called)
 
 
+@dataclass(eq=False, repr=False)
 class _Search(StandIn):
     """Stands in for a model's `generate`: the same call with `k` beams, of which the caller gets the best."""
 
-    def __init__(self, generate: Callable[..., Any], k: int) -> None:
-        super().__init__()
-        self._generate = generate
-        self._k = k
+    generate: Callable[..., Any]
+    k: int
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - Hugging Face's
         greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
-        several = {"num_beams": self._k, "num_return_sequences": self._k}
+        several = {"num_beams": self.k, "num_return_sequences": self.k}
         try:
-            out = self._generate(*args, **{**kwargs, **greedy, **several})
+            out = self.generate(*args, **{**kwargs, **greedy, **several})
         except Exception as error:
             self.error = error
             raise
         sequences = getattr(out, "sequences", out)
-        if len(sequences) != self._k:
-            raise ReelbenchError(f"{len(sequences)} sequences where {self._k} beams of one question were asked for")
+        if len(sequences) != self.k:
+            raise ReelbenchError(f"{len(sequences)} sequences where {self.k} beams of one question were asked for")
         prompt = prompt_ids(args, kwargs)
         self.result = sequences
         # Models return the prompt too, unless they were given embeddings of it.
@@ -141,7 +141,7 @@ def text_of(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's Generat
 
 
 @contextmanager
-def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:  # noqa: ANN401
+def replacing_attribute(owner: Any, name: str, stand_in: Any) -> Iterator[None]:  # noqa: ANN401
     """Have `stand_in` for an object's attribute, and what was there before afterwards."""
     own = vars(owner).get(name)
     setattr(owner, name, stand_in)

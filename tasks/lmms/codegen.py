@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import imported, upstream_split
+from reelbench.registry.data.loading import import_object, upstream_split
 from reelbench.registry.files import write_text
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.tasks.lmms.task import FUNCTIONS, SUBMISSION, LmmsTask, name_of_rows
@@ -134,7 +134,7 @@ def config(name: str) -> dict[str, Any] | None:
 
     def resolved(value: Any) -> Any:  # noqa: ANN401 - as YAML has it
         if isinstance(value, Function):
-            return imported(":".join(value.rsplit(".", 1)))
+            return import_object(":".join(value.rsplit(".", 1)))
         if isinstance(value, dict):
             return {key: resolved(part) for key, part in value.items()}
         return [resolved(part) for part in value] if isinstance(value, list) else value

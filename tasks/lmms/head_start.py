@@ -24,7 +24,7 @@ from reelbench.registry.frames.ahead import WINDOW, Ahead, by_video
 from reelbench.registry.frames.shown import show
 from reelbench.registry.media.library import Library
 from reelbench.registry.question_files import QuestionIds
-from reelbench.registry.workers import allotted
+from reelbench.registry.workers import usable_cores
 from reelbench.tasks.lmms import adapters, visuals
 from reelbench.tasks.lmms.process import option_value, wanted_tasks
 
@@ -65,10 +65,10 @@ def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[],
         chosen += [(task, library, row) for row in rows[int(offset) :][: most if limit > 0 else None]]
     work: dict[tuple[str, str], Callable[[], object]] = {}
     for task, library, row in (chosen[place] for place in by_video([row for *_, row in chosen])):
-        shown = adapters.delivered(model, asked, library.spec.row_kind, chat=chat)
+        shown = adapters.adapt(model, asked, library.spec.row_kind, chat=chat)
         even = shown.form == "clip" and adapters.of(model).even
         work.setdefault((task, row["video"]), partial(show, library, row, shown, even=even))
-    return dict(islice(work.items(), WINDOW * allotted()))
+    return dict(islice(work.items(), WINDOW * usable_cores()))
 
 
 if __name__ == "__main__":

@@ -11,11 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from reelbench.registry.errors import ReelbenchError
-from reelbench.tasks.lmms.candidates import Ask, StandIn, prompt_ids, replaced, text_of, tokenizer_of
+from reelbench.tasks.lmms.candidates import Ask, StandIn, prompt_ids, replacing_attribute, text_of, tokenizer_of
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -40,11 +41,12 @@ def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Se
     kind = call_of(adapter)
     if kind is _GenerateCall:
         call: _Call = _GenerateCall(adapter, sentences)
-        with replaced(adapter.model, "generate", call):
+        with replacing_attribute(adapter.model, "generate", call):
             [given] = ask(adapter, [request])
     else:
         twin = copy.copy(adapter)  # another question may be under way
-        twin.client = call = kind(adapter.client, sentences)
+        call = kind(adapter.client, sentences)
+        twin.client = SimpleNamespace(chat=SimpleNamespace(completions=call))
         [given] = ask(twin, [request])
     if call.problem is not None:
         raise ReelbenchError(f"{name} has no option scores: {call.problem}")
@@ -72,13 +74,16 @@ def at_once(adapter: Any) -> int:  # noqa: ANN401 - lmms-eval's model
     return max(1, int(getattr(adapter, "num_concurrent", 1))) if served else 1
 
 
+@dataclass(eq=False, repr=False)
 class _Call(StandIn):
-    """Stands in for a call; `problem` is what is wrong with every such call."""
+    """Stands in for a call of what is `asked`, an adapter or a client.
 
-    def __init__(self, asked: Any, sentences: Sequence[str]) -> None:  # noqa: ANN401 - an adapter, or a client
-        super().__init__()
-        self._asked, self._sentences = asked, sentences
-        self.problem: str | None = None
+    `problem` is what is wrong with every such call.
+    """
+
+    asked: Any
+    sentences: Sequence[str]
+    problem: str | None = None
 
 
 class _GenerateCall(_Call):
@@ -91,7 +96,7 @@ class _GenerateCall(_Call):
         if prompt is None or len(prompt) != 1:
             self.problem = "it gives `generate` no tokens of one question by itself"
             raise ReelbenchError(self.problem)
-        tokenizer = tokenizer_of(self._asked)
+        tokenizer = tokenizer_of(self.asked)
         ended = tokenizer.decode(prompt[0, -_TAIL:].tolist())
         if (tag := re.search(r"(<think>|<thinking>|<reasoning>|◁think▷)\s*\Z", ended)) is not None:
             self.problem = (
@@ -99,12 +104,12 @@ class _GenerateCall(_Call):
                 "thinking off (--model_args enable_thinking=False)"
             )
             raise ReelbenchError(self.problem)
-        tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self._sentences]
+        tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self.sentences]
         settings = import_module("transformers").GenerationConfig().to_dict()
         settings = {*settings, "inputs", "generation_config", "stopping_criteria", "streamer"}
         inputs = {name: part for name, part in kwargs.items() if name not in settings and part is not None}
         try:
-            self.result = of_model(self._asked.model, {**inputs, "input_ids": prompt}, tokens)
+            self.result = of_model(self.asked.model, {**inputs, "input_ids": prompt}, tokens)
         except Exception as error:
             self.error = error
             raise
@@ -116,26 +121,19 @@ _TAIL = 16
 
 
 class _ServerCall(_Call):
-    """Stands in for the client of an OpenAI-compatible server that knows vLLM's `prompt_logprobs`."""
-
-    @property
-    def chat(self) -> "_ServerCall":
-        """As `client.chat`."""
-        return self
-
-    completions = chat
+    """Stands in for the chat completions of an OpenAI-compatible server that knows vLLM's `prompt_logprobs`."""
 
     def create(self, **payload: Any) -> Any:  # noqa: ANN401 - openai's
         """Answer for `chat.completions.create`."""
         extra = payload.pop("extra_body", {}) | {"return_token_ids": True}
         payload |= {"max_tokens": 1, "temperature": 0}
-        bare = self._asked.chat.completions.create(**payload, extra_body=extra)
+        bare = self.asked.chat.completions.create(**payload, extra_body=extra)
         extra |= {"prompt_logprobs": 0, "add_generation_prompt": False, "continue_final_message": True}
         replies = []
-        for sentence in self._sentences:
+        for sentence in self.sentences:
             turn = {"role": "assistant", "content": sentence}
             payload_of_turn = payload | {"messages": [*payload["messages"], turn]}
-            replies.append(self._asked.chat.completions.create(**payload_of_turn, extra_body=extra))
+            replies.append(self.asked.chat.completions.create(**payload_of_turn, extra_body=extra))
             if getattr(replies[-1], "prompt_logprobs", None) is None:
                 self.problem = "this server gives no log-probabilities of a prompt (vLLM's `prompt_logprobs`)"
                 return bare
@@ -172,7 +170,12 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
     """
     import torch
 
-    inputs = _without_pads(inputs)
+    mask = inputs.get("attention_mask")
+    if mask is not None and mask.shape == inputs["input_ids"].shape:
+        # Leave out pads at the prompt's end: a forward counts them as positions, `generate` doesn't.
+        seen = int(mask[0].nonzero().max()) + 1
+        of_tokens = {name for name, part in inputs.items() if getattr(part, "shape", ())[:2] == mask.shape}
+        inputs = {name: part[:, :seen] if name in of_tokens else part for name, part in inputs.items()}
     with torch.inference_mode():
         if reads_once.get(model) is False:
             return SentenceLogprobs(tokens, _whole(model, inputs, tokens))
@@ -207,20 +210,6 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
         return SentenceLogprobs(tokens, whole)
 
 
-def _without_pads(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a prompt's inputs without pads at its end: a forward counts them as positions, `generate` doesn't."""
-    mask = inputs.get("attention_mask")
-    if mask is None or mask.shape != inputs["input_ids"].shape:
-        return inputs
-    seen = int(mask[0].nonzero().max()) + 1
-    return {name: part[:, :seen] if _of_tokens(part, inputs["input_ids"]) else part for name, part in inputs.items()}
-
-
-def _of_tokens(part: Any, prompt: Any) -> bool:  # noqa: ANN401 - tensors
-    """Whether a part of a prompt's inputs has something for each of its tokens."""
-    return getattr(part, "shape", ())[:2] == prompt.shape
-
-
 def _whole(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:  # noqa: ANN401
     """Read the prompt anew for each continuation."""
     logprobs = []
@@ -237,7 +226,7 @@ def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
     prompt = inputs["input_ids"]
     longer = dict(inputs)
     for name, part in inputs.items():
-        if name == "input_ids" or not isinstance(part, torch.Tensor) or not _of_tokens(part, prompt):
+        if name == "input_ids" or not isinstance(part, torch.Tensor) or part.shape[:2] != prompt.shape:
             continue
         if part.dim() > prompt.dim():  # which pictures a token sees: as the last one does, and as `generate` has it
             more = part[:, -1:].expand(-1, len(ids), *part.shape[2:])

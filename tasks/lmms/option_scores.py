@@ -32,7 +32,7 @@ ANSWERING = "answering"
 """The column that the rows of such a task have beside the benchmark's own: how it is answered."""
 
 
-def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, task: TaskSpec) -> str:  # noqa: ANN401
+def ask_options(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, task: TaskSpec) -> str:  # noqa: ANN401
     """Return a question's option scores as one text, or the mark of a failed request.
 
     ReelbenchError where the adapter can't give them, or its server doesn't.
@@ -62,13 +62,13 @@ def asked(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, t
     return text.replace("<", "\\u003c")  # lmms-eval cuts out what it takes for reasoning, and JSON with it
 
 
-def answered(row: Row, reply: str) -> tuple[Prediction, list[OptionScore] | None]:
-    """Return the reading of a text of `asked`: the prediction with what is read from it, and the scores."""
+def read_scores(row: Row, reply: str) -> tuple[Prediction, list[OptionScore] | None]:
+    """Return the reading of a text of `ask_options`: the prediction with what is read from it, and the scores."""
     if aggregation.is_failure(reply):
         return Prediction(reply, reason=Reason.MODEL_FAILED), None
     document = json.loads(reply)
     scores = [OptionScore.model_validate(score) for score in document["option_scores"]]
-    read = option_scores.parsed(scores, document["located"], Answering.parse(row[ANSWERING]))
+    read = option_scores.parse(scores, document["located"], Answering.parse(row[ANSWERING]))
     flags = answers.flags("-" if document["located"] is None else document["located"], read)
     return Prediction(document["located"], read, flags), scores
 
@@ -85,7 +85,7 @@ def compared_anew(
     if answering.span not in {None, run.span}:
         raise InputError(f"answering {answering}: {task.name} was run with span={run.span}; run it again for another")
     chosen = replace(answering, span=run.span)
-    return replace(data, answering=str(chosen)), [option_scores.rescored(item, chosen) for item in items]
+    return replace(data, answering=str(chosen)), [option_scores.choose_again(item, chosen) for item in items]
 
 
 def _again(request: "Instance", replaced: Mapping[int, Any] | None = None) -> "Instance":

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from reelbench.llm.ask_options import THINKING_TOKENS
 from reelbench.registry import containment, decoding, discovery, settings
@@ -29,6 +30,7 @@ from reelbench.registry.progress import Bar, no_show
 from reelbench.registry.records import PresetRecord
 from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.status import StatusFile
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome
@@ -94,7 +96,7 @@ def run(
     environ = dict(environ or {})
     arguments = with_frames(arguments, sampling or FrameSampling(), note)
     if sampling is not None:
-        environ[settings.FRAMES.name] = sampling.in_full
+        environ[settings.FRAMES.name] = sampling.spec(given=True)
     before = set(output.rglob("*_results.json"))
     (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
@@ -103,24 +105,27 @@ def run(
     return [replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written]
 
 
-def followed(part: Bar | None, start: Start) -> Start:
-    """Return `start`, of which `part`, if any, is told each second how far lmms-eval's processes have come."""
-    if part is None:
-        return start
-
-    def told(arguments: list[str], environ: dict[str, str], kept_open: Sequence[int], stdout: int | None) -> None:
-        ended = threading.Event()
-        with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, part("lmms-eval", None):
-            environ[settings.PROGRESS.name] = folder
-            following = threading.Thread(target=_follow, args=(Path(folder), part, ended), daemon=True)
-            following.start()
-            try:
-                start(arguments, environ, kept_open, stdout)
-            finally:
-                ended.set()
-                following.join()
-
-    return told
+def followed(
+    status: StatusFile | None,
+    start: Start,
+    arguments: list[str],
+    environ: dict[str, str],
+    *streams: Any,  # noqa: ANN401 - as a `Start` takes them
+) -> None:
+    """Call `start` with its arguments; `status`, if any, is told each second how far lmms-eval has come."""
+    if status is None:
+        start(arguments, environ, *streams)
+        return
+    ended = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, status.bar("lmms-eval", None):
+        environ[settings.PROGRESS.name] = folder
+        following = threading.Thread(target=_follow, args=(Path(folder), status.bar, ended), daemon=True)
+        following.start()
+        try:
+            start(arguments, environ, *streams)
+        finally:
+            ended.set()
+            following.join()
 
 
 def _follow(folder: Path, part: Bar, ended: threading.Event) -> None:
@@ -163,7 +168,7 @@ def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: 
     raise DataUnavailableError("nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items()))
 
 
-def ways_chosen(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
+def way_variables(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
     """Return the variables by which lmms-eval asks as was chosen; InputError where a task of ours can't be asked so."""
     chosen = {settings.CANDIDATES.name: candidates, settings.ANSWERING.name: answering}
     stated = {name: str(way) for name, way in chosen.items() if way is not None}
@@ -188,7 +193,7 @@ def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[s
     given = adapters.values_in(model_args) | {"batch_size": option_value(arguments, "--batch_size") or "1"}
     model = option_value(arguments, "--model")
     adapters.check_times(sampling, {"simple"} if "--force_simple" in arguments else adapters.kinds(model))
-    added, notes = adapters.matched(model, given, sampling)
+    added, notes = adapters.added_arguments(model, given, sampling)
     for line in notes:
         note(line)
     if not added:
@@ -256,7 +261,7 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     if pairs:
         arguments = _with_more(arguments, "--gen_kwargs", pairs)
     if (seed := preset.get("seed")) is not None:
-        arguments = replaced(arguments, "--seed", str(seed))
+        arguments = set_option(arguments, "--seed", str(seed))
     model_args = option_value(arguments, "--model_args") or ""
     if "max_pixels=" in model_args:
         preset = preset.overridden_by(pixels=model_args)
@@ -269,7 +274,7 @@ def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
     """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark; InputError of it."""
     paths = {name: settings.expanded(name) for name in _tasks(arguments) if name and not discovery.find_task(name)}
     return {
-        name: discovery.opened(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
+        name: discovery.open_file(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
     }
 
 
@@ -279,15 +284,17 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     InputError as `named_by_path`, and for a task or a model that nobody has.
     """
     specs = named_by_path(arguments)
-    asked = [discovery.meant(name) if name and name not in specs else name for name in _tasks(arguments)]
+    asked = [discovery.resolve_name(name) if name and name not in specs else name for name in _tasks(arguments)]
     if asked != _tasks(arguments):
-        arguments = replaced(arguments, "--tasks", ",".join(asked))
+        arguments = set_option(arguments, "--tasks", ",".join(asked))
     _check_names(arguments)
     if not specs:
         return by_name(arguments), {}
     names = [specs[name].tasks[0].name if name in specs else name for name in _tasks(arguments)]
     known = [*(str(Path(spec.file).resolve().parent) for spec in specs.values()), *map(str, settings.BENCHMARKS.paths)]
-    return by_name(replaced(arguments, "--tasks", ",".join(names))), {settings.BENCHMARKS.name: os.pathsep.join(known)}
+    return by_name(set_option(arguments, "--tasks", ",".join(names))), {
+        settings.BENCHMARKS.name: os.pathsep.join(known)
+    }
 
 
 def by_name(arguments: list[str]) -> list[str]:
@@ -295,7 +302,7 @@ def by_name(arguments: list[str]) -> list[str]:
     named = option_value(arguments, "--tasks") or ""
     while os.path.isdir(named) and wanted_tasks(arguments):  # noqa: PTH112 - Path has errors for a long list of tasks
         named = f"{named},{_tasks(arguments)[0]}"
-        arguments = replaced(arguments, "--tasks", named)
+        arguments = set_option(arguments, "--tasks", named)
     return arguments
 
 
@@ -376,7 +383,7 @@ def lmms_eval(
     with start([*several, "lmms_eval", *arguments], environ or {}, kept_open, stdout) as running:
         status = running.wait()
     if status != 0:
-        raise failed(status)
+        raise run_error(status)
 
 
 def start(
@@ -398,7 +405,7 @@ def start(
     return subprocess.Popen(command, env=environ, pass_fds=kept_open, stdout=stdout)  # noqa: S603
 
 
-def failed(status: int) -> ReelbenchError:
+def run_error(status: int) -> ReelbenchError:
     """Return the error of a run that ended with a status other than 0."""
     return ReelbenchError(f"lmms-eval failed with exit status {status}; its messages say why")
 
@@ -419,7 +426,7 @@ def _tagged(tag: str) -> set[str]:
     return {task.name for spec in discovery.specs().values() for task in spec.tasks if tag in task.tags}
 
 
-def replaced(arguments: list[str], option: str, value: str) -> list[str]:
+def set_option(arguments: list[str], option: str, value: str) -> list[str]:
     """Return the arguments with an option's value replaced, or the option added."""
     for number, argument in enumerate(arguments):
         if argument == option and number + 1 < len(arguments):
@@ -432,7 +439,7 @@ def replaced(arguments: list[str], option: str, value: str) -> list[str]:
 def _with_more(arguments: list[str], option: str, pairs: Sequence[str]) -> list[str]:
     """Return the arguments with more values, `name=value`, in an option's list."""
     given = option_value(arguments, option)
-    return replaced(arguments, option, ",".join([given, *pairs] if given else pairs))
+    return set_option(arguments, option, ",".join([given, *pairs] if given else pairs))
 
 
 def option_value(arguments: Sequence[str], option: str) -> str | None:

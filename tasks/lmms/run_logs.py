@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from reelbench.judges.panel import merged
+from reelbench.judges.panel import merge_records
 from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry import discovery
 from reelbench.registry.base_record import first_wrong_field
@@ -39,12 +39,14 @@ _SECRET = ("key", "token", "secret", "password", "auth")
 class LoggedTask:
     """One of our tasks, or a twin of one, in an lmms-eval output folder: its results file, its samples file.
 
-    `own` is a run that this process itself has just had made, so that its scores are no stranger's.
+    `document` is what the results file holds; `own` is a run that this process itself has just had made, so that its
+    scores are no stranger's.
     """
 
     task: str
     results: Path
     samples: Path
+    document: Mapping[str, Any] = field(repr=False)
     own: bool = False
 
 
@@ -54,11 +56,11 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
         raise InputError(f"{run}: no such folder; give the --output_path of an lmms-eval run")
     newest: dict[tuple[Path, str], LoggedTask] = {}
     for path in sorted(run.rglob("*_results.json")):  # the name starts with the time, so later ones replace earlier
-        stamp = path.name.removesuffix("_results.json")
-        for task in read_json(path).get("results", {}):
-            if discovery.find_task(task) or discovery.find_twin(task):
+        stamp, document = path.name.removesuffix("_results.json"), read_json(path)
+        for task in document.get("results", {}):
+            if discovery.find_task(task, twins=True):
                 samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
-                newest[path.parent, task] = LoggedTask(task, path, samples)
+                newest[path.parent, task] = LoggedTask(task, path, samples, document)
     if not newest:
         if any(run.rglob(RESULT_FILE)):
             raise InputError(
@@ -74,7 +76,7 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
 
 def spec_and_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     """Return the benchmark and task of a name, ours or that of lmms-eval's own twin; InputError where it is neither."""
-    known = discovery.find_task(name) or discovery.find_twin(name)
+    known = discovery.find_task(name, twins=True)
     if known is None:
         raise InputError(f"{name} is not a task of ours")
     return known
@@ -159,7 +161,7 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
             # can have all calls and not all replies.
             known = judges.get(process, judge)
             judges[process] = max(known, judge, key=lambda one: (sum(one.returned.values()), one.calls + one.cached))
-    said = (judged, merged(list(judges.values()))) if judges else None
+    said = (judged, merge_records(list(judges.values()))) if judges else None
     return LoggedItems(list(items.values()), duplicate, said, columns, heard, delivered)
 
 
@@ -205,9 +207,9 @@ def logged_reply(line: Mapping[str, Any]) -> str | None:
     return reply if isinstance(reply, str) else None
 
 
-def data_name(document: Mapping[str, Any], logged: LoggedTask) -> DataName:
+def data_name(logged: LoggedTask) -> DataName:
     """Return the name of a run's rows, as its results file has it."""
-    named = document.get("configs", {}).get(logged.task, {}).get("dataset_path", "")
+    named = logged.document.get("configs", {}).get(logged.task, {}).get("dataset_path", "")
     try:
         return DataName.parse(str(named))
     except InputError as error:
@@ -301,7 +303,7 @@ def settings_of(
         # Where the span was asked for by itself, two prompts were.
         prompt = sha256(f"{prompt}{prompt_sha256(spec, task.options.locate)}".encode()).hexdigest()
     return SettingsRecord(
-        frames=sampling.stated if as_video else str(sampling),
+        frames=sampling.spec(form=as_video),
         frames_given=frames_given(samples),
         frames_unlike=frames_unlike(spec, samples),
         audio=sound(sampling, heard) if heard else None,

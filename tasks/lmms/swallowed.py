@@ -153,7 +153,7 @@ def noticing(adapter: Any) -> Iterator[list[Noticed]]:  # noqa: ANN401 - lmms-ev
                 logger.remove(sink)
 
 
-def failed(words: str) -> str:
+def failure_mark(words: str) -> str:
     """Return the mark of a failed request, with its words in one line."""
     return f"{FAILED}: {' '.join(words.split())}]"
 
@@ -185,7 +185,7 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
             if key in unsure or (unknown and empty):
                 given[number] = _alone(adapter, request, ask)
             elif key in sure and (failure := _failure(sure[key], empty=empty)):
-                given[number] = failed(failure)
+                given[number] = failure_mark(failure)
     pairs = zip(requests, given, strict=True)
     return [_read(adapter, request, answer) for request, answer in pairs]
 
@@ -197,7 +197,7 @@ def _read(adapter: Any, request: "Instance", answer: Any) -> Any:  # noqa: ANN40
     """
     text = text_of(answer)
     if ERRORS.match(text):
-        return failed(text)
+        return failure_mark(text)
     if text.strip() or not getattr(adapter, "enable_thinking", False):
         return answer
     used = getattr(getattr(answer, "token_counts", None), "output_tokens", None)
@@ -227,4 +227,4 @@ def _alone(adapter: Any, request: "Instance", ask: Ask) -> Any:  # noqa: ANN401 
     words = _failure(noticed, empty=not text_of(answer).strip())
     if words is None and len(given) != 1:
         words = f"it gave {len(given)} answers to one question"
-    return failed(words) if words is not None else answer
+    return failure_mark(words) if words is not None else answer

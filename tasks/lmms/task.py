@@ -88,11 +88,11 @@ class LmmsTask:
         It says so where the row's video is known to give no frames; nothing is decoded for it.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        asked = self._asked(doc)
+        asked = self._in_language(doc)
         prompt = prompt_of(self.spec, asked, kwargs.get("prompt"))
         shown = self._frames_of(doc).prepared(doc, kwargs)
         if shown is not None:
-            prompt = shown.said(asked["language"]) + prompt
+            prompt = shown.subtitle_text(asked["language"]) + prompt
         return f"{prompt}\n{frames.NOT_SHOWN}" if shown is not None and shown.problem else prompt
 
     def doc_to_visual(
@@ -113,10 +113,10 @@ class LmmsTask:
         shown = self._frames_of(doc).shown(doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
         arrivals.hand_over(doc, len(shown.timestamps or ()), text["text"])
-        content = frames.content(shown, self._asked(doc)["language"], as_data=adapters.passes_video)
+        content = frames.content(shown, self._in_language(doc)["language"], as_data=adapters.passes_video)
         return [{"role": "user", "content": [*content, text]}]
 
-    def _asked(self, doc: Row) -> Row:
+    def _in_language(self, doc: Row) -> Row:
         """Return a row in the language that it is asked in."""
         return self._translations.translated(doc) if self._translations else doc
 
@@ -151,14 +151,14 @@ class LmmsTask:
             adapters.check_times(sampling, {adapters.task_type} if adapters.running else ())
             if (named := settings.IDS.read(QuestionIds.read)) is not None:
                 named.check(dataset["id"], data.task)
-                dataset = _kept(dataset, named.ids)
+                dataset = _select_rows(dataset, named.ids)
             dataset = _asked_as_chosen(dataset, task)
             if task.reasoned:
                 dataset = _with_cues(dataset)
             self._translations = Translations.from_environment()
             if self._translations is not None:
                 absent = self._translations.lacking(self.spec, dataset)  # type: ignore[arg-type] - rows are dicts
-                dataset = _kept(dataset, set(dataset["id"]) - absent)
+                dataset = _select_rows(dataset, set(dataset["id"]) - absent)
             if (lacking := library.check_subtitles(dataset, sampling)) is not None:  # type: ignore[arg-type] - rows are dicts
                 log.warning("%s: %s", data.task, lacking)
         except InputError as error:
@@ -182,7 +182,7 @@ class LmmsTask:
         write_text(note, json.dumps({"rows": [{"id": row.id, "video": row.video} for row in missing]}))
         left_out = "%s: %d of %d questions are left out because their video is not here or can't be read %s"
         log.warning(left_out, data.task, len(missing), len(dataset), where)
-        return _kept(dataset, set(dataset["id"]) - {row.id for row in missing})
+        return _select_rows(dataset, set(dataset["id"]) - {row.id for row in missing})
 
     def _frames_of(self, doc: Row) -> frames.Frames:
         split = doc["split"]
@@ -201,7 +201,7 @@ class LmmsTask:
         reasoned = CUE in doc and not aggregation.is_failure(answer)
         scores = None
         if option_scores.ANSWERING in doc:
-            given, scores = option_scores.answered(doc, answer)
+            given, scores = option_scores.read_scores(doc, answer)
         else:
             given = submissions.answered(
                 self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()), rows.timing(doc)
@@ -297,7 +297,7 @@ class LmmsTask:
             log.warning("%s: the answers are hidden; %s", self.spec.id, todo)
 
 
-def _kept(dataset: "Dataset", ids: Container[str]) -> "Dataset":
+def _select_rows(dataset: "Dataset", ids: Container[str]) -> "Dataset":
     """Return the questions with these ids, in the data's order."""
     return dataset.select([number for number, row_id in enumerate(dataset["id"]) if row_id in ids])
 
@@ -324,7 +324,7 @@ def _with_cues(dataset: "Dataset") -> "Dataset":
     cues = settings.CUES.read(QuestionCues.read)
     if cues is None:
         return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
-    kept = _kept(dataset, cues.by_id)
+    kept = _select_rows(dataset, cues.by_id)
     if not len(kept):
         raise InputError(f"{settings.CUES.name}: the file names no question of {dataset.info.dataset_name}")
     return kept.add_column(CUE, [cues.by_id[row_id] for row_id in kept["id"]])  # type: ignore[call-arg]

@@ -4,7 +4,7 @@ lmms-eval drops the row from what it logs. What is left says which it was: an id
 puts one there; else the row's number (`doc_id`), held against the question in the logged prompt (`input`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,8 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
         where = f"{path}, line {number}"
         if not is_object(line):
             raise InputError(f"{where}: no sample of lmms-eval")
-        row = _row(line, known, by_id)
+        details = [value for value in line.values() if is_object(value)]
+        row = _row(line, details, known, by_id)
         if row is None:
             raise InputError(f"{where}: is about no question of {spec.id}; is the data of the same release?")
         text = logged_reply(line)
@@ -87,18 +88,18 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
         given = answered(spec, text, row.get("options", ()), rows.timing(row))
         cut_short: dict[str, Any] = {"flags": (), "reason": Reason.CUT_OFF} if cut_off(text) else {}
         items[row["id"]] = item = reference_of(spec, row).item(given, **cut_short)
-        readings[row["id"]] = _readings(item, line)
+        readings[row["id"]] = _readings(item, details)
     known_readings = {name: pair for name, pair in readings.items() if pair is not None}
     differing = [(name, *pair) for name, pair in known_readings.items() if pair[0] != pair[1]]
     return TwinItems(list(items.values()), duplicate, len(known_readings), differing)
 
 
-def _row(line: _Line, known: Sequence[Row], by_id: Mapping[str, Row]) -> Row | None:
-    """Return the row that a line is about."""
-    for details in _details(line):
+def _row(line: _Line, details: Sequence[_Line], known: Sequence[Row], by_id: Mapping[str, Row]) -> Row | None:
+    """Return the row that a line is about; `details` are its metrics'."""
+    for of_metric in details:
         for name in _IDS:
-            if str(details.get(name)) in by_id:
-                return by_id[str(details[name])]
+            if str(of_metric.get(name)) in by_id:
+                return by_id[str(of_metric[name])]
     prompt, place = str(line.get("input") or ""), line.get("doc_id")
     if isinstance(place, int) and 0 <= place < len(known) and _asks(prompt, known[place]):
         return known[place]
@@ -111,19 +112,15 @@ def _asks(prompt: str, row: Row) -> bool:
     return all(" ".join(text.split()) in asked for text in (row["question"], *row.get("options", ())))
 
 
-def _details(line: _Line) -> Iterator[Mapping[str, Any]]:
-    return (value for value in line.values() if is_object(value))
-
-
-def _readings(item: Item, line: _Line) -> tuple[str, str] | None:
+def _readings(item: Item, details: Sequence[_Line]) -> tuple[str, str] | None:
     """Return our reading and lmms-eval's, as letters or as right and wrong; None where it logs neither."""
     if item.reason is not None or "answer" not in (item.parsed or {}):
         return None
-    for details in _details(line):
+    for of_metric in details:
         for name in _OWN_LETTERS:
-            if isinstance(details.get(name), str):
-                return (item.parsed or {})["answer"] or "none", details[name].strip().upper() or "none"
-        if details.get("score") in (0, 1):
+            if isinstance(of_metric.get(name), str):
+                return (item.parsed or {})["answer"] or "none", of_metric[name].strip().upper() or "none"
+        if of_metric.get("score") in (0, 1):
             right = choice.columns(item)["correct"] == 1
-            return "right" if right else "wrong", "right" if details["score"] == 1 else "wrong"
+            return "right" if right else "wrong", "right" if of_metric["score"] == 1 else "wrong"
     return None

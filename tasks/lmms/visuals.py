@@ -13,7 +13,9 @@ import os
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -80,41 +82,39 @@ _shown_by: dict[tuple[str, str], "Frames"] = {}  # a benchmark's split -> what h
 _asking: "Asking | None" = None
 
 
+@dataclass(eq=False)
 class Asking:
     """How far a process has come with questions: those begun, the videos ready, and what it waits for."""
 
-    def __init__(self, questions: int, work: Mapping[Video, Callable[[], object]]) -> None:
-        self.ahead = Ahead(work)
-        self.begun: set[tuple[str, str, str]] = set()
-        self.ready: set[Video] = set()
-        self.waiting: set[int] = set()  # threads that wait for frames
-        self.waits = Waits()
-        self._questions, self._videos = questions, work.keys()
-        self.ended = threading.Event()
+    questions: int
+    videos: AbstractSet[Video]
+    ahead: Ahead[Video]
+    begun: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    ready: set[Video] = field(default_factory=set[Video])
+    waiting: set[int] = field(default_factory=set[int])  # threads that wait for frames
+    waits: Waits = field(default_factory=Waits)
+    ended: threading.Event = field(default_factory=threading.Event)
 
     def __str__(self) -> str:
         """Return the videos that are ready, and what was waited for."""
-        videos = f"{len(self.ready & self._videos)} of {len(self._videos)} videos ready" if self._videos else ""
+        videos = f"{len(self.ready & self.videos)} of {len(self.videos)} videos ready" if self.videos else ""
         return ", ".join(filter(None, (videos, str(self.waits))))
 
     def look(self) -> None:
         """Look what is waited for until the asking ends, and tell of it now and then: in a file, and in the log."""
-        folder, number, said = settings.PROGRESS.get(), 0, _SAID
-        while not self.ended.wait(PAUSE_S):
-            number += 1
-            self.waits["frames" if self.waiting else "the model"] += 1
-            if number % 10 == 0:
-                self._write(folder)
+        folder, number, said, over = settings.PROGRESS.get(), 0, _SAID, False
+        while not over:
+            over = self.ended.wait(PAUSE_S)
+            if not over:
+                number += 1
+                self.waits["frames" if self.waiting else "the model"] += 1
+            if folder and (over or number % 10 == 0):
+                told = {"done": len(self.begun), "of": self.questions, "line": str(self)}
+                with suppress(OSError):  # whoever wanted to know has ended
+                    write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
             if number == said:
-                log.warning("%d of %d questions begun, %s", len(self.begun), self._questions, self)
+                log.warning("%d of %d questions begun, %s", len(self.begun), self.questions, self)
                 said *= 2
-        self._write(folder)
-
-    def _write(self, folder: str) -> None:
-        if folder:
-            told = {"done": len(self.begun), "of": self._questions, "line": str(self)}
-            with suppress(OSError):  # whoever wanted to know has ended
-                write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
 
 
 class Frames:
@@ -136,16 +136,16 @@ class Frames:
         wanted = sampling(kwargs)
         self._asked.add(wanted)
         sees = adapters.of(adapters.running).sees
-        if wanted.kind != "none" and sees and (known := self._known(row, wanted)[0]) is not None:
+        if wanted.kind != "none" and sees and (known := self._shown_before(row, wanted)[0]) is not None:
             return known
         if wanted.kind == "none" or not sees or not (wanted.decodes or self.library.in_pictures):
             said = wanted.subs == "file" and (wanted.kind == "none" or sees)
-            return self._resolved(row, wanted) if said else None
+            return self._resolve(row, wanted) if said else None
         _shown_by[self._split] = self
         try:
             return Shown(subtitles=tuple(self.library.cues(row, wanted) or ()))
         except ReelbenchError:
-            return self._resolved(row, wanted)
+            return self._resolve(row, wanted)
 
     def shown(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
         """Return a row's video as shown, ready for the model; never raises for what is wrong with its video."""
@@ -155,10 +155,10 @@ class Frames:
             asking.begun.add((*self._split, row["id"]))
             asking.waiting.add(threading.get_ident())
         try:
-            shown = self._resolved(row, sampling(kwargs))
+            shown = self._resolve(row, sampling(kwargs))
             if shown.problem is None and not shown.still_there():  # hours may lie between two that ask for it
                 self._shown[row["id"]].clear()
-                shown = self._resolved(row, sampling(kwargs))
+                shown = self._resolve(row, sampling(kwargs))
         finally:
             if asking is not None:
                 asking.waiting.discard(threading.get_ident())
@@ -167,7 +167,7 @@ class Frames:
     def make_ready(self, row: Row) -> None:
         """Make a row's frames ready, where it is known which are asked for."""
         if (only := self._only()) is not None:
-            self._resolved(row, only)
+            self._resolve(row, only)
 
     def problem(self, row: Row) -> str | None:
         """Return why a row can't be shown, as far as anybody tried."""
@@ -183,7 +183,7 @@ class Frames:
 
     def refuse(self, row: Row, asked: FrameSampling, why: str) -> None:
         """Note that a row can't be shown as it was asked for; its question is then unscored."""
-        known, wanted, even = self._known(row, asked)
+        known, wanted, even = self._shown_before(row, asked)
         if known is None or known.problem is None:
             known = self._not_shown(row, why)
         self._shown[row["id"]][wanted, even] = known
@@ -192,7 +192,7 @@ class Frames:
         """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
         only, sees = self._only(), adapters.of(adapters.running).sees
         if only is not None and sees and (only.kind == "none" or only.decodes or only.subs == "file"):
-            return self._resolved(row, only)
+            return self._resolve(row, only)
         return Shown(problem=self.problem(row))
 
     def _only(self) -> FrameSampling | None:
@@ -200,19 +200,19 @@ class Frames:
 
     def _form(self, wanted: FrameSampling) -> FrameSampling:
         """Return a sampling in the form that the adapter takes; several videos are pictures."""
-        shown = adapters.delivered(adapters.running, wanted, self.library.spec.row_kind)
+        shown = adapters.adapt(adapters.running, wanted, self.library.spec.row_kind)
         return shown.as_images() if shown.decodes and VIDEOS in self.library.spec.columns else shown
 
-    def _known(self, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:
+    def _shown_before(self, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:
         """Return a row's video as it was shown before, and the form that the adapter takes: a sampling, even or not."""
         wanted = self._form(wanted)
         # Images are taken one by one: only a clip is read in pairs.
         even = wanted.form == "clip" and adapters.of(adapters.running).even
         return self._shown[row["id"]].get((wanted, even)), wanted, even
 
-    def _resolved(self, row: Row, wanted: FrameSampling) -> Shown:
+    def _resolve(self, row: Row, wanted: FrameSampling) -> Shown:
         with self._locks.setdefault(row["video"], threading.Lock()):  # decoded once, whoever comes first
-            known, wanted, even = self._known(row, wanted)
+            known, wanted, even = self._shown_before(row, wanted)
             if known is None:
                 try:
                     known = show(self.library, row, wanted, even=even)
@@ -243,7 +243,7 @@ def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[
     if not number:
         yield
         return
-    _asking = asking = Asking(number, work)
+    _asking = asking = Asking(number, work.keys(), Ahead(work))
     looking = threading.Thread(target=asking.look, name="reelbench-waits", daemon=True)
     looking.start()
     try:

@@ -12,21 +12,22 @@ import socket
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 from reelbench.tasks.lmms import adapters
 
 
+@dataclass(eq=False, repr=False)
 class ModelCache:
     """The model of the last run, kept for the next; `loads` counts how often one was made."""
 
-    def __init__(self) -> None:
-        self.loads = 0
-        self._model: Any = None
-        self._key: object = None
-        self._arguments: dict[str, str] = {}
+    loads: int = 0
+    _model: Any = None
+    _key: object = None
+    _arguments: dict[str, str] = field(default_factory=dict[str, str])
 
     def watch(self) -> None:
         """Stand in for the one way in which lmms-eval makes a model."""
@@ -71,16 +72,15 @@ class ModelCache:
             self._model = None
 
 
-class Worker:
+@dataclass(eq=False)
+class Worker(AbstractContextManager["Worker"]):
     """Runs of lmms-eval in one process, each started by a call as `process.lmms_eval` is; use it in a `with`."""
 
-    def __init__(self) -> None:
-        self._loads: list[int] = []  # of each process
-        self._process: Any = None
-        self._runs: Any = None
-
-    def __enter__(self) -> Self:
-        return self
+    loads: int = 0
+    """How many models were loaded for all runs that ended."""
+    _before: int = 0  # by processes that ended
+    _process: Any = None
+    _runs: Any = None
 
     def __exit__(self, *_: object) -> None:
         self._end()
@@ -101,23 +101,18 @@ class Worker:
                 words = ["reelbench.tasks.lmms.worker", str(theirs.fileno())]
                 self._process = process.start(words, {}, (*kept_open, theirs.fileno()), stdout)
                 self._runs = ours.makefile("rw")
-            self._loads.append(0)
+            self._before = self.loads
         answer = ""
         with suppress(ConnectionError):
             self._runs.write(json.dumps({"arguments": list(arguments), "environ": dict(environ or {})}) + "\n")
             self._runs.flush()
             answer = self._runs.readline()
         if not answer:
-            raise process.failed(self._end())
+            raise process.run_error(self._end())
         reply = json.loads(answer)
-        self._loads[-1] = reply["loads"]
+        self.loads = self._before + reply["loads"]
         if reply["status"]:
-            raise process.failed(reply["status"])
-
-    @property
-    def loads(self) -> int:
-        """How many models were loaded for all runs that ended."""
-        return sum(self._loads)
+            raise process.run_error(reply["status"])
 
     def _end(self) -> int:
         """Close the socket, wait for the process, and return its exit status."""

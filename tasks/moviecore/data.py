@@ -12,7 +12,7 @@ from typing import Any
 
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_json_or_jsonl
-from reelbench.registry.media.library import SUFFIXES
+from reelbench.registry.media.library import has_video_suffix
 from reelbench.registry.rows import Row, text_of
 
 EXPECTED = "question, answer (or enhanced_answer), video, question_id and, where there are any, classification, caption"
@@ -59,7 +59,7 @@ def entries(path: Path, document: Any = None) -> Iterator[tuple[str, dict[str, A
             # The media key of a video's file name: without folder and video suffix.
             named = entry.get("video") or entry.get("video_id") or entry.get("video_name") or of_key
             name = PurePosixPath(str(named))
-            video = name.stem if name.suffix.lower() in SUFFIXES else name.name
+            video = name.stem if has_video_suffix(name.name) else name.name
             if not video:
                 raise InputError(f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}")
             ordinals[video] += 1

@@ -152,6 +152,8 @@ def test_two_models_and_what_can_not_be_compared(judged, reelbench):
     report = json.loads(reelbench("compare", first, second, "--anyway", "--json").stdout)
     assert report["metrics"]["score"]["difference"] == pytest.approx(50)
     assert report["settings"]["judge"] == ["judge-a-0001", "judge-b-0001"]
+    counts = ["both", "only_a", "only_b"]
+    assert [*report] == ["a", "b", *counts, "metrics", "unscored", "settings", "videos"]  # other programs read these
     table = reelbench("compare", first, second, "--anyway")
     assert table.stdout.index("judge: a") < table.stdout.index("score  ")
     assert reelbench("compare", first, first, "--json").returncode == 0

@@ -177,7 +177,7 @@ def test_a_folder_of_a_served_models_name_is_not_loaded(tmp_path, monkeypatch):
     ],
 )
 def test_a_name_is_taken_where_one_alone_can_be_meant(typed, name):
-    assert discovery.meant(typed) == name
+    assert discovery.resolve_name(typed) == name
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_no_option_of_ours_is_taken_for_another(words, capsys):
     for parameter in WORDS[words].params:
         for option in () if parameter.hidden else (*parameter.opts, *parameter.secondary_opts):
             typed = [*words.split(), *([option] if getattr(parameter, "is_flag", False) else [option, "5"]), "--"]
-            assert not option.startswith("-") or guesses.meant(typed, KNOWN) == typed
+            assert not option.startswith("-") or guesses.correct_arguments(typed, KNOWN) == typed
     assert not capsys.readouterr().err
 
 
@@ -126,7 +126,7 @@ def test_no_line_of_ours_is_taken_for_another(words, tmp_path, monkeypatch, caps
     for example in (*EXAMPLES[words], "--help", "rextime_mini", *rest):
         typed = [*words.split(), *shlex.split(example)]
         if typed != ["list", "rextime_mini"]:
-            assert guesses.meant(typed, KNOWN) == typed
+            assert guesses.correct_arguments(typed, KNOWN) == typed
     assert not capsys.readouterr().err
 
 
@@ -160,7 +160,7 @@ def test_what_others_call_a_function_is_ours_and_told(guess, ours):
     ],
 )
 def test_a_guess_is_taken_with_what_was_typed(typed, line):
-    assert guesses.meant(shlex.split(typed), KNOWN) == shlex.split(line)
+    assert guesses.correct_arguments(shlex.split(typed), KNOWN) == shlex.split(line)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_guess_is_taken_with_what_was_typed(typed, line):
 )
 def test_what_can_t_be_sure_is_said_as_a_whole_line(typed, said):
     with pytest.raises(InputError) as told:
-        guesses.meant(shlex.split(typed), KNOWN)
+        guesses.correct_arguments(shlex.split(typed), KNOWN)
     assert said in str(told.value)
     assert "sk-x" not in str(told.value)
 

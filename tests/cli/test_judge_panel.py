@@ -82,7 +82,7 @@ def test_what_judges_say_of_a_blank_answer_is_no_agreement(judged, tmp_path):
     at = next(at for at, sample in enumerate(samples) if sample.judge_replies)
     samples[at] = samples[at].model_copy(update={"prediction": " "})
     # 5, 4 and 0 in 10 units: of steps 100, 100 and 400, 200 observed and 2 * 100 * 600 / (30 * 29) expected.
-    completed = panel_agreement.completed(discovery.get("moviecore"), samples, record)
+    completed = panel_agreement.with_agreement(discovery.get("moviecore"), samples, record)
     assert completed.agreement["accuracy"] == pytest.approx(1 - 29 / 20)
 
 

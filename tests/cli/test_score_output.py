@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.cli.loggers import checked
+from reelbench.cli.loggers import check_arguments
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.scoring import result_files
@@ -201,13 +201,13 @@ def test_wandb_gets_the_results_numbers_and_nobodys_sentences(predictions, tmp_p
 def test_a_folder_never_says_who_gets_wandbs_key(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["--model", "m", "--wandb_args=project=p"]
-    assert checked(words) == words
+    assert check_arguments(words) == words
     settings = tmp_path / folder / "settings"
     settings.parent.mkdir()
     settings.write_text("[default]\nbase_url = http://127.0.0.1:9\n")
     with pytest.raises(InputError, match=r"settings: wandb takes from this folder's file who gets your key"):
-        checked(words)
-    assert checked(words[:2]) == words[:2]
+        check_arguments(words)
+    assert check_arguments(words[:2]) == words[:2]
 
 
 @pytest.mark.parametrize("where", ["tensorboard", ""])

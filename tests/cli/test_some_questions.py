@@ -59,7 +59,7 @@ def kept_in(request, monkeypatch):
 
         return apart
 
-    for name in ("get", "claim", "put", "taken", "renew", "release"):
+    for name in ("get", "claim", "put", "claimed_elsewhere", "renew", "release"):
         monkeypatch.setattr(PostgresStore, name, guarded(getattr(PostgresStore, name)))
 
 

@@ -45,7 +45,7 @@ def with_mini_as_owners(spec):
 
     mini = spec.folder / "mini"
     splits = dict(spec.splits)
-    for name, located in material.located(spec, mini).items():
+    for name, located in material.locate_splits(spec, mini).items():
         known = ownership.rows_sha256(ownership.entry_of(spec, row) for row in located.read())
         splits[name] = replace(splits[name], owners_rows=known)
     return replace(spec, splits=splits), mini

@@ -93,15 +93,15 @@ def test_labels_from_a_tags_file_are_counted():
 
 def test_a_folder_may_hold_some_of_the_splits_but_not_none(tmp_path):
     spec = discovery.get("moviecore")
-    assert set(material.located(spec, spec.folder / "mini")) == {"test"}
-    assert set(material.located(spec, None)) == set()
+    assert set(material.locate_splits(spec, spec.folder / "mini")) == {"test"}
+    assert set(material.locate_splits(spec, None)) == set()
     with pytest.raises(InputError, match=r"expected train.json"):
-        material.located(spec, tmp_path)
+        material.locate_splits(spec, tmp_path)
     with pytest.raises(InputError, match="no such file or folder"):
-        material.located(spec, tmp_path / "nowhere")
+        material.locate_splits(spec, tmp_path / "nowhere")
 
 
 def test_a_file_is_the_split_that_has_its_name():
     spec = discovery.get("rextime")
-    found = material.located(spec, spec.folder / "mini" / "rextime_test_release.json")
+    found = material.locate_splits(spec, spec.folder / "mini" / "rextime_test_release.json")
     assert set(found) == {"test"}

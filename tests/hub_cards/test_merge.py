@@ -17,7 +17,7 @@ def card(metadata=None, **sections):
 
 
 def merged(existing, made=None):
-    return merge.merged(made or card(), existing)
+    return merge.merge_card(made or card(), existing)
 
 
 def front(text):
@@ -105,9 +105,10 @@ def test_our_configuration_is_renewed_and_others_stay():
     existing = f"---\n{yaml.safe_dump({'configs': old})}---\n"
     found = front(merged(existing, card({"configs": CONFIGS})).text)
     assert found["configs"] == [*CONFIGS, theirs]
-    assert merge.config_name(existing) == "default"
-    assert merge.config_name("---\nconfigs:\n- config_name: default\n  data_files: a.csv\n---\n") == "reelbench"
-    assert merge.config_name(None) == "default"
+    assert merge.own_config(existing)[0] == "default"
+    theirs = "---\nconfigs:\n- config_name: default\n  data_files: a.csv\n---\n"
+    assert merge.own_config(theirs) == ("reelbench", False)
+    assert merge.own_config(None) == ("default", False)
 
 
 def test_windows_line_ends_stay():

@@ -1,4 +1,5 @@
 import re
+import sqlite3
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from reelbench.judges.prompting import load_prompts
 from reelbench.llm import runner as run_module
 from reelbench.registry.errors import InputError
 from tests.judges.conftest import ITEM, KEY, judged_item, verdicts
+from tests.servers.batches import BatchServer
 from tests.servers.judge import Answer, JudgeServer, always
 
 # --- what is asked, and what comes of it -----------------------------------------------------------------------------
@@ -286,6 +288,20 @@ def test_live_judging_never_raises(moviecore, options, items, status, caplog):
     who, reason = (record.getMessage() for record in caplog.records)
     assert who == f"the judge judge-1 is asked at {server.url[7:-3]}, with a key"
     assert str(status) in reason
+
+
+def test_a_live_judge_that_could_not_be_set_up_is_set_up_by_the_next_item(moviecore, options, tmp_path, caplog):
+    with BatchServer() as server, closing(sqlite3.connect(tmp_path / "cache", isolation_level=None)) as cache:
+        batched = options(server.url, batch=True, cache=tmp_path / "cache")
+        verdicts(moviecore, [ITEM], batched)
+        server.finish("completed")
+        cache.execute("CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(ABORT, 'nothing goes in'); END")
+        with closing(LiveJudge(moviecore, batched)) as live:
+            assert live.judge(ITEM).reason == "judge_unavailable"
+            assert "nothing goes in" in caplog.text
+            assert live.judge(ITEM).reason == "judge_unavailable"  # and not pending, as if it had been asked for
+            cache.execute("DROP TRIGGER full")
+            assert live.judge(ITEM).scores == dict.fromkeys(moviecore.judge.criteria, 3)
 
 
 def test_live_judging_after_its_end_is_unscored(moviecore, options):

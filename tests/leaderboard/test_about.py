@@ -107,7 +107,7 @@ def test_score_and_add_take_it_from_the_command_line(reelbench, tmp_path):
 def columns_of(path, model):
     made = board.make(path, published=False)
     [row] = [row for row in made.entries if row.model == model]
-    return columns.record(made, row)
+    return columns.plain_row(made, row)
 
 
 def test_what_an_item_took_is_a_mean_over_those_that_say_it_and_never_a_zero(rextime_run, tamper, tmp_path):
@@ -153,7 +153,7 @@ def test_a_run_without_frames_stands_beside_the_models_others(rextime_run, tampe
     store.add(tamper(rextime_run("blind", right=3), result=shown("none")), tmp_path / "store")
     store.add(rextime_run("other", model="org/other"), tmp_path / "store")
     made = board.make(tmp_path / "store", published=False)
-    beside = {(row.model, row.frames): columns.record(made, row)["blind"] for row in made.entries}
+    beside = {(row.model, row.frames): columns.plain_row(made, row)["blind"] for row in made.entries}
     assert beside == {("org/model", "uniform:8"): 25.0, ("org/model", "none"): None, ("org/other", "unknown"): None}
 
 

@@ -11,7 +11,7 @@ import reelbench as reelbench_face
 from reelbench.leaderboard import board, site, store
 from reelbench.leaderboard.exports import tables as export_tables
 from reelbench.registry import discovery
-from reelbench.registry.declaration import declared, scoring_sha256
+from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.errors import InputError
 
 N = 36
@@ -145,7 +145,7 @@ def test_another_metric_has_a_table_of_its_own(run, tmp_path):
     result.write_text(json.dumps(document))
     [refused] = store.add(result.parent, tmp_path / "store")
     assert "scoring_sha256" in refused.why
-    digest = scoring_sha256(declared(document["benchmark"]["declaration"]))
+    digest = scoring_sha256(declared_benchmark(json.dumps(document["benchmark"]["declaration"])))
     document["benchmark"]["scoring_sha256"] = digest
     result.write_text(json.dumps(document))
     [added] = store.add(result.parent, tmp_path / "store")
@@ -162,7 +162,7 @@ def test_a_scale_that_no_board_could_rank_by_is_refused(scale, run, tmp_path):
     document = json.loads(path.read_text())
     document["benchmark"]["declaration"]["metrics"][0]["aggregate"]["scale"] = scale
     with pytest.raises(InputError, match="expected one above 0"):
-        declared(document["benchmark"]["declaration"])
+        declared_benchmark(json.dumps(document["benchmark"]["declaration"]))
 
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "<b>x</b>", "__proto__", "a|b", "../x", "a\x1b[2J", ""])
@@ -173,7 +173,7 @@ def test_a_name_that_heads_a_column_or_a_folder_is_a_word(name, run, tmp_path):
         declaration = copy.deepcopy(document["benchmark"]["declaration"])
         declaration[part][0]["name"] = name
         with pytest.raises(InputError, match="other signs than letters"):
-            declared(declaration)
+            declared_benchmark(json.dumps(declaration))
 
 
 def test_a_title_of_several_lines_or_of_markup_is_one_cell(run, tmp_path):

@@ -28,8 +28,8 @@ def compared(*rows, pairs=()):
         told |= {pair: PairedDifference(10.0, 0.2, (-1.0, 21.0)) for pair in other}
         ranges = {
             key: (
-                1 + sum(pair.told and key == b for (_, b), pair in told.items()),
-                len(keys) - sum(pair.told and key == a for (a, _), pair in told.items()),
+                1 + sum(pair.direction and key == b for (_, b), pair in told.items()),
+                len(keys) - sum(pair.direction and key == a for (a, _), pair in told.items()),
             )
             for key in keys
         }
@@ -74,10 +74,10 @@ def test_whoever_is_not_beaten_may_be_first():
     a, _, c = (row.key for row in rows)
     found = compared(*rows, pairs=[(a, c)])
     ahead = ["a", " is ahead of ", "b", " by 10.0 points (adjusted 95 %: −1.0 to 21.0), not told apart."]
-    assert headline.of_group(found, REXTIME) == ["", "a", " and ", "b", " may be first; ", *ahead]
+    assert headline.of_board(found, REXTIME) == ["", "a", " and ", "b", " may be first; ", *ahead]
     assert headline.of_board(found) == ["", "a", " and ", "b", " may be first on ReXTime."]
     rows.append(entry("d", 18.0, kind="run"))
-    assert headline.of_group(compared(*rows), REXTIME) == ["Four models may be first; ", *ahead]
+    assert headline.of_board(compared(*rows), REXTIME) == ["Four models may be first; ", *ahead]
 
 
 def test_what_papers_print_leads_nobody():
@@ -98,7 +98,7 @@ def test_a_margin_has_its_interval_and_owns_up_to_noise():
     found = made(*run)
     pair = {(run[1].key, run[0].key): PairedDifference(-10.0, 0.2, (-21.0, 1.0))}
     found.noise[REXTIME] = Noise({}, None, pair, 20)
-    assert headline.of_group(found, REXTIME) == [
+    assert headline.of_board(found, REXTIME) == [
         "",
         "a",
         " leads, ahead of the next by 10.0 points (adjusted 95 %: −1.0 to 21.0), not told apart.",

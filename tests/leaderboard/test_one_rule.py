@@ -40,7 +40,7 @@ def test_page_files_terminal_and_sentence_say_the_same_of_each_pair(filed, reelb
     made = site.build(place, tmp_path / "site", published=False)
     [group] = made.groups["kitchen"]
     noise, ranked = made.noise[group], [row for row in made.entries if row.group == group]
-    told = {(a.model, b.model): noise.pair(a.key, b.key).told for a in ranked for b in ranked if a is not b}
+    told = {(a.model, b.model): noise.pair(a.key, b.key).direction for a in ranked for b in ranked if a is not b}
     assert {abs(word) for word in told.values()} == {0, 1}
     # The page's ticks: differences in the order of the rows, coloured where p is at most 0.05.
     [path] = (tmp_path / "site" / "data" / "pairs").iterdir()
@@ -63,7 +63,7 @@ def test_page_files_terminal_and_sentence_say_the_same_of_each_pair(filed, reelb
     printed = reelbench("leaderboard", "tables", "--store", place).stdout
     assert all(f"| {ranges[name]} | {name} " in printed for name in ranges)
     first = [name for name in ranges if not beaten[name]]
-    assert headline.of_group(made, group)[1::2] == first
+    assert headline.of_board(made, group)[1::2] == first
     # `compare --store`, for a pair that is told apart and one that isn't; alone its p is another.
     for wanted in (0, 1):
         a, b = next(pair for pair, word in told.items() if word == wanted)
@@ -90,7 +90,7 @@ def test_what_a_new_row_changes_of_others_is_said_by_check(filed, reelbench, tmp
     [said] = json.loads(done.stdout)["results"]
     store.add(new, place)
     _, after = board.make(place, published=False).noise.popitem()
-    moved = [pair for pair in before.pairs if before.pair(*pair).told != after.pair(*pair).told]
+    moved = [pair for pair in before.pairs if before.pair(*pair).direction != after.pair(*pair).direction]
     assert len(moved) == 1  # by hand: Holm’s p is 0.046 of ten pairs, 0.057 of fifteen
     assert sum("once it is in the table" in line for line in said["missing"]) == len(moved)
 

@@ -48,7 +48,7 @@ def drama_run(tmp_path):
 
 
 def ranked(rows):
-    ranks, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
+    ranks, noise = ranking.rank_group(discovery.get("dramaqa_cogme"), rows)
     return {row.model: (ranks[row.key], noise.ranges.get(row.key)) for row in rows}, noise.smallest
 
 
@@ -66,7 +66,8 @@ def test_ranges_of_ranks_by_hand(drama_run):
     assert found == {"all": (1, (1, 2)), "eight": (2, (1, 3)), "six": (3, (2, 3)), "none": (4, (4, 4))}
     assert smallest is None  # of 12 videos no power is promised
     made = board.ranked_board(discovery.specs(), rows)
-    assert [columns.rank_range(made, row) for row in made.entries] == ["1–2", "1–3", "2–3", "4"]
+    ranges = [columns.rank_range(made.noise[row.group].ranges.get(row.key)) for row in made.entries]
+    assert ranges == ["1–2", "1–3", "2–3", "4"]
     assert "| 1 | 1–2 | all |" in tables.tables(made, "markdown")
     assert "1 & 1--2 & all" in tables.tables(made, "latex")
 
@@ -83,10 +84,10 @@ def test_every_word_of_a_table_is_that_of_its_interval(drama_run):
     beaten, beats = dict.fromkeys(noise.ranges, 0), dict.fromkeys(noise.ranges, 0)
     for (a, b), pair in noise.pairs.items():
         low, high = pair.ci95
-        assert (low > 0 or high < 0) is (pair.told != 0) is (pair.p <= 0.05)
+        assert (low > 0 or high < 0) is (pair.direction != 0) is (pair.p <= 0.05)
         assert pair.alone <= pair.p
-        if pair.told:
-            winner, loser = (a, b) if pair.told > 0 else (b, a)
+        if pair.direction:
+            winner, loser = (a, b) if pair.direction > 0 else (b, a)
             beats[winner] += 1
             beaten[loser] += 1
     assert 0 < sum(beats.values()) < 36
@@ -98,7 +99,7 @@ def test_every_word_of_a_table_is_that_of_its_interval(drama_run):
 
 def test_under_ten_videos_nothing_is_told_apart(drama_run):
     rows = [drama_run("a", "1" * 9), drama_run("b", "0" * 9)]
-    _, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
+    _, noise = ranking.rank_group(discovery.get("dramaqa_cogme"), rows)
     assert noise.pair("a-dramaqa_cogme/v1/val", "b-dramaqa_cogme/v1/val") == (100, None, None, None)
     assert set(noise.ranges.values()) == {(1, 2)}
 
@@ -106,7 +107,7 @@ def test_under_ten_videos_nothing_is_told_apart(drama_run):
 def test_a_model_is_compared_by_its_best_row_alone(drama_run):
     rows = [drama_run("a", "1" * 12), drama_run("b", "0" * 12), drama_run("a, fewer frames", "1" * 6 + "0" * 6)]
     rows[2] = replace(rows[2], model="a", frames="uniform:4")
-    ranks, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
+    ranks, noise = ranking.rank_group(discovery.get("dramaqa_cogme"), rows)
     assert [ranks[row.key] for row in rows] == [1, 2, 1]
     assert list(noise.ranges.values()) == [(1, 1), (2, 2)]
     assert len(noise.pairs) == 1
@@ -123,7 +124,7 @@ def test_the_smallest_difference_by_hand(drama_run):
 
 def test_a_published_number_stands_below_runs_in_no_comparison(drama_run):
     rows = [drama_run("six", "101010101010"), entry("at 90", 90.0, group=DRAMA)]
-    ranks, noise = ranking.ranked(discovery.get("dramaqa_cogme"), rows)
+    ranks, noise = ranking.rank_group(discovery.get("dramaqa_cogme"), rows)
     assert ranks == {rows[0].key: 1}
     assert (noise.pairs, noise.ranges) == ({}, {rows[0].key: (1, 1)})
     made = board.ranked_board(discovery.specs(), rows)
@@ -145,5 +146,5 @@ def test_a_table_that_is_too_long_still_says_how_many_videos_its_runs_had(drama_
     monkeypatch.setattr(ranking, "MOST_COMPARED", 1)
     published = [entry(f"at {v:g}", v, group=DRAMA) for v in (30.0, 5.0)]
     spec = discovery.get("dramaqa_cogme")
-    assert ranking.ranked(spec, [*published, drama_run("a", "1" * 12)])[1].videos == 12
-    assert ranking.ranked(spec, published)[1].videos == 0  # nobody ran it
+    assert ranking.rank_group(spec, [*published, drama_run("a", "1" * 12)])[1].videos == 12
+    assert ranking.rank_group(spec, published)[1].videos == 0  # nobody ran it

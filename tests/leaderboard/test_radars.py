@@ -6,7 +6,7 @@ import pytest
 
 from reelbench.leaderboard import site, store
 from reelbench.registry.data import loading
-from reelbench.scoring.cognitive_profile import TagsFile
+from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files
@@ -23,7 +23,7 @@ def test_a_polygon_for_each_model_with_tags(tmp_path, page_of):
             {"qid": int(row["id"]), "correct_idx": ("ABCDE".index(row["answer"]) + wrong) % 5} for row in located.read()
         ]
         (tmp_path / f"{name}.json").write_text(json.dumps(answers))
-        inputs = Inputs(tmp_path / f"{name}.json", None, split="mini", tags=TagsFile.read(tags))
+        inputs = Inputs(tmp_path / f"{name}.json", None, split="mini", tags=read_tags(tags))
         score_files("dramaqa_cogme", inputs, tmp_path / name, Options(), model=f"org/{name}")
         store.add(tmp_path / name, tmp_path / "store")
     site.build(tmp_path / "store", tmp_path / "site", published=False)

@@ -13,7 +13,7 @@ from tests.leaderboard.rows import MOVIECORE, entry
 
 
 def ranks_of(rows):
-    found, _ = ranking.ranked(discovery.get("rextime"), rows)
+    found, _ = ranking.rank_group(discovery.get("rextime"), rows)
     return {row.model: found.get(row.key) for row in rows}
 
 

@@ -30,7 +30,7 @@ def test_a_board_leaves_out_what_needs_no_watching(shown, tamper, tmp_path):
     ):
         store.add(folder, tmp_path / "store")
     made = board.make(tmp_path / "store", published=False)
-    beside = {(row.model, row.frames): columns.record(made, row)["without_shortcuts"] for row in made.entries}
+    beside = {(row.model, row.frames): columns.plain_row(made, row)["without_shortcuts"] for row in made.entries}
     # Four of twelve are left out: of the other eight 9 - 4 and 6 - 4 are right.
     assert beside == {
         ("org/model", "uniform:8"): pytest.approx(100 * 5 / 8),

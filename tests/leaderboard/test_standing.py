@@ -94,9 +94,9 @@ def test_leaving_out_is_as_answering_wrong_and_never_pays(rextime_run, resubmitt
         changed = json.loads(json.dumps(lines))
         edit(changed)
         samples = [Sample.model_validate(line) for line in changed]
-        metrics, _ = aggregation.aggregate(spec, samples, overlap=False)
-        counts = aggregation.count(samples)
-        result = whole.stored.result.model_copy(update={"metrics": metrics, "counts": counts})
+        scored = aggregation.ScoredItems(spec, samples, overlap=False)
+        update = {"metrics": scored.numbers.metrics, "counts": scored.counts}
+        result = whole.stored.result.model_copy(update=update)
         folder = tmp_path / "changed"
         folder.mkdir(exist_ok=True)
         (folder / "samples.jsonl").write_text("".join(sample.model_dump_json() + "\n" for sample in samples))
@@ -322,6 +322,18 @@ def test_answers_of_an_older_version_are_read_again_and_the_stated_number_stands
     assert row.unranked is None
     assert (added.place / "result.json").read_bytes() == before
     assert "are read again" in added.why
+
+
+def test_what_an_older_version_filed_holds_where_its_rules_read_other_than_todays(older, reelbench, tmp_path):
+    added = older(lambda _: "The answer is (A).", lambda _: {"answer": None, "span": None})
+    path = added.place / "check.json"
+    filed = json.loads(path.read_text(encoding="utf-8"))
+    assert filed["stated"] == ["answers"]
+    path.write_text(json.dumps({**filed, "stated": []}), encoding="utf-8")  # by its own rules nothing was edited
+    done = reelbench("leaderboard", "check", tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    path.write_text(json.dumps({**filed, "stated": ["labels"]}), encoding="utf-8")
+    assert "stated is ('labels',)" in reelbench("leaderboard", "check", tmp_path / "store").stderr
 
 
 def test_what_reads_today_as_it_did_stands_as_stated(older, tmp_path):

@@ -150,7 +150,7 @@ def forge(folder, samples=None, result=None, *, numbers=True):
                 }
                 for facet, labels in breakdowns.items()
             }
-            stated["counts"] = aggregation.count(made).model_dump(mode="json")
+            stated["counts"] = aggregation.ScoredItems(spec, made).counts.model_dump(mode="json")
             stated["media"] = media_record(made).model_dump(mode="json")
     stated["provenance"]["samples_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     if result is not None:

@@ -14,7 +14,7 @@ import pytest
 import reelbench as face
 from reelbench.leaderboard.view import page as pages
 from reelbench.leaderboard.view import pictures
-from reelbench.leaderboard.view.page import grouped, wanted
+from reelbench.leaderboard.view.page import read_groups, wanted_ids
 from reelbench.pages.shell_page import in_script
 from reelbench.registry.data import loading
 from reelbench.registry.errors import InputError
@@ -58,7 +58,7 @@ def right_below(limit):
 
 
 def made(out, *folders, pictures=100):
-    [group] = grouped(folders)
+    [group] = read_groups(folders)
     pages.write(group, out, pictures=pictures)
     return out
 
@@ -208,9 +208,9 @@ def test_what_can_not_be_compared_is_refused(asked, tmp_path):
     first = asked("a", right_below(6))
     second = asked("b", lambda *_: "A", benchmark="dramaqa_cogme_mini")
     with pytest.raises(InputError, match="only results on the same benchmark"):
-        grouped([first, second])
+        read_groups([first, second])
     shutil.copytree(second, first / "other")
-    assert [len(group) for group in grouped([tmp_path])] == [1, 2]
+    assert [len(group) for group in read_groups([tmp_path])] == [1, 2]
 
 
 # --- in the browser ---
@@ -636,11 +636,11 @@ def test_a_run_whose_numbers_are_not_what_its_samples_say_says_so_on_top(page_of
 
 def test_only_the_questions_that_were_asked_for(asked, reelbench, tmp_path):
     a, b = asked("a", right_below(6)), asked("b", right_below(9), model="org/other")
-    [group] = grouped([a, b])
+    [group] = read_groups([a, b])
     ids = list(group[0].samples)
     # By hand: A is right on the first 6 of 12, B on the first 9.
-    assert wanted(group, "wrong") == ids[9:]
-    assert wanted(group, "B-not-A") == wanted(group, "differ") == ids[6:9]
+    assert wanted_ids(group, "wrong") == ids[9:]
+    assert wanted_ids(group, "B-not-A") == wanted_ids(group, "differ") == ids[6:9]
     done = reelbench("view", a, b, "--out", tmp_path / "page", "--only", "B-not-A", "--pictures", "0")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "page" / "index.html").read_text()
@@ -670,7 +670,7 @@ def test_one_file_to_send_has_its_pictures_and_no_path_of_this_machine(asked, re
 def test_data_under_an_agreement_are_not_made_a_file_to_send(asked, tmp_path, monkeypatch):
     from reelbench.leaderboard.view import page
 
-    [group] = grouped([asked("a", right_below(6))])
+    [group] = read_groups([asked("a", right_below(6))])
     monkeypatch.setattr(page, "why_withheld", lambda *_: "Its data is under an agreement.")
     with pytest.raises(InputError, match=r"made to be sent on\. Its data is under an agreement"):
         pages.write(group, tmp_path / "sent.html", pictures=0)

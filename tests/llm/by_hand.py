@@ -15,8 +15,8 @@ class ReplyCache(Cache):
     def put(self, key, model, reply):
         self.store.put((stored_now(key, model, reply),))
 
-    def taken(self, keys):
-        return self.store.taken(keys)
+    def claimed_elsewhere(self, keys):
+        return self.store.claimed_elsewhere(keys)
 
     def renew(self):
         self.store.renew()

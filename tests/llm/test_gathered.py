@@ -28,7 +28,7 @@ def test_what_is_asked_for_meanwhile_goes_together_in_the_next():
             others[0].cancel()  # it is done all the same
             go_on.set()
             results = await asyncio.gather(first, *others, return_exceptions=True)
-            await gathered.drained()
+            await gathered.wait_until_done()
             return results
 
     results = asyncio.run(go())

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 import reelbench
-from reelbench.llm import served as providers
+from reelbench.llm import model_names as providers
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
-from reelbench.llm.served import PROVIDERS, served
+from reelbench.llm.model_names import PROVIDERS, read_model_name
 from reelbench.registry.attachment import Attachment
 from reelbench.registry.errors import InputError
 from tests.servers.judge import Answer, JudgeServer
@@ -47,7 +47,7 @@ def server(monkeypatch):
 
 def asked(*content, sampling=None, **more):
     """Ask one question -> what came of it, and the notes."""
-    options = AskOptions(**served("--llm", "gemini-1", None), tries=1, **more)
+    options = AskOptions(**read_model_name("--llm", "gemini-1", None), tries=1, **more)
 
     async def ask():
         async with Asker(options, sampling) as asker:

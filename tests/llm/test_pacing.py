@@ -45,11 +45,11 @@ def test_what_is_made_for_a_turn_is_given_up_with_it_and_is_none_where_it_can_no
     async def go():
         pacer = Pacer(1)
         async with Turn(pacer, lambda: b"request") as turn:
-            assert await turn.made() == b"request"
+            assert await turn.result() == b"request"
             turn.leave()
-            assert await turn.made() is None
+            assert await turn.result() is None
         async with Turn(pacer, gone) as turn:
-            assert await turn.made() is None
+            assert await turn.result() is None
         assert pacer.in_flight == 0
 
     asyncio.run(go())

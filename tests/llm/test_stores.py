@@ -106,20 +106,20 @@ def test_the_first_reply_stays(opened):
 def test_a_claim_keeps_others_off_until_it_is_given_up_kept_or_lapses(opened, place):
     first, second = opened(), opened()
     assert [cache.claim(key(1)) for cache in (first, first, second)] == ["mine", "mine", "theirs"]
-    assert (second.taken([key(1), key(2)]), first.taken([key(1)])) == ({key(1)}, set())
+    assert (second.claimed_elsewhere([key(1), key(2)]), first.claimed_elsewhere([key(1)])) == ({key(1)}, set())
     second.release(key(1))  # not its own
     assert second.claim(key(1)) == "theirs"
     first.release(key(1))
     assert [cache.claim(key(1)) for cache in (second, first)] == ["mine", "theirs"]
     lapse(place)
-    assert first.taken([key(1)]) == set()
+    assert first.claimed_elsewhere([key(1)]) == set()
     second.renew()  # alive after all
     assert first.claim(key(1)) == "theirs"
     lapse(place)
     assert [cache.claim(key(1)) for cache in (first, second)] == ["mine", "theirs"]
     first.put(key(1), "m", reply())
     assert [cache.claim(key(1)) for cache in (first, second)] == ["stored", "stored"]
-    assert second.taken([key(1)]) == set()
+    assert second.claimed_elsewhere([key(1)]) == set()
 
 
 def test_who_closes_gives_up_its_claims(opened):
@@ -189,8 +189,8 @@ def test_a_key_is_in_one_place_at_a_time(opened):
     assert store.begin_batch("two", "m", "h", [key(n) for n in range(2, 6)]) == [key(4), key(5)]
     assert store.begin_batch("none", "m", "h", [key(2)]) == []
     assert [second.claim(key(n)) for n in range(5)] == ["stored", "mine", "batched", "batched", "batched"]
-    assert store.batched("m", "h") == {key(n) for n in range(2, 6)}
-    assert store.batched("m", "elsewhere") == set()
+    assert store.batched_keys("m", "h") == {key(n) for n in range(2, 6)}
+    assert store.batched_keys("m", "elsewhere") == set()
     assert [(batch.token, batch.id, batch.held) for batch in store.batches("m", "h")] == [
         ("one", None, False),
         ("two", None, False),
@@ -449,7 +449,7 @@ def test_a_process_takes_few_connections_however_many_models_it_asks(postgres):
 def test_batches_too_wait_for_a_server_that_is_away(postgres):
     place, notes = postgres.database(), []
     cache = ReplyCache(place, notes.append)
-    batches = Batches(AskOptions(model="m", cache=place), cache, notes.append, lambda: None)
+    batches = Batches(AskOptions(model="m", cache=place), cache.store, notes.append, lambda: None)
     postgres.stop()
     starting = threading.Timer(1, postgres.start)
     starting.start()

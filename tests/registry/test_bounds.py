@@ -1,10 +1,12 @@
 """What others write has bounds, which are met before anything is computed, with both figures in the line."""
 
+import json
+
 import pytest
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.registry import bounds
-from reelbench.registry.declaration import declared
+from reelbench.registry.declaration import declared_benchmark
 from reelbench.registry.errors import InputError
 from reelbench.registry.workers import Workers
 
@@ -26,7 +28,7 @@ def test_no_user_starts_more_processes_or_calls_than_a_machine_bears():
 def test_a_declaration_with_a_hundred_and_one_of_anything_is_refused_before_it_is_read(part):
     many = {str(number): {} for number in range(101)} if part == "splits" else [{}] * 101
     with pytest.raises(InputError, match=f"{part} of it: 101, and at most 100 are taken"):
-        declared({"id": "kitchen", part: many})
+        declared_benchmark(json.dumps({"id": "kitchen", part: many}))
 
 
 def test_the_extent_of_a_value_counts_names_texts_and_entries():

@@ -72,7 +72,7 @@ def places(tmp_path):
 
 def used(folder):
     """All that is done with a benchmark's folder before anything of it is sent."""
-    spec = discovery.opened(folder)
+    spec = discovery.open_file(folder)
     prompts.check(spec)
     sampling = FrameSampling.parse("uniform:2,subs=file")
     for split in ("test", *(["mini"] if (folder / "mini").is_dir() else [])):
@@ -180,7 +180,7 @@ def test_what_the_user_allows_is_read_from_then_on_by_the_folder_and_by_no_other
         benchmark_file.read(folder)
     containment.allow(folder, outer)
     (folder / "film.mp4").unlink()
-    spec = discovery.opened(folder)
+    spec = discovery.open_file(folder)
     (row,) = locate(spec.id, "test", fetch=False).read()
     assert Library(spec, "test", make=False).find(row) == outer / "film.mp4"
     other = tmp_path / "clone" / "other"  # of the same id: a folder is allowed, never a name
@@ -199,7 +199,7 @@ def test_a_snapshot_of_the_hub_has_links_to_its_own_files(tmp_path):
         (repository / "blobs" / name).write_text(text, encoding="utf-8")
     for name in ("benchmark.yaml", "prompt.txt", "rows.jsonl"):
         (folder / name).symlink_to(f"../../blobs/{name}")
-    spec = discovery.opened(folder)
+    spec = discovery.open_file(folder)
     (row,) = locate(spec.id, "test", fetch=False).read()
     assert prompt_of(spec, row) == "Say it: Why?"
 

@@ -6,7 +6,7 @@ import pytest
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.registry import about, files
-from reelbench.registry.credentials import is_secret, without_known, without_secrets
+from reelbench.registry.credentials import is_secret, without, without_secrets
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.tasks.score import Options, RunMetadata
@@ -40,7 +40,7 @@ def test_a_name_of_a_secret_in_all_its_forms(name, monkeypatch):
     with pytest.raises(InputError, match="--llm-extra: looks like a key"):
         AskOptions(model="m", url="http://h/v1", extra={"a": {name: KEY}})
     monkeypatch.setenv(name, KEY)
-    assert KEY not in without_known(f"401: {KEY} is wrong")
+    assert KEY not in without(f"401: {KEY} is wrong")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -48,7 +48,7 @@ def test_a_name_of_none(name, monkeypatch):
     kept = {name: [1, 2], "a": {name: "uniform"}}
     assert without_secrets(kept) == kept
     monkeypatch.setenv(name, "uniform-or-not")
-    assert without_known("uniform-or-not") == "uniform-or-not"
+    assert without("uniform-or-not") == "uniform-or-not"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_words_beside_other_words_stay():
 @pytest.mark.parametrize(("name", "value"), [("MY_KEY", "/etc/hosts"), ("A_TOKEN", "16384000"), ("PWD", "/usr/lib")])
 def test_a_path_or_a_number_in_the_environment_is_no_key(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
-    assert without_known(f"in {value}") == f"in {value}"
+    assert without(f"in {value}") == f"in {value}"
 
 
 PARTED = " ".join(KEY)

@@ -43,11 +43,11 @@ def test_letters_of_several_options_are_read_in_one_pass(text):
 def test_an_option_s_name_is_found_in_one_pass(text):
     options = mapped_rows.read_options(["red", "blue"], "here")
     with one_pass():
-        assert mapped_rows.READINGS["letter"](options, text) is None
+        assert mapped_rows.place_of(text, options, "letter") is None
         assert mapped_rows.options_within(f"Which?\n{text}\nA. red") is None
-    assert mapped_rows.READINGS["letter"](options, "  Option  b") == 1
+    assert mapped_rows.place_of("  Option  b", options, "letter") == 1
     question = "Which?\n  option  A. red\n\tOption B) blue"
-    assert mapped_rows.parted(question, "here")[1].texts == ("red", "blue")
+    assert mapped_rows.split_options(question, "here")[1].texts == ("red", "blue")
 
 
 @pytest.mark.parametrize("cell", ["{[]: 1}", "{{}: 1}", "[1, {(1, []): 2}]"])

@@ -20,9 +20,9 @@ def test_every_mini_video_has_the_frames_that_adapters_ask_for_by_default(name):
         video = VideoFile(library.clip(row)).info
         assert video.frames >= ASKED
         if "duration" in row:
-            assert video.duration == pytest.approx(row["duration"], abs=0.05)
+            assert video.timeline.duration == pytest.approx(row["duration"], abs=0.05)
         if row.get("span"):
-            assert 0 <= row["span"][0] <= row["span"][1] <= video.duration + 0.05
+            assert 0 <= row["span"][0] <= row["span"][1] <= video.timeline.duration + 0.05
 
 
 @pytest.mark.parametrize("video", ["/{}/out/x", "../../../out/x", "a/../../../../out/x", "..\\..\\x", "a\0b", "\ud800"])

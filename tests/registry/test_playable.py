@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.registry.media.playable import broken, seconds
+from reelbench.registry.media.playable import defect, seconds
 
 CODECS = {"mp4": "libx264", "mkv": "libx264", "webm": "libvpx-vp9", "avi": "mpeg4", "mov": "libx264"}
 
@@ -50,7 +50,7 @@ def sound(path):
 @pytest.mark.parametrize("frames", [1, 48])
 def test_a_whole_video_is_not_broken(tmp_path, suffix, frames):
     path = film(tmp_path / f"a.{suffix}", frames)
-    assert broken(path) is None
+    assert defect(path) is None
     assert seconds(path) == pytest.approx(frames / 8, abs=0.13)  # a container may end where its last frame begins
 
 
@@ -63,7 +63,7 @@ def test_a_video_that_was_cut_off_is_broken_also_where_it_opens(tmp_path, suffix
     cut = tmp_path / f"cut.{suffix}"
     cut.write_bytes(whole[: int(len(whole) * kept)])
 
-    assert broken(cut)
+    assert defect(cut)
 
 
 def test_an_index_cut_anywhere_never_crashes(tmp_path):
@@ -71,16 +71,16 @@ def test_an_index_cut_anywhere_never_crashes(tmp_path):
     cut = tmp_path / "cut.mp4"
     for length in range(whole.index(b"moov"), len(whole) - 100, 7):
         cut.write_bytes(whole[:length])
-        broken(cut)
+        defect(cut)
 
 
 def test_sound_alone_is_no_video(tmp_path):
-    assert broken(sound(tmp_path / "a.mp4")) == "has no video stream (only sound)"
+    assert defect(sound(tmp_path / "a.mp4")) == "has no video stream (only sound)"
 
 
 def test_an_empty_file_is_called_empty(tmp_path):
     (tmp_path / "a.mp4").touch()
-    assert broken(tmp_path / "a.mp4") == "the file is empty"
+    assert defect(tmp_path / "a.mp4") == "the file is empty"
 
 
 @pytest.mark.parametrize("data", [b"<!DOCTYPE html><html></html>", b"\0" * 5000, b"RIFF"])
@@ -88,7 +88,7 @@ def test_other_files_are_not_videos(tmp_path, data):
     path = tmp_path / "a.mp4"
     path.write_bytes(data)
 
-    reason = broken(path)
+    reason = defect(path)
 
     assert reason.startswith("is not a video that can be read")
     assert "\n" not in reason

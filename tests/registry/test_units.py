@@ -10,13 +10,13 @@ from reelbench.registry.metrics import UNITS
 def test_a_metric_reaches_what_its_unit_says(name):
     spec = discovery.get(name)
     for metric in (*spec.metrics, *(metric for facet in spec.facets for metric in facet.metrics)):
-        assert (metric.low, metric.high) == (
+        assert metric.bounds == (
             0,
             {"percent": 100, "points_0_5": 5, "fraction": 1, "cider": 10}[metric.unit],
         )
         # MovieCORE counts 4 and 5 of 5 as right (Table 5); all others what has full points.
-        assert metric.right_from == (4 if metric.unit == "points_0_5" else metric.high), metric.name
-        assert [metric.is_right(value) for value in (metric.high, metric.low)] == [True, False]
+        assert metric.right_from == (4 if metric.unit == "points_0_5" else metric.in_unit.high), metric.name
+        assert [metric.is_right(value) for value in metric.bounds[::-1]] == [True, False]
 
 
 def test_units_say_their_scale():

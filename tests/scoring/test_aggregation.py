@@ -63,37 +63,37 @@ def scored():
 class TestMovieCORE:
     def test_overall_as_the_authors_do_it(self, scored):
         for name, value in OVERALL.items():
-            assert math.isclose(scored.metrics[name].value, value, rel_tol=0, abs_tol=1e-9), name
+            assert math.isclose(scored.numbers.metrics[name].value, value, rel_tol=0, abs_tol=1e-9), name
 
     def test_by_class_as_the_authors_do_it(self, scored):
-        assert scored.breakdowns["classification"].keys() == BY_CLASS.keys()
+        assert scored.numbers.breakdowns["classification"].keys() == BY_CLASS.keys()
         for label, values in BY_CLASS.items():
-            found = scored.breakdowns["classification"][label]
+            found = scored.numbers.breakdowns["classification"][label]
             for name, value in zip((*DIMENSIONS, "average"), values, strict=True):
                 assert math.isclose(found[name].value, value, rel_tol=0, abs_tol=1e-9), (label, name)
 
     def test_per_question_beside_it(self, scored):
         # Worked by hand: the sum of each dimension's scores over the questions that have one.
         expected = [15 / 6, 19 / 6, 18 / 7, 17 / 7, 15 / 6]
-        found = [scored.metrics[f"{name}_per_question"].value for name in DIMENSIONS]
+        found = [scored.numbers.metrics[f"{name}_per_question"].value for name in DIMENSIONS]
         assert found == pytest.approx(expected, abs=1e-12)
-        assert scored.metrics["average_per_question"].value == pytest.approx(sum(expected) / 5, abs=1e-12)
+        assert scored.numbers.metrics["average_per_question"].value == pytest.approx(sum(expected) / 5, abs=1e-12)
 
     def test_an_item_that_lacks_a_dimension_is_unscored_and_its_others_count(self, scored):
         assert scored.counts.unscored == {"judge_unparsable": 2}
         assert scored.counts.scored == 5
-        assert scored.metrics["accuracy"].n == 6
-        assert scored.metrics["depth"].n == 7
+        assert scored.numbers.metrics["accuracy"].n == 6
+        assert scored.numbers.metrics["depth"].n == 7
 
 
 class TestWhatEveryAggregationKeeps:
     def test_the_order_of_items_changes_nothing(self, scored):
         metrics, breakdowns = aggregation.aggregate(SPEC, reversed(scored.samples), overlap=False)
-        assert (metrics, breakdowns) == (scored.metrics, scored.breakdowns)
+        assert (metrics, breakdowns) == scored.numbers
 
     def test_the_samples_alone_give_every_number_again(self, scored):
         samples = [type(sample).model_validate_json(sample.model_dump_json()) for sample in scored.samples]
-        assert aggregation.aggregate(SPEC, samples, overlap=False) == (scored.metrics, scored.breakdowns)
+        assert aggregation.aggregate(SPEC, samples, overlap=False) == scored.numbers
 
     def test_an_interval_resamples_videos_and_not_questions(self):
         spec = registry.get("rextime")
@@ -105,7 +105,7 @@ class TestWhatEveryAggregationKeeps:
                 )
                 for n in range(100)
             ]
-            return aggregation.score(spec, questions).metrics["accuracy"].ci95
+            return aggregation.score(spec, questions).numbers.metrics["accuracy"].ci95
 
         low, high = interval(lambda n: f"v{n}")
         wide_low, wide_high = interval(lambda n: f"v{n // 5}")  # twenty videos, each all right or all wrong
@@ -118,7 +118,7 @@ class TestWhatEveryAggregationKeeps:
     def test_one_video_has_no_interval(self):
         spec = registry.get("rextime")
         one = [Item(id=f"q{n}", video="v", target={"answer": "A"}, parsed={"answer": "A"}) for n in range(3)]
-        assert aggregation.score(spec, one).metrics["accuracy"].ci95 is None
+        assert aggregation.score(spec, one).numbers.metrics["accuracy"].ci95 is None
 
     @pytest.mark.parametrize(("videos", "given"), [(9, False), (10, True)])
     def test_few_videos_have_no_interval(self, videos, given):
@@ -127,7 +127,7 @@ class TestWhatEveryAggregationKeeps:
             Item(id=f"q{n}", video=f"v{n}", target={"answer": "A"}, parsed={"answer": "AB"[n % 2]})
             for n in range(videos)
         ]
-        metrics = aggregation.score(spec, items).metrics
+        metrics = aggregation.score(spec, items).numbers.metrics
         assert (metrics["accuracy"].ci95 is not None) is given
 
     @pytest.mark.parametrize(("videos", "given"), [(4, False), (5, True)])
@@ -155,7 +155,8 @@ class TestWhatEveryAggregationKeeps:
             for reason in ("model_failed", "media_missing", "prediction_missing")
         ]
         scored = aggregation.score(spec, [answered, *failed])
-        assert scored.metrics["accuracy"] == scored.metrics["accuracy"].model_copy(update={"value": 100.0, "n": 1})
+        accuracy = scored.numbers.metrics["accuracy"]
+        assert accuracy == accuracy.model_copy(update={"value": 100.0, "n": 1})
         assert scored.counts.items == 4
         assert scored.counts.unscored == {"media_missing": 1, "model_failed": 1, "prediction_missing": 1}
 
@@ -174,7 +175,7 @@ def test_a_label_of_one_video_alone_has_no_interval_and_its_neighbours_have():
         )
         for n, (video, level, letter) in enumerate(asked)
     ]
-    levels = aggregation.score(spec, made).breakdowns["difficulty"]
+    levels = aggregation.score(spec, made).numbers.breakdowns["difficulty"]
     assert [levels[level]["accuracy"].value for level in "123"] == [50, 50, 50]
     assert [levels[level]["accuracy"].ci95 is None for level in "123"] == [False, True, False]
 

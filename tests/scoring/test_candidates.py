@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.scoring.candidates import RankedChoice, chosen, longest, place_of, score_of, shuffled, similarity
+from reelbench.scoring.candidates import RankedChoice, choose, longest, shuffled_order, similarity, stated_number
 
 
 @pytest.mark.parametrize(
@@ -17,18 +17,18 @@ from reelbench.scoring.candidates import RankedChoice, chosen, longest, place_of
     ],
 )
 def test_the_best_score_is_chosen(replies, expected):
-    assert chosen("pointwise", "q", len(replies), replies) == expected
+    assert choose("pointwise", "q", len(replies), replies) == expected
 
 
 def test_votes_on_a_list_count_for_what_they_were_shown_first_in_an_order_of_their_own():
-    orders = [shuffled("q1", 4, vote) for vote in range(3)]
+    orders = [shuffled_order("q1", 4, vote) for vote in range(3)]
     assert sorted(orders[0]) == [0, 1, 2, 3]
-    assert len({tuple(shuffled(f"q{n}", 4)) for n in range(50)}) > 10
+    assert len({tuple(shuffled_order(f"q{n}", 4)) for n in range(50)}) > 10
     naming_two = [str(1 + order.index(2)) for order in orders]
-    assert chosen("listwise", "q1", 4, [naming_two]) == RankedChoice(2)
+    assert choose("listwise", "q1", 4, [naming_two]) == RankedChoice(2)
     naming = [str(1 + orders[0].index(3)), str(1 + orders[1].index(1)), "none"]
-    assert chosen("listwise", "q1", 4, [naming]) == RankedChoice(1, tied=True)
-    assert chosen("listwise", "q1", 4, [["0", "5", None]]) == RankedChoice(0, unparsed=4)
+    assert choose("listwise", "q1", 4, [naming]) == RankedChoice(1, tied=True)
+    assert choose("listwise", "q1", 4, [["0", "5", None]]) == RankedChoice(0, unparsed=4)
 
 
 def test_similarity_is_the_mean_jaccard_index_of_pairs():
@@ -65,7 +65,7 @@ def test_the_longest_has_the_most_words():
     ],
 )
 def test_a_score_is_read_however_it_is_plainly_stated(reply):
-    assert score_of(reply) == 7
+    assert stated_number(reply) == 7
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_a_score_is_read_however_it_is_plainly_stated(reply):
     ],
 )
 def test_what_is_not_plainly_a_score_is_none(reply):
-    assert score_of(reply) is None
+    assert stated_number(reply) is None
 
 
 @pytest.mark.parametrize("reply", ["2", "2.", "**2**", "Answer: 2", "Candidate 2", "The best is 2."])
 def test_a_place_is_read_likewise(reply):
-    assert place_of(reply, 4) == 2
-    assert place_of(reply, 1) is None
+    assert stated_number(reply, 1, 4, top=None) == 2
+    assert stated_number(reply, 1, 1, top=None) is None
 
 
 def test_a_place_has_no_scale():
-    assert place_of("2/4", 4) is None
+    assert stated_number("2/4", 1, 4, top=None) is None

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from reelbench.registry.errors import InputError
-from reelbench.scoring.judge_agreement import agree, ratings_of, read_ratings
+from reelbench.scoring.judge_agreement import compare_ratings, ratings_of, read_ratings
 from reelbench.stats.agreement import cohen_kappa, krippendorff_alpha
 from reelbench.tasks.curve import SPEC as CURVE
 from reelbench.tasks.moviecore import SPEC as MOVIECORE
@@ -46,7 +46,7 @@ def test_kappa_is_undefined_where_both_always_say_the_same(weights):
 def test_judges_who_always_agree_are_as_sure_as_their_videos_are_many():
     # Wilson's interval where all of n = 12 say the same: n / (n + t²) to 1, Student's t for 12 videos 2.200985.
     samples = [sample(f"q{n}", {"score": n % 3}, video=f"v{n}") for n in range(12)]
-    found = agree(samples, ratings_of(samples, CURVE), ratings_of(samples, CURVE), CURVE)["criteria"]["score"]
+    found = compare_ratings(samples, ratings_of(samples, CURVE), ratings_of(samples, CURVE), CURVE)["criteria"]["score"]
     assert (found["n"], found["exact"]) == (12, 100)
     assert found["exact_ci95"] == pytest.approx((71.24056, 100), abs=1e-4)
 
@@ -57,7 +57,7 @@ def test_the_agreement_is_a_share_and_has_a_share_s_interval():
     rng = random.Random(2)
     scores = [(rng.randrange(3), rng.randrange(3)) for _ in range(60)]
     a, b = ([sample(f"q{n}", {"score": pair[i]}, video=f"v{n % 20}") for n, pair in enumerate(scores)] for i in (0, 1))
-    found = agree(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)["criteria"]["score"]
+    found = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)["criteria"]["score"]
     same = np.array([100.0 * (one == other) for one, other in scores])
     alone = mean_over_clusters(same, [one.video for one in a], bounds=(0, 100))
     assert (found["exact"], found["exact_ci95"]) == (pytest.approx(alone.value), pytest.approx(alone.ci95))
@@ -76,7 +76,7 @@ def curve_samples(rows):
 
 def test_two_judges_by_hand():
     a, b = curve_samples(A), curve_samples(B)
-    report = agree(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
+    report = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
     assert (report["both"], report["only_a"], report["only_b"], report["weights"]) == (4, 1, 1, "none")
     overall = report["criteria"]["score"]
     assert (overall["n"], overall["exact"], overall["mean_a"], overall["mean_b"]) == (4, 50.0, 1.25, 1.0)
@@ -94,15 +94,15 @@ def test_two_judges_by_hand():
 
 def test_the_order_of_the_samples_does_not_matter():
     a, b = curve_samples(A), curve_samples(B)
-    forward = agree(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
-    backward = agree(a[::-1], ratings_of(a[::-1], CURVE), ratings_of(b[::-1], CURVE), CURVE)
+    forward = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
+    backward = compare_ratings(a[::-1], ratings_of(a[::-1], CURVE), ratings_of(b[::-1], CURVE), CURVE)
     assert forward == backward
 
 
 def test_a_missing_dimension_is_left_out_not_zero():
     a = [sample("q1", {"depth": 4, "evidence": 5}), sample("q2", {"depth": 2})]
     b = [sample("q1", {"depth": 4}), sample("q2", {"depth": 2, "evidence": 1})]
-    report = agree(a, ratings_of(a, MOVIECORE), ratings_of(b, MOVIECORE), MOVIECORE)
+    report = compare_ratings(a, ratings_of(a, MOVIECORE), ratings_of(b, MOVIECORE), MOVIECORE)
     assert list(report["criteria"]) == ["depth"]
     assert (report["both"], report["only_a"], report["only_b"], report["weights"]) == (2, 1, 1, "quadratic")
     assert report["criteria"]["depth"]["exact"] == 100
@@ -116,14 +116,14 @@ def test_intervals_are_over_videos():
     rows = [(f"v{video}-{n}", f"v{video}") for video in range(12) for n in range(10)]
     a = [sample(id_, {"score": 2}, video=video, locale="ja-JP") for id_, video in rows]
     b = [sample(id_, {"score": 2 if int(video[1:]) % 2 else 0}, video=video, locale="ja-JP") for id_, video in rows]
-    report = agree(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
+    report = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
     assert report["criteria"]["score"]["exact_ci95"] == (pytest.approx(22.35, abs=1), pytest.approx(77.65, abs=1))
 
 
 def test_nothing_in_common_is_an_error():
     a, b = curve_samples(A[:2]), curve_samples(B[3:])
     with pytest.raises(InputError, match="no item was rated by both"):
-        agree(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
+        compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
     with pytest.raises(InputError, match="no judged metric"):
         ratings_of(a, REXTIME)
 
@@ -135,7 +135,7 @@ def test_people_against_a_judge(tmp_path):
     path = tmp_path / "human.csv"
     path.write_text('\ufeffid,score,remark\nq1,2,"fine, yes"\nq2,1,\nq9,0,not in the run\n', encoding="utf-8")
     a = curve_samples(A)
-    report = agree(a, ratings_of(a, CURVE), read_ratings(path, CURVE), CURVE)
+    report = compare_ratings(a, ratings_of(a, CURVE), read_ratings(path, CURVE), CURVE)
     assert (report["both"], report["only_a"], report["only_b"]) == (2, 3, 1)
     assert report["criteria"]["score"]["exact"] == 100
     assert math.isclose(report["metrics"]["score"][1], 75)

@@ -46,7 +46,7 @@ def test_sums_tokens_and_characters_are_kept_of_the_sentence_and_of_where_option
 def test_every_variant_is_computed_from_the_same_numbers(scores, answering, values, letter):
     chosen = Answering.parse(f"{answering},span=none")
     assert [option_scores.value(score, chosen) for score in scores] == pytest.approx(values)
-    assert option_scores.parsed(scores, None, chosen) == {"answer": letter}
+    assert option_scores.parse(scores, None, chosen) == {"answer": letter}
 
 
 def test_of_options_that_tie_the_first_is_the_answer():
@@ -57,24 +57,24 @@ def test_of_options_that_tie_the_first_is_the_answer():
 
     tied = [score(-3.0), score(-2.0), score(-2.0)]
     assert option_scores.likeliest(tied, Answering()) == ["B", "C"]
-    assert option_scores.parsed(tied, None, Answering(span="none")) == {"answer": "B"}
+    assert option_scores.parse(tied, None, Answering(span="none")) == {"answer": "B"}
 
 
 def test_the_span_is_read_from_what_the_model_wrote_where_it_was_asked(scores):
-    predicted = option_scores.parsed(scores, "[2, 7.5]", Answering(span="predicted"))
+    predicted = option_scores.parse(scores, "[2, 7.5]", Answering(span="predicted"))
     assert predicted == {"answer": "B", "span": [2.0, 7.5]}
-    assert option_scores.parsed(scores, "no idea", Answering(span="predicted"))["span"] is None
-    assert "span" not in option_scores.parsed(scores, None, Answering(span="truth"))
+    assert option_scores.parse(scores, "no idea", Answering(span="predicted"))["span"] is None
+    assert "span" not in option_scores.parse(scores, None, Answering(span="truth"))
 
 
 def test_an_item_is_chosen_for_anew(scores):
     item = Item(
         id="q", video="v", target={"answer": "B"}, prediction="no idea", parsed={"answer": "A"}, option_scores=scores
     )
-    anew = option_scores.rescored(item, Answering("sum", "option", "predicted"))
+    anew = option_scores.choose_again(item, Answering("sum", "option", "predicted"))
     assert (anew.parsed, anew.flags) == ({"answer": "C", "span": None}, ("parse_failed",))
     plain = Item(id="q", video="v", target={"answer": "B"}, prediction="A", parsed={"answer": "A"})
-    assert option_scores.rescored(plain, Answering()) is plain
+    assert option_scores.choose_again(plain, Answering()) is plain
 
 
 def test_a_sentence_that_goes_on_where_another_ends_keeps_a_token_of_each():

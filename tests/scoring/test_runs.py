@@ -29,11 +29,11 @@ def of_run(scores, videos=None):
 def test_three_runs_by_hand():
     """Ten videos of one item each; the runs' means are 40, 50 and 60."""
     three = [of_run([1] * right + [0] * (10 - right)) for right in (4, 5, 6)]
-    made = aggregation.metric_with_interval(SPEC, ACCURACY, runs.averaged(three))
+    made = aggregation.metric_with_interval(SPEC, ACCURACY, runs.average(three))
     assert made.value == pytest.approx(50)
     # Over videos, the bootstrap of the runs' average: 4 x 1, 2/3, 1/3, 4 x 0 -> its standard error, near the 0.1511
     # that 10/9 x (4 x 0.25 x 2 + 2/36) / 100 gives; between runs 0.1^2 / 3.
-    alone = aggregation.resampled(SPEC, ACCURACY, runs.averaged(three))
+    alone = aggregation.resampled(SPEC, ACCURACY, runs.average(three))
     over_videos = intervals.standard_error(alone.draws, 10) / 100
     assert over_videos == pytest.approx((10 / 9 * 2.0555556 / 100) ** 0.5, rel=0.05)
     a, b = over_videos**2, 0.01 / 3
@@ -45,12 +45,12 @@ def test_three_runs_by_hand():
 
 
 def test_each_item_is_averaged_and_one_without_a_score_in_a_run_is_unscored():
-    made = runs.averaged([of_run([1, 0, 1]), of_run([1, 1, None]), of_run([0, 1, 1])[:3]])
+    made = runs.average([of_run([1, 0, 1]), of_run([1, 1, None]), of_run([0, 1, 1])[:3]])
     assert [sample.scores for sample in made] == [{"correct": pytest.approx(2 / 3)}] * 2 + [{}]
     assert [sample.state for sample in made] == ["scored", "scored", "unscored"]
     values = [aggregation.metric_value(SPEC, ACCURACY, run) for run in aggregation.each_run(made)]
     assert values == [50, 100, 50]
-    assert runs.averaged([of_run([1, 0, 1]), of_run([1, 1])])[-1].id == "q001"
+    assert runs.average([of_run([1, 0, 1]), of_run([1, 1])])[-1].id == "q001"
 
 
 @pytest.mark.parametrize(("videos", "number", "of_video", "of_run_", "noise"), [
@@ -90,7 +90,7 @@ def test_two_models_with_several_runs_are_tested_with_the_noise_of_both():
         for _ in range(2):
             chance = 0.6 + rng.normal(0, 0.06, (3, 1))
             sides.append([of_run(run) for run in (rng.random((3, 60)) < chance).astype(int)])
-        one, other = map(runs.averaged, sides)
+        one, other = map(runs.average, sides)
         found += comparison.compare(one, other, SPEC).metrics["accuracy"].p <= 0.05
         plain = [[Sample(**sample.model_dump(exclude={"of_runs"})) for sample in side] for side in (one, other)]
         alone += comparison.compare(*plain, SPEC).metrics["accuracy"].p <= 0.05

@@ -65,7 +65,7 @@ def test_leaving_out_never_pays(spec, metric):
             aggregation.metric_value(spec, metric, with_unscored_at(end, spec, metric, some))
             for end in ("lowest", "highest")
         )
-        assert metric.low <= at_least <= whole + 1e-9 <= at_most + 2e-9 <= metric.high + 3e-9, left_out
+        assert metric.in_unit.low <= at_least <= whole + 1e-9 <= at_most + 2e-9 <= metric.in_unit.high + 3e-9, left_out
 
 
 def test_every_primary_metric_is_tried():

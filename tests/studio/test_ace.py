@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from reelbench.registry.data import loading
-from reelbench.scoring.candidates import shuffled
+from reelbench.scoring.candidates import shuffled_order
 from tests.servers import ranker
 from tests.servers.judge import Answer, JudgeServer
 
@@ -163,7 +163,7 @@ def test_a_list_in_an_order_of_its_own_and_several_votes(reelbench, tmp_path):
         assert len(server.calls) == 18
     found = json.loads(done.stdout)
     # Of equal ones the stub names the one that it is shown first, in an order that the id and the vote decide.
-    shown_first = [min((0, 1), key=shuffled("q3", 3, vote).index) for vote in range(3)]
+    shown_first = [min((0, 1), key=shuffled_order("q3", 3, vote).index) for vote in range(3)]
     tie = max((0, 1), key=lambda index: (shown_first.count(index), -index))
     assert found["chosen"] == {"q0": 1, "q1": 1, "q2": 1, "q3": tie, "q4": 0, "q5": 0}
     assert found["unparsed"] == 0

@@ -32,19 +32,19 @@ def made(folder, rows, *split, by="moments"):
 class TestSplits:
     def test_no_video_is_in_two_and_parts_of_a_video_go_together(self):
         videos = [f"v{n}" for n in range(8)] + [f"film_{n}.0_{n + 10}.0" for n in range(20)] + ["film_0.0_150.0"]
-        places = SplitShares.parse(["test=0.25", "val=0.25"]).parted(videos)
+        places = SplitShares.parse(["test=0.25", "val=0.25"]).split_videos(videos)
         assert places.keys() == set(videos)
         films = {places[video] for video in videos if video.startswith("film_")}
         assert len(films) == 1  # parts of one video
         wholes = [places[f"v{n}"] for n in range(8)] + [*films]
         assert sorted(map(wholes.count, ("test", "val", "train"))) == [2, 2, 5]  # of nine videos
-        assert SplitShares.parse(["test=0.25", "val=0.25"]).parted(videos[::-1]) == places
+        assert SplitShares.parse(["test=0.25", "val=0.25"]).split_videos(videos[::-1]) == places
 
     @pytest.mark.parametrize(
         ("shares", "videos"), [(("test=0.9",), 2), (("test=0.9", "dev=0.1"), 2), (("a=0.34", "b=0.33", "c=0.33"), 3)]
     )
     def test_each_split_has_a_video(self, shares, videos):
-        places = SplitShares.parse(shares).parted([f"v{n}" for n in range(videos)])
+        places = SplitShares.parse(shares).split_videos([f"v{n}" for n in range(videos)])
         assert len(set(places.values())) == videos
 
     @pytest.mark.parametrize("given", ["test", "test=x", "test=0", "a=0.7 b=0.7", "a=0.1 a=0.1", "mini=0.1"])
@@ -54,7 +54,7 @@ class TestSplits:
 
     def test_one_video_can_not_be_parted(self):
         with pytest.raises(InputError, match="1 video can't be parted into 2 splits"):
-            SplitShares.parse(["test=0.2"]).parted(["v", "v"])
+            SplitShares.parse(["test=0.2"]).split_videos(["v", "v"])
 
 
 def test_moments_in_splits(tmp_path):

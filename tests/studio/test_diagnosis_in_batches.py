@@ -50,6 +50,6 @@ def test_a_link_in_the_place_of_its_lock_empties_no_file(tmp_path):
     (tmp_path / "diagnosis").mkdir()
     (tmp_path / "own").write_text("mine")
     (tmp_path / "diagnosis" / ".lock").symlink_to(tmp_path / "own")
-    with pytest.raises(OSError, match="symbolic"), Folder(tmp_path / "diagnosis").held(print):
+    with pytest.raises(OSError, match="symbolic"), Folder(tmp_path / "diagnosis").locked(print):
         pass
     assert (tmp_path / "own").read_text() == "mine"

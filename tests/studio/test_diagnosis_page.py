@@ -7,7 +7,7 @@ import pytest
 
 from reelbench.registry.errors import InputError
 from reelbench.studio.diagnosis import report
-from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, judged, keep_answers
+from reelbench.studio.diagnosis.folder import ANSWERS, Attempt, Folder, ReasonedQuestion, judged_steps, write_records
 from reelbench.studio.evidence.findings import NodeVerdict
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Round
@@ -28,14 +28,14 @@ def diagnosed(path, rows, benchmark="curve", split="mini"):
     """Write a diagnosis by hand: (id, video, locale, signs by round, stop) of each question."""
     folder = Folder(path)
     folder.begin({"benchmark": benchmark, "split": split, "command": "run", "models": {}, "votes": 3, "rounds": 5})
-    folder.keep_questions(
+    questions = [
         ReasonedQuestion(
             id=key, video=video, language=locale, locale=locale, question=f"Question {key} </script><b>?", answer="A",
             reasoning_steps="1. steps",
         )
         for key, video, locale, _, _ in rows
-    )  # fmt: skip
-    folder.keep_graphs(
+    ]  # fmt: skip
+    graphs = [
         Graph(
             id=key,
             nodes=(
@@ -44,7 +44,8 @@ def diagnosed(path, rows, benchmark="curve", split="mini"):
             ),
         )
         for key, *_ in rows
-    )
+    ]
+    folder.keep(questions, graphs)
     everything = []
     for number in range(1, 1 + max(len(signs) for *_, signs, _ in rows)):
         records, attempts = [], []
@@ -72,7 +73,7 @@ def diagnosed(path, rows, benchmark="curve", split="mini"):
             attempts.append(
                 Attempt(id=key, answer=f"answer {number}", output=f"1. wrote {number}\nanswer {number}", right=False)
             )
-        keep_answers(folder.run(number, 1), attempts)
+        write_records(folder.run(number, 1) / ANSWERS, attempts)
         folder.end(number, records, {})
         everything += records
     folder.tell(everything)
@@ -119,14 +120,14 @@ def test_a_round_of_a_question_that_is_not_here_is_told_by_its_id(tmp_path):
     folder = diagnosed(tmp_path, ROWS)
     path = tmp_path / "isolation.jsonl"
     path.write_text(path.read_text().replace('"q3"', '"q9"'))
-    for read in (judged, report.figures):
+    for read in (judged_steps, report.figures):
         with pytest.raises(InputError, match=r"round 1 is of 'q9', which questions.jsonl lacks"):
             read(folder)
     path.write_text(path.read_text().replace('"q9"', '"q3"'))
     graphs = tmp_path / "graphs.jsonl"
     graphs.write_text(graphs.read_text().replace('"id": "q3"', '"id": "q9"'))
     with pytest.raises(InputError, match=r"graphs.jsonl: lacks 'q3', whose nodes were tagged"):
-        judged(folder)
+        judged_steps(folder)
 
 
 def test_a_round_of_no_number_that_a_file_has_is_told_by_its_line(tmp_path):
@@ -190,14 +191,15 @@ def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_p
     ]
     folder.end(1, records, {})
     folder.tell(records)
-    folder.keep_questions(
+    questions = [
         question.model_copy(
             update={"skills": ("Counting",) if question.id in ("q1", "q4") else ("Reading", "Counting")}
         )
         for question in folder.questions
-    )
+    ]
+    folder.keep(questions, folder.graphs.values())
     attempts = [Attempt(id=key, answer="a", right=key == "q4") for key in ("q1", "q2", "q3", "q4")]
-    keep_answers(folder.run(1, 1), attempts)
+    write_records(folder.run(1, 1) / ANSWERS, attempts)
     counted = report.figures(folder)
     assert counted["consensus_by_round"] == {
         "1": {"en-GB": {"majority": 1, "none": 1}, "ja-JP": {"majority": 2, "none": 2}}
@@ -264,7 +266,8 @@ def opened(chromium, tmp_path):
 @pytest.mark.browser
 def test_rates_by_evidence_and_skill_stand_in_a_table(chromium, tmp_path):
     folder = diagnosed(tmp_path, ROWS)
-    folder.keep_questions(question.model_copy(update={"skills": ("Counting",)}) for question in folder.questions)
+    questions = [question.model_copy(update={"skills": ("Counting",)}) for question in folder.questions]
+    folder.keep(questions, folder.graphs.values())
     report.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
     tab = chromium.new_page()
     tab.goto((tmp_path / "page.html").as_uri())

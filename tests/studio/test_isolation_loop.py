@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def ends(folder):
-    return {record.id: (record.round, record.stop) for record in folder.rounds() if record.stop}
+    records = (step.record for step in folder.steps())
+    return {record.id: (record.round, record.stop) for record in records if record.stop}
 
 
 def labels(folder):
@@ -78,7 +79,7 @@ def test_a_model_that_ignores_hints(tmp_path):
     with JudgeServer(Models(nodes=CHAIN, heeds=False)) as server:
         folder = run(server.url, tmp_path)
     assert ends(folder)["q0"] == (4, "all_evaluated")
-    last = [record for record in folder.rounds() if record.id == "q0"][-1]
+    last = [step.record for step in folder.steps() if step.record.id == "q0"][-1]
     # The first three were told and wrong again; the fourth was never told.
     assert [tag.later for tag in last.nodes.values()] == ["hint_ignored"] * 3 + [None]
     assert report.figures(folder)["nodes"]["hint_ignored"] == 6
@@ -231,7 +232,7 @@ def test_prompts_are_asked_as_the_paper_prints_them_and_its_replies_are_read(tmp
     assert "Model Thoughts/Outputs: wrong" in asked[2]
     assert asked[5] == "Asked q0. Told: it is lost at 1:02."  # the tagger's own cue
     assert "Additional Cues: Told: it is lost at 1:02." in asked[6]
-    assert [[tag.label for tag in record.nodes.values()] for record in folder.rounds()] == [
+    assert [[tag.label for tag in step.record.nodes.values()] for step in folder.steps()] == [
         ["Reasoning", None],
         ["Reasoning", "Attribute Misidentification"],
     ]
@@ -410,12 +411,12 @@ def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_
 
 
 def test_a_folder_is_held_by_what_a_killed_loop_left_running(tmp_path):
-    with Folder(tmp_path).held(print) as lock:
+    with Folder(tmp_path).locked(print) as lock:
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))
     told, entered = threading.Event(), threading.Event()
 
     def enter():
-        with Folder(tmp_path).held(lambda _line: told.set()):
+        with Folder(tmp_path).locked(lambda _line: told.set()):
             entered.set()
 
     waiting = threading.Thread(target=enter)

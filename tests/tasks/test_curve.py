@@ -248,19 +248,19 @@ class TestTheScore:
     def test_it_is_the_share_of_all_points(self):
         # ja-JP 2 + 1 + 0 of 6, ta-IN 2 of 2: 5 of 8 in all; locales 50 and 100.
         scored = judged([("ja-JP", 2), ("ja-JP", 1), ("ja-JP", 0), ("ta-IN", 2)])
-        assert scored.metrics["score"].value == pytest.approx(62.5)
-        assert scored.metrics["macro"].value == pytest.approx(75)
-        assert scored.breakdowns["locale"]["ja-JP"]["score"].value == pytest.approx(50)
-        assert scored.breakdowns["locale"]["ta-IN"]["score"].value == pytest.approx(100)
+        assert scored.numbers.metrics["score"].value == pytest.approx(62.5)
+        assert scored.numbers.metrics["macro"].value == pytest.approx(75)
+        assert scored.numbers.breakdowns["locale"]["ja-JP"]["score"].value == pytest.approx(50)
+        assert scored.numbers.breakdowns["locale"]["ta-IN"]["score"].value == pytest.approx(100)
 
     def test_half_points_give_the_papers_numbers(self):
         # Table 3 of the supplement has 55.97 for id-ID, which is 150 of the 268 points that 134 questions have.
         scored = judged([("id-ID", 2)] * 60 + [("id-ID", 1)] * 30 + [("id-ID", 0)] * 44)
-        assert round(scored.metrics["score"].value, 2) == 55.97
+        assert round(scored.numbers.metrics["score"].value, 2) == 55.97
 
     def test_what_the_judge_could_not_mark_is_left_out_and_counted(self):
         scored = judged([("ja-JP", 2), ("ja-JP", None)])
-        assert (scored.metrics["score"].value, scored.metrics["score"].n) == (100, 1)
+        assert (scored.numbers.metrics["score"].value, scored.numbers.metrics["score"].n) == (100, 1)
         assert scored.counts.unscored == {"judge_unparsable": 1}
 
     def test_without_a_judge_there_is_no_score_and_exact_match_stands(self, tmp_path, score):

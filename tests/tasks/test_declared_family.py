@@ -9,7 +9,7 @@ from reelbench import registry
 from reelbench.registry import discovery
 from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
-from reelbench.scoring.cognitive_profile import TagsFile
+from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.tasks.submissions import PredictionSet, Questions, tagged
 from tests.tasks.test_predictions import half_right, put, scored
 
@@ -76,4 +76,4 @@ def test_tags_do_not_hide_a_facet_of_the_rows(tmp_path):
     spec = registry.get("video_holmes")
     own = replace(spec, facets=(replace(spec.facets[0], name="content"),))
     with pytest.raises(InputError, match="has a facet 'content' of its own"):
-        tagged(PredictionSet(Questions(own, "mini"), items), TagsFile.read(tags))
+        tagged(PredictionSet(Questions(own, "mini"), items), read_tags(tags))

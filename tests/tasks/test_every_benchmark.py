@@ -58,7 +58,7 @@ class TestEveryBenchmark:
         assert (spec.paper.bibtex if spec.paper else spec.citation).startswith("@")
         assert spec.homepage.startswith("https://")
         assert spec.primary.in_breakdowns
-        assert all(metric.high is not None for metric in spec.metrics)
+        assert all(metric.in_unit.high is not None for metric in spec.metrics)
         assert (folder(spec) / "README.md").is_file()
 
     def test_it_has_a_yaml_per_task_and_no_other(self, spec):
@@ -111,8 +111,8 @@ class TestEveryBenchmark:
             said = {name: row[name] for name in ("answer", "span") if name in row}
             return json.dumps(said) if said.keys() & {"span"} or "options" in row else row["answer"]
 
-        assert values(right) == {metric.name: metric.high for metric in unjudged}
-        assert values(lambda _: "") == {metric.name: metric.low for metric in unjudged}
+        assert values(right) == {metric.name: metric.in_unit.high for metric in unjudged}
+        assert values(lambda _: "") == {metric.name: metric.in_unit.low for metric in unjudged}
 
     def test_no_answer_is_not_a_wrong_answer(self, spec):
         row = registry.load(spec.id, "mini")[0]

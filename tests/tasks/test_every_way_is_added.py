@@ -8,7 +8,7 @@ from reelbench import registry
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.registry.errors import InputError
-from reelbench.scoring.cognitive_profile import TagsFile
+from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files, score_run
@@ -151,11 +151,11 @@ def test_tags_that_fit_or_not(of, tagged, others, added, tmp_path):
     tags = write_tags(tmp_path / "tags.jsonl", [*ids[tagged], *others])
     if source == "run":
         logged_run(tmp_path / "run", spec, next(task for task in spec.tasks if task.split == "mini"))
-        score_run(tmp_path / "run", None, PLAIN, tags=TagsFile.read(tags))
+        score_run(tmp_path / "run", None, PLAIN, tags=read_tags(tags))
         stored = added(tmp_path / "run")
     else:
         path = predictions(tmp_path / "predictions.json", spec)
-        score_files(spec.id, Inputs(path, tags=TagsFile.read(tags), split="mini"), tmp_path / "result", PLAIN)
+        score_files(spec.id, Inputs(path, tags=read_tags(tags), split="mini"), tmp_path / "result", PLAIN)
         stored = added(tmp_path / "result")
     counts = stored.result.counts
     assert counts.tags_without_question == len(others)
@@ -169,11 +169,11 @@ def test_of_a_run_with_several_tasks_those_get_tags_that_they_are_about(tmp_path
         spec = SPECS[name]
         logged_run(tmp_path / "run" / name, spec, next(task for task in spec.tasks if task.split == "mini"))
     tags = write_tags(tmp_path / "tags.jsonl", [row["id"] for row in registry.load("rextime", "mini")][:5])
-    outcomes = score_run(tmp_path / "run", None, PLAIN, tags=TagsFile.read(tags))
+    outcomes = score_run(tmp_path / "run", None, PLAIN, tags=read_tags(tags))
     untagged = {outcome.result.benchmark.id: outcome.result.counts.questions_without_tags for outcome in outcomes}
     assert untagged == {"rextime": 7, "moviecore": 0}
     with pytest.raises(InputError, match="none of its 1 qids is among the questions of the run"):
-        score_run(tmp_path / "run", None, PLAIN, tags=TagsFile.read(write_tags(tmp_path / "others.jsonl", ["999"])))
+        score_run(tmp_path / "run", None, PLAIN, tags=read_tags(write_tags(tmp_path / "others.jsonl", ["999"])))
 
 
 @each_benchmark

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import imported
+from reelbench.registry.data.loading import import_object
 from reelbench.tasks import submissions
 
 
@@ -16,7 +16,7 @@ def parameters(function):
 @pytest.mark.parametrize("name", discovery.specs())
 def test_a_formats_module_keeps_to_the_protocol(name):
     spec = discovery.get(name)
-    formats = imported(spec.formats)
+    formats = import_object(spec.formats)
     if formats is not submissions:  # there predictions are tables
         assert parameters(formats.read) == parameters(submissions.Formats.read)
     if any(split.hidden_answers for split in spec.splits.values()):

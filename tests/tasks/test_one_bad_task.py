@@ -26,9 +26,9 @@ def test_of_an_answer_that_meteor_cannot_take_overlap_reads_the_end_and_it_is_co
     texts = {"a": "The cat.", "b": "the " * 10_000 + "cat", "c": "x" * 10_001, "d": "y" * 10_000}
     items = [Item(id=name, video="v", prediction=text, target={"text": "The cat sat."}) for name, text in texts.items()]
     scored = aggregation.score(discovery.get("moviecore"), items)
+    assert scored.numbers.metrics["meteor"].n == 4
     # Of "the the … the cat" the last 10,000 characters begin with the space before 2,499 of its words.
     assert asked == {"a": "The cat.", "b": "the " * 2_499 + "cat", "c": "x" * 10_000, "d": "y" * 10_000}
-    assert scored.metrics["meteor"].n == 4
     assert aggregation.too_long(scored.samples) == 2
 
 

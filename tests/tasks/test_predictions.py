@@ -13,7 +13,7 @@ from reelbench.registry.data.loading import locate
 from reelbench.registry.errors import InputError
 from reelbench.registry.files import read_jsonl
 from reelbench.registry.records import Sample
-from reelbench.scoring.cognitive_profile import TagsFile
+from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.tasks import prediction_template
 from reelbench.tasks.predictions import Columns
 from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
@@ -55,7 +55,7 @@ def put(path, rows):
 
 
 def scored(name, path, references=None, *, split="mini", columns=None, tags=None):
-    inputs = Inputs(path, references, TagsFile.read(tags) if tags else None, split)
+    inputs = Inputs(path, references, read_tags(tags) if tags else None, split)
     return score_files(name, inputs, Options(overlap=False), columns=columns)
 
 
@@ -98,7 +98,7 @@ def test_ids_and_raw_texts_are_enough(name, suffix, tmp_path):
     found = scored(name, put(tmp_path / f"p{suffix}", rows))
     assert {item.id: item.prediction for item in found.items} == {row["id"]: row["prediction"] for row in rows}
     if name in ALONE:
-        assert found.scored.metrics[ALONE[name]].value == 50
+        assert found.scored.numbers.metrics[ALONE[name]].value == 50
     assert not any(found.fits.values())
 
 
@@ -121,9 +121,9 @@ def test_a_letter_alone_is_an_answer(name, tmp_path):
     rows = locate(name, "mini").read()
     path = put(tmp_path / "p.csv", [{"id": row["id"], "prediction": row["answer"]} for row in rows])
     found = scored(name, path)
-    assert found.scored.metrics["accuracy"].value == 100
+    assert found.scored.numbers.metrics["accuracy"].value == 100
     if name == "rextime":
-        assert found.scored.metrics["miou"].value == 0
+        assert found.scored.numbers.metrics["miou"].value == 0
         assert found.fits["notes"] == ["no answer contains a span of time; metrics that need one count these as wrong"]
 
 
@@ -137,7 +137,7 @@ def test_a_tagged_table_has_a_cognitive_profile(tmp_path):
         encoding="utf-8",
     )
     found = scored("dramaqa_cogme", put(tmp_path / "p.csv", half_right("dramaqa_cogme")), tags=tags)
-    assert found.scored.breakdowns["target"]["Place"]["rate"].value == 50
+    assert found.scored.numbers.breakdowns["target"]["Place"]["rate"].value == 50
 
 
 # --- text stays text ------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_a_sheet_of_vlmevalkit_is_read_and_its_failures_are_no_answers(tmp_path,
     found = scored("curve", tmp_path / "model_curve.xlsx", asked("0", "1"))
     assert found.items[0].prediction == "a pike"
     assert [item.reason for item in found.items] == [None, "model_failed"]
-    assert found.scored.metrics["exact_match"].n == 1
+    assert found.scored.numbers.metrics["exact_match"].n == 1
 
 
 def test_named_columns_win_over_usual_ones_and_over_the_owners_format(tmp_path, asked):
@@ -225,8 +225,8 @@ def test_the_owners_format_wins_where_a_file_is_in_it(tmp_path):
     rows = locate("rextime", "mini").read()
     path = put(tmp_path / "p.jsonl", [{"qid": row["id"], "ans": row["answer"], "prediction": "(B)"} for row in rows])
     found = scored("rextime", path)
-    assert found.scored.metrics["accuracy"].value == 100
-    assert "miou" not in found.scored.metrics  # answers only are allowed there
+    assert found.scored.numbers.metrics["accuracy"].value == 100
+    assert "miou" not in found.scored.numbers.metrics  # answers only are allowed there
 
 
 @pytest.mark.parametrize(
@@ -275,8 +275,8 @@ def test_a_table_is_held_against_the_evaluators_own_ground_truth(tmp_path):
     )
     path = put(tmp_path / "p.csv", [{"id": f"q{n}", "prediction": "(D) [0, 10]"} for n in range(2)])
     found = scored("rextime", path, truth, split=None)
-    assert found.scored.metrics["accuracy"].value == 50
-    assert found.scored.metrics["miou"].value == 100
+    assert found.scored.numbers.metrics["accuracy"].value == 50
+    assert found.scored.numbers.metrics["miou"].value == 100
     assert "list no options" in found.fits["notes"][0]
 
 
@@ -290,7 +290,7 @@ def test_a_task_that_is_a_part_of_a_split_is_that_part(tmp_path):
     path = put(tmp_path / "p.csv", [{"id": "1", "prediction": "a carp"}, {"id": "2", "prediction": "x"}])
     found = scored("curve_ja-JP", path, references, split=None)
     assert [item.id for item in found.items] == ["1"]
-    assert found.scored.metrics["exact_match"].value == 100
+    assert found.scored.numbers.metrics["exact_match"].value == 100
     with pytest.raises(InputError, match="no question with locale th-TH"):
         scored("curve_th-TH", path, references, split=None)
 

@@ -53,7 +53,7 @@ def logged(tmp_path):
 def test_a_file_is_scored_on_questions_that_are_located_and_read_once(count, tmp_path):
     located, read = count(loading, "locate"), count(loading.SplitData, "read")
     answers = tmp_path / "answers.jsonl"
-    rows = loading.located(*loading.named(NAME), None, fetch=False).rows
+    rows = loading.locate_files(*loading.find_split(NAME), None, fetch=False).rows
     read.clear()
     answers.write_text("".join(json.dumps({"id": row["id"], "prediction": "A [1, 4]"}) + "\n" for row in rows))
     score_files(NAME, Inputs(answers), Options()).write(tmp_path / "out")
@@ -81,7 +81,7 @@ def test_scores_in_a_strangers_log_are_not_believed(logged, tmp_path):
     logged.samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert score_runs.score_logged(logged, tmp_path / "after", Options()).result.metrics == before
     [(evaluation, _)] = score_runs.run_evaluations(logged.results.parent, tmp_path / "run-again", Options())
-    assert evaluation.scored.metrics == before
+    assert evaluation.scored.numbers.metrics == before
 
 
 def test_a_scorers_failure_in_the_own_run_is_scored_now(logged, tmp_path):
@@ -97,7 +97,7 @@ def test_a_scorers_failure_in_the_own_run_is_scored_now(logged, tmp_path):
 
 
 def test_the_rows_of_a_task_are_located_once_however_often_they_are_asked_for(count):
-    located = count(loading, "located")
+    located = count(loading, "locate_files")
     data = rows_on_disk.RowsOnDisk(NAME)
     assert data.ready() is None
     assert {data.__fspath__() for _ in range(3)} == {data.__fspath__()}

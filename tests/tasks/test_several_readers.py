@@ -26,7 +26,7 @@ def several(monkeypatch):
         shared.append(len(items))
         return over_processes(self, work, items, by)
 
-    monkeypatch.setattr(workers, "allotted", lambda: 2)
+    monkeypatch.setattr(workers, "usable_cores", lambda: 2)
     monkeypatch.setattr(scored, "MANY", 2)
     monkeypatch.setattr(workers.Workers, "map", spied)
     return shared
@@ -66,7 +66,7 @@ def written(inputs, folder):
 def test_they_read_as_one_process_does(inputs, several, tmp_path, monkeypatch):
     shared = written(inputs, tmp_path / "shared")
     assert several == [len(ROWS) + 1]
-    monkeypatch.setattr(workers, "allotted", lambda: 1)
+    monkeypatch.setattr(workers, "usable_cores", lambda: 1)
     assert written(inputs, tmp_path / "alone") == shared
     assert len(several) == 1
     samples = [Sample.model_validate_json(line) for line in shared[0].splitlines()]

@@ -37,7 +37,7 @@ def declared(folder, rows, *keys, columns="start: start, end: end"):
     text = ["id: units_tried", "kind: span", "source: {file: rows.jsonl}", *keys]
     text.append(f"columns: {{id: id, video: video, question: question, {columns}}}")
     (folder / "benchmark.yaml").write_text("\n".join(text) + "\n")
-    return discovery.opened(folder)
+    return discovery.open_file(folder)
 
 
 UNITS = [
@@ -106,7 +106,7 @@ def test_new_writes_the_unit_that_it_is_told(tmp_path):
         *("--span-unit", "frames", "--fps", "24"),
     )
     assert made.exit_code == 0, made.output
-    assert locate(discovery.opened(tmp_path / "made").id).read()[0]["span"] == [3.0, 7.0]
+    assert locate(discovery.open_file(tmp_path / "made").id).read()[0]["span"] == [3.0, 7.0]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_options_in_the_question_are_parted(tmp_path):
     made = run("new", "within_made", "--from", str(rows), "--out", str(tmp_path / "made"))
     assert made.exit_code == 0, made.output
     assert "options <- {in: question}, as the questions end in them" in made.output
-    row = locate(discovery.opened(tmp_path / "made").id).read()[0]
+    row = locate(discovery.open_file(tmp_path / "made").id).read()[0]
     assert row["question"] == "What is done in part 0?"
     assert row["options"] == ["roping", "throwing a ball", "resting"]
     assert row["answer"] == "B"
@@ -180,7 +180,7 @@ def test_captions_that_are_numbered_are_options_too(tmp_path):
     ]
     made = run("new", "within_numbered", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
     assert made.exit_code == 0, made.output
-    row = locate(discovery.opened(tmp_path / "made").id).read()[0]
+    row = locate(discovery.open_file(tmp_path / "made").id).read()[0]
     assert (row["options"], row["answer"]) == (["It rains.", "It snows."], "B")
 
 
@@ -188,7 +188,7 @@ def test_captions_whose_answers_are_their_numbers_alone_are_options_too(tmp_path
     rows = [{**row, "question": "Which fits?\nOption 1: Rain.\nOption 2: Snow.", "answer": "Option 2"} for row in ASKED]
     made = run("new", "within_named", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
     assert made.exit_code == 0, made.output
-    row = locate(discovery.opened(tmp_path / "made").id).read()[0]
+    row = locate(discovery.open_file(tmp_path / "made").id).read()[0]
     assert (row["options"], row["answer"]) == (["Rain.", "Snow."], "B")
 
 

@@ -216,7 +216,7 @@ def told(made: Board) -> dict[tuple[str, str], bool]:
     filed = [row for row in made.entries if row.stored is not None and row.stored.videos is None]
     ours = {row.key: row.model for row in filed if row.stored and row.stored.check.account == OWNER}
     return {
-        tuple(sorted((ours[a], ours[b]))): bool(pair.told)
+        tuple(sorted((ours[a], ours[b]))): bool(pair.direction)
         for noise in made.noise.values()
         for (a, b), pair in noise.pairs.items()
         if a in ours and b in ours

@@ -44,12 +44,12 @@ def _samples(evaluation: Any) -> Scores:  # noqa: ANN401 - an Evaluation, or a S
 
 def _of_file(name: str, predictions: str, *, references: bool = False, judged: bool = False) -> Scores:
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.scoring.cognitive_profile import TagsFile
+    from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.tasks.score import Options, RunMetadata, score_files
     from reelbench.tasks.submissions import Inputs
 
     given = Path(seeds.FILES[name]) if references else None
-    tags = TagsFile.read(Path("tags.jsonl")) if Path("tags.jsonl").is_file() else None
+    tags = read_tags("tags.jsonl") if Path("tags.jsonl").is_file() else None
     inputs = Inputs(Path(predictions), given, tags, split="mini")
     if not judged:
         return _samples(score_files(name, inputs, Options(overlap=False), metadata=RunMetadata(model="org/model")))

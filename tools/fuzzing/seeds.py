@@ -141,7 +141,7 @@ def card(name: str) -> str:
     """Return a README that has a card of ours, with words of people's around it."""
     from reelbench.hub_cards import merge
 
-    text = merge.merged(rendered(name), "---\nlicense: mit\nextra: [1, 2]\n---\n# Mine\n\nWords of people.\n").text
+    text = merge.merge_card(rendered(name), "---\nlicense: mit\nextra: [1, 2]\n---\n# Mine\n\nWords of people.\n").text
     return f"{text}\nMore words.\n"
 
 

@@ -93,14 +93,14 @@ def _write_table(path: Path, rows: list[dict[str, Any]], draw: Random, *, whole:
 
 def check_scores(folder: Path) -> None:
     """Score it: never anything but a result or one line, no file without a result, and what is scored can be added."""
-    from reelbench.scoring.cognitive_profile import TagsFile
+    from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.tasks.submissions import Inputs
 
     said = _noted(folder)
     tags, out = folder / "tags.jsonl", folder / "out"
 
     def inputs() -> Inputs:
-        labels = TagsFile.read(tags) if tags.is_file() else None
+        labels = read_tags(tags) if tags.is_file() else None
         return Inputs(folder / said["predictions"], folder / said["references"], labels, split="mini")
 
     scored(said["name"], inputs, out)
@@ -131,7 +131,7 @@ def sound(out: Path, *, own: bool = True) -> None:
     spec = discovery.spec_of(result.benchmark)
     require(result.counts.items == len(samples) > 0, f"{len(samples)} samples, {result.counts.items} counted")
     for name, metric in result.metrics.items():
-        high = spec.metric(name).high
+        high = spec.metric(name).in_unit.high
         within = metric.value is None or 0 <= metric.value <= high
         require(within, f"{name} is {metric.value}, on a scale from 0 to {high}")
     [added] = store.add(out, out.parent / "store")
@@ -211,15 +211,15 @@ def check_card(folder: Path) -> None:
     from reelbench.hub_cards import merge
 
     path = folder / "README.md"
-    existing = hold(lambda: merge.decoded(path.read_bytes(), str(path)))
+    existing = hold(lambda: merge.decode(path.read_bytes(), str(path)))
     if existing is None:
         return
     ours = seeds.rendered("rextime")
-    made = hold(lambda: merge.merged(ours, existing))
+    made = hold(lambda: merge.merge_card(ours, existing))
     if made is not None:
-        again = hold(lambda: merge.merged(ours, made.text))
+        again = hold(lambda: merge.merge_card(ours, made.text))
         require(again is not None and again.text == made.text, "a second merge changes the card again")
-    hold(lambda: merge.config_name(existing))
+    hold(lambda: merge.own_config(existing))
 
 
 # --- archives and videos ----------------------------------------------------------------------------------------------
@@ -250,7 +250,8 @@ def check_archive(folder: Path) -> None:
             title="films", kind="archive", location=url, path="videos/{video}.mp4", layouts=("videos/{video}",)
         )
         media = library.fetched_root(spec)
-        transfer = fetch.archive(seeds.FILMS, None, source, fetch.VerifiedFiles(media))
+        bring = partial(fetch.archive, seeds.FILMS, source, fetch.VerifiedFiles(media))
+        transfer = fetch.Transfer(tuple(seeds.FILMS), None, bring)
         report = fetch.run(fetch.FetchPlan(spec, "test", (transfer,), (), ()))
         for name, reason in report.failed:
             one_line(reason)
@@ -258,7 +259,7 @@ def check_archive(folder: Path) -> None:
         ends = sorted([*report.done, *(name for name, _ in report.failed)])
         require(ends == sorted(seeds.FILMS), f"not each film has one end: {report}")
         for name in report.done:
-            require(playable.broken(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
+            require(playable.defect(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
     require({path.name for path in folder.iterdir()} == {"films.tar", "home"}, "written outside the home")
 
 

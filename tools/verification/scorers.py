@@ -270,8 +270,8 @@ def choice() -> Proof:
             )
         )
     scored = aggregation.score(spec, items)
-    pairs = [(scored.metrics["accuracy"].value, _accuracy(items))]
-    for level, metrics in scored.breakdowns["difficulty"].items():
+    pairs = [(scored.numbers.metrics["accuracy"].value, _accuracy(items))]
+    for level, metrics in scored.numbers.breakdowns["difficulty"].items():
         pairs.append((metrics["accuracy"].value, _accuracy([i for i in items if level in i.facets["difficulty"]])))
     return Proof(
         ours="choice: accuracy, overall and by difficulty, 0 to 100",
@@ -310,7 +310,7 @@ def timelens() -> Proof:
         printed = run([folder / "evaluation/compute_metrics.py", "-f", file], root=folder)
     theirs = {name: float(value) for name, value in re.findall(r"^(mIOU|IOU [\d.]+): (\S+)$", printed, re.MULTILINE)}
     names = {"miou": "mIOU", **{f"recall_at_{at}": f"IOU {at}" for at in (0.3, 0.5, 0.7)}}
-    ours = aggregation.score(spec, items).metrics
+    ours = aggregation.score(spec, items).numbers.metrics
     return Proof(
         ours="`timelens`, spans: mIoU and recalls, 0 to 100",
         beside="the owners' script",

@@ -11,7 +11,7 @@ from reelbench.leaderboard.exports import hub_results
 from tests.leaderboard.exports.conftest import moviecore_result, rextime_result
 from tests.servers.hub import HubServer
 
-export = functools.partial(hub_results.export, has_board=lambda _: True)
+export = functools.partial(hub_results.export, board_of=lambda _: [])
 
 
 def test_eval_results_are_entries_that_the_hub_reads(stored, tmp_path):

@@ -140,4 +140,4 @@ def test_a_full_disk_is_the_reason_and_costs_no_archive(server, spec, tmp_path, 
     assert "a" in report.done
     assert [what for what, _ in report.failed] == ["b", "c"]
     assert all("disk is full" in reason and "damaged" not in reason for _, reason in report.failed)
-    assert download.recorded(download.place(url)) is not None
+    assert download.read_remote(download.place(url)) is not None

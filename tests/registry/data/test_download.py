@@ -91,7 +91,7 @@ def whole_part(web, tmp_path):
 def test_a_download_killed_before_it_was_verified_is_verified_and_not_fetched_again(web, tmp_path, whole_part):
     assert download.download(whole_part, tmp_path / "films.tar").read_bytes() == BODY
     assert [request.headers.get("Range") for request in web.requests] == [None, f"bytes={len(BODY)}-"]
-    assert download.recorded(tmp_path / "films.tar").size == len(BODY)
+    assert download.read_remote(tmp_path / "films.tar").size == len(BODY)
     assert not (tmp_path / "films.tar.part").exists()
 
 

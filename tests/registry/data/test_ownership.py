@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from reelbench import registry
-from reelbench.registry import discovery
+from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.data import loading, ownership
 from reelbench.registry.data.rows_on_disk import DataName, RowsOnDisk
 from reelbench.registry.files import sha256_of
@@ -110,3 +110,16 @@ def test_a_run_on_own_rows_says_so_wherever_it_is_scored(tmp_path, monkeypatch, 
     assert "data=" not in str(RowsOnDisk("moviecore_mini"))
     monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(discovery.get("dramaqa_cogme").folder / "mini"))
     assert "data=" not in str(RowsOnDisk("dramaqa_cogme")), "the owners' bytes are unknown"
+
+
+def test_each_of_several_right_texts_is_part_of_what_is_asked(tmp_path):
+    file = "id: kitchen\nkind: exact\nanswers: any\nsource: {file: rows.json}\n"
+    write(tmp_path / "benchmark.yaml", f"{file}columns: {{id: id, video: video, question: q, answer: a}}\n")
+
+    def asked(*answers):
+        rows = write(tmp_path / "rows.json", [{"id": "a", "video": "v", "q": "What colour?", "a": answers}])
+        spec = benchmark_file.read(tmp_path)
+        return ownership.rows_questions_sha256(spec, loading.read_rows(spec, [rows], "test"))
+
+    assert asked("red", "crimson") == asked("red", " Crimson")
+    assert len({asked("red", "crimson"), asked("red", "scarlet"), asked("red")}) == 3

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from reelbench.registry.frames.ahead import WINDOW, Ahead, Waits, by_video
-from reelbench.registry.workers import allotted
+from reelbench.registry.workers import usable_cores
 
 
 def test_a_videos_questions_stand_together_the_longest_video_first():
@@ -27,7 +27,7 @@ def test_without_lengths_the_order_is_that_of_the_data():
 
 
 def test_things_are_made_in_their_order_and_never_far_beyond_what_was_asked_for():
-    number, bound = 20 * allotted(), WINDOW * allotted()
+    number, bound = 20 * usable_cores(), WINDOW * usable_cores()
     reached, made, beyond = [0], [], []
     done = [threading.Event() for _ in range(number)]
 

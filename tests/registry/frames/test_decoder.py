@@ -219,7 +219,7 @@ def test_probe_counts_what_is_there(clip: Make) -> None:
     info = VideoFile(clip("libx264", "mkv", gop=250)).info  # whose header has no count of frames
     assert (info.codec, info.width, info.height, info.rotation) == ("h264", 128, 96, 0)
     assert (info.frames, info.timeline.keyframes.sum(), info.notes) == (300, 2, ())
-    assert info.duration == pytest.approx(12.0, abs=0.01)
+    assert info.timeline.duration == pytest.approx(12.0, abs=0.01)
     assert info.fps == pytest.approx(25.0, abs=0.05)
 
 
@@ -420,8 +420,8 @@ def two_ahead(monkeypatch: pytest.MonkeyPatch, clip: Make) -> Callable[..., list
 
     monkeypatch.setattr(decoder._Reader, "__init__", noted)
     monkeypatch.setattr(ahead.turns, "wait", lambda seconds: (waits.set(), wait(seconds)))
-    monkeypatch.setattr(ahead, "allotted", lambda: 2)
-    monkeypatch.setattr(decoder, "allotted", lambda: 2)
+    monkeypatch.setattr(ahead, "usable_cores", lambda: 2)
+    monkeypatch.setattr(decoder, "usable_cores", lambda: 2)
 
     def run(goes_on: threading.Event = waits) -> list[str]:
         def work(suffix: str) -> None:

@@ -122,7 +122,8 @@ def test_a_file_that_claims_to_last_for_ages_costs_no_memory() -> None:
 
 def test_asked_counts_what_the_spec_wants_of_this_video() -> None:
     asked = {
-        spec: parse(spec).asked(TEN) for spec in ("uniform:64", "fps:4", "fps:30", "fps:4,max=3", "all", "window:0-9,5")
+        spec: parse(spec).frames_asked(TEN)
+        for spec in ("uniform:64", "fps:4", "fps:30", "fps:4,max=3", "all", "window:0-9,5")
     }
     assert asked == {"uniform:64": 64, "fps:4": 4, "fps:30": 30, "fps:4,max=3": 3, "all": 10, "window:0-9,5": 5}
 
@@ -190,7 +191,7 @@ def test_native_picks_nothing() -> None:
 def test_size_limits_the_short_side_and_never_enlarges(
     spec: str, size: tuple[int, int], scaled: tuple[int, int]
 ) -> None:
-    assert parse(spec).scaled(*size) == scaled
+    assert parse(spec).scaled_size(*size) == scaled
 
 
 class TestTimes:

@@ -64,7 +64,7 @@ def test_a_clip_holds_the_frames_on_the_videos_own_time_line(clip: Make, store: 
     assert (stored.asked, stored.given, stored.padding, stored.notes) == (7, 7, 0, ())
     assert stored.duration == pytest.approx(12.0, abs=0.01)
     assert stored.rate == pytest.approx(6 / 11.96, abs=1e-3)
-    assert stored.tells_the_time
+    assert stored.differing_clock_times is None
     assert (stored.width, stored.height) == (128, 96)
 
 
@@ -179,7 +179,7 @@ def test_torchcodec_reads_exactly_the_frames_at_their_times(
     expected = [round(at * 25) for at in stored.timestamps]
     assert [clips.number_in(frame.permute(1, 2, 0).numpy()) for frame in frames.data] == expected
     assert read.metadata.average_fps == pytest.approx(stored.rate, rel=1e-3)
-    told = stored.told or stored.timestamps
+    told = stored.differing_clock_times or stored.timestamps
     times = np.array(told[: stored.given]) - told[0]
     assert frames.pts_seconds.numpy()[: stored.given] == pytest.approx(times, abs=1 / 25)
     assert np.arange(stored.given) / read.metadata.average_fps == pytest.approx(times, abs=1 / 25)
@@ -411,7 +411,7 @@ def test_a_damaged_entry_is_counted_and_can_be_removed(clip: Make, store: FrameS
     other = store.get(video, parse("uniform:2"))
     DAMAGE[damage](store.get(video, parse("uniform:4")).path.parent / "frames.json")
     assert store.info().entries == 2
-    assert other in store.held(video, store.samplings())
+    assert other in store.find_all(video, store.samplings())
     assert store.clear() == 2
     assert store.info().entries == 0
 
@@ -450,7 +450,7 @@ def test_whatever_a_library_raises_is_the_videos_own_failure(
     def fails(*_: object) -> None:
         raise ZeroDivisionError("by a header that lies\nat 0x7f")
 
-    monkeypatch.setattr(decoder, "prepared", fails)
+    monkeypatch.setattr(decoder, "turn_and_scale", fails)
     video = clip("libx264", "mp4")
     with pytest.raises(MediaError, match=f"{video.name}: its frames can't be made ready .by a header that lies."):
         store.get(video, parse("uniform:1"))
@@ -511,7 +511,7 @@ def test_frames_that_an_earlier_release_stored_are_found(
     again = store.get(video, parse("uniform:3"), even=True)
     assert again.path.parent == earlier.with_name(f"{key}-even")
     assert again.timestamps[:3] == stored.timestamps
-    assert store.kept(video, parse("uniform:3")).path.parent == earlier
+    assert store.find(video, parse("uniform:3")).path.parent == earlier
     assert decodes() == 1
     assert store.clear(video, store.samplings()) == 2
 

@@ -5,7 +5,7 @@ import pytest
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.studio.evidence.findings import NodeVerdict, read_findings
 from reelbench.studio.evidence.graphs import Graph, Node
-from reelbench.studio.evidence.isolation import Round, advance, report, stopped, to_judge
+from reelbench.studio.evidence.isolation import Round, advance, report, stopped_round, to_judge
 
 LABEL = {
     "T": "Temporal Localization",
@@ -311,7 +311,7 @@ def test_votes_that_differ_are_counted_in_their_own_round_only():
 
 
 def test_a_round_without_tags_names_its_reason():
-    record = stopped(COLLEGE, [], "media_missing")
+    record = stopped_round(COLLEGE, [], "media_missing")
     assert (record.round, record.stop, set(signs(record).values())) == (1, "media_missing", {"undetermined"})
     assert report([record])["stops"] == {"media_missing": 1}
 

@@ -123,9 +123,8 @@ def judged(tmp_path):
         for row in located.read()
     ]
     samples = [item.sample(None, {"score": 1.0, "exact_match": 0.0}) for item in items]
-    metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False)
     judge = JudgeRecord(requested="judge-x", prompt="reelbench", prompt_sha256="0" * 64)
-    scored = aggregation.ScoredItems(samples, metrics, breakdowns, aggregation.count(samples), judge)
+    scored = aggregation.ScoredItems(spec, samples, judge, overlap=False)
     result_files.write(
         tmp_path / "result", spec, scored, split="mini", source=located.source, model=ModelRecord(id="m"),
         settings=SettingsRecord(),

@@ -192,8 +192,8 @@ def test_choices_become_a_win_rate(made, review, tmp_path, data_of, reelbench):
 
 
 def test_either_order_comes_about_as_often():
-    letters = [preferences._discussion_is(f"film{n}_{k}") for n in range(200) for k in range(5)]
-    assert 450 < letters.count("A") < 550
+    first = [preferences._better(f"film{n}_{k}", "A") for n in range(200) for k in range(5)]
+    assert 450 < first.count("discussion") < 550
 
 
 # --- in a browser ----------------------------------------------------------------------------------------------------

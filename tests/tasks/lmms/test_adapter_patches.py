@@ -22,7 +22,7 @@ class Adapter:
 
 
 def answers(monkeypatch, asked, *tasks):
-    monkeypatch.setattr(option_scores, "asked", asked)
+    monkeypatch.setattr(option_scores, "ask_options", asked)
     requests = [
         SimpleNamespace(task_name=task, args=(None, number, task, "mini")) for number in range(3) for task in tasks
     ]

@@ -33,7 +33,7 @@ from tests.program import app
     ],
 )
 def test_a_server_gets_a_clip_where_that_is_asked_for(spec, given, added):
-    assert adapters.matched("openai", given, FrameSampling.parse(spec)) == (added, [])
+    assert adapters.added_arguments("openai", given, FrameSampling.parse(spec)) == (added, [])
 
 
 @pytest.mark.parametrize("words", [["--model", "gemma3"], ["--model", "qwen2_5_vl", "--force_simple"]])
@@ -50,17 +50,17 @@ def test_times_are_refused_before_an_adapter_that_takes_pictures_alone_is_loaded
 
 def test_a_number_of_frames_of_the_users_own_is_kept_and_said():
     given = {"pass_video_url": "True", "max_frames_num": "4"}
-    added, (note,) = adapters.matched("openai", given, FrameSampling.parse("uniform:8"))
+    added, (note,) = adapters.added_arguments("openai", given, FrameSampling.parse("uniform:8"))
     assert added == {}
     assert "keeps your max_frames_num=4" in note
 
 
 @pytest.mark.parametrize("model", ["gemini", "ola", "omnivinci"])
 def test_an_adapter_that_listens_is_told_of_silent_clips(model):
-    _, notes = adapters.matched(model, {}, FrameSampling.parse("uniform:8"))
+    _, notes = adapters.added_arguments(model, {}, FrameSampling.parse("uniform:8"))
     assert sum("hears a video's sound" in note for note in notes) == 1
     for spec in ("uniform:8,audio=keep", "native", "none", "uniform:8,as=images"):
-        _, notes = adapters.matched(model, {}, FrameSampling.parse(spec))
+        _, notes = adapters.added_arguments(model, {}, FrameSampling.parse(spec))
         assert not any("hears" in note for note in notes)
 
 
@@ -78,7 +78,7 @@ def test_an_adapter_that_listens_is_told_of_silent_clips(model):
 )
 def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated):
     sampling = FrameSampling.parse(spec)
-    assert (str(sampling), sampling.stated) == (canonical, stated)
+    assert (str(sampling), sampling.spec(form=True)) == (canonical, stated)
     assert FrameSampling.parse(stated) == sampling
     assert sampling.form_given == ("clip" if "as=clip" in spec else "images" if "as=images" in spec else None)
 
@@ -93,16 +93,19 @@ def test_one_that_takes_a_fixed_number_of_a_clips_frames_gets_pictures_where_the
 ):
     monkeypatch.setattr(adapters, "_has_reader", lambda _: True)  # torchcodec and FFmpeg's libraries are here
     sampling = FrameSampling.parse("fps:1")
-    assert adapters.delivered(model, sampling, "", chat=False).form == "images"
-    assert adapters.matched(model, {}, sampling)[0] == {}
+    assert adapters.adapt(model, sampling, "", chat=False).form == "images"
+    assert adapters.added_arguments(model, {}, sampling)[0] == {}
     with pytest.raises(InputError, match="give uniform:N"):
-        adapters.matched(model, {}, FrameSampling.parse("fps:1,as=clip"))
-    assert adapters.matched(model, {}, FrameSampling.parse("uniform:7,as=clip"))[0] == {argument: "7"}
+        adapters.added_arguments(model, {}, FrameSampling.parse("fps:1,as=clip"))
+    assert adapters.added_arguments(model, {}, FrameSampling.parse("uniform:7,as=clip"))[0] == {argument: "7"}
 
 
 @pytest.mark.parametrize("spec", ["uniform:4", "uniform:4,as=images"])
 def test_what_pictures_cost_that_an_adapter_encodes_anew_is_said(spec):
-    said = {model: adapters.matched(model, {}, FrameSampling.parse(spec))[1] for model in ("gpt4v", "claude", "openai")}
+    said = {
+        model: adapters.added_arguments(model, {}, FrameSampling.parse(spec))[1]
+        for model in ("gpt4v", "claude", "openai")
+    }
     costly = [model for model, lines in said.items() if any("encodes each picture anew" in line for line in lines)]
     assert costly == ["gpt4v", "claude"]
 
@@ -111,13 +114,13 @@ def test_what_pictures_cost_that_an_adapter_encodes_anew_is_said(spec):
 def test_a_clip_is_refused_where_what_reads_it_is_not_here_or_lacks_ffmpeg(monkeypatch, installed, ffmpeg, reads):
     monkeypatch.setattr(adapters, "find_spec", lambda name: name if installed else None)
     monkeypatch.setitem(sys.modules, "torchcodec", SimpleNamespace(ffmpeg_major_version=ffmpeg))
-    by_default = adapters.delivered("internvl_hf", FrameSampling.parse("uniform:4"), "", chat=False).form
+    by_default = adapters.adapt("internvl_hf", FrameSampling.parse("uniform:4"), "", chat=False).form
     assert by_default == ("clip" if reads else "images")
-    said = adapters.matched("internvl_hf", {}, FrameSampling())[1]
+    said = adapters.added_arguments("internvl_hf", {}, FrameSampling())[1]
     assert ["reads no video without torchcodec: --frames" in note for note in said] == [True] * (not reads)
     refused = pytest.raises(InputError, match="internvl_hf reads no clip without torchcodec")
     with nullcontext() if reads else refused:
-        adapters.matched("internvl_hf", {}, FrameSampling.parse("uniform:4,as=clip"))
+        adapters.added_arguments("internvl_hf", {}, FrameSampling.parse("uniform:4,as=clip"))
 
 
 @pytest.mark.parametrize("spec", ["uniform:4,as=clip", "uniform:4,times=none", "uniform:4,as=images", "fps:1,max=8"])

@@ -31,7 +31,7 @@ def films(tmp_path, reelbench, monkeypatch):
     monkeypatch.setenv("REELBENCH_MEDIA", str(media))
     monkeypatch.setenv("REELBENCH_BENCHMARKS", str(tmp_path / "rounds"))
     monkeypatch.setenv("REELBENCH_FRAMES", FRAMES)
-    discovery.opened(tmp_path / "rounds")
+    discovery.open_file(tmp_path / "rounds")
     return media
 
 
@@ -43,7 +43,7 @@ def decode_first(*arguments):
 
 def stored(films, spec):
     sampling = FrameSampling.parse(spec)
-    return [n for n in range(FILMS) if FrameStore().kept(films / f"film{n}.mp4", sampling) is not None]
+    return [n for n in range(FILMS) if FrameStore().find(films / f"film{n}.mp4", sampling) is not None]
 
 
 @pytest.mark.parametrize(

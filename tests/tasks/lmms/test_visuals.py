@@ -294,7 +294,7 @@ class Sender:
 
 def sent_by(task, given, **chosen):
     """Ask questions of ReXTime through an adapter, all prompts first, as lmms-eval does -> the adapter, its answers."""
-    adapter = adapter_patches.patched(Sender)(**chosen)
+    adapter = adapter_patches.patched_adapter(Sender)(**chosen)
     adapter.task_dict = {"rextime_mini": {"test": given}}
     prompts = [task.doc_to_text(row) for row in given]
     requests = [
@@ -391,24 +391,24 @@ class TestTheAdaptersOwnArguments:
         ],
     )
     def test_they_let_it_take_every_frame_of_the_clip(self, model, spec, added):
-        assert adapters.matched(model, {}, FrameSampling.parse(spec)) == (added, [])
+        assert adapters.added_arguments(model, {}, FrameSampling.parse(spec)) == (added, [])
 
     def test_of_a_batch_each_clips_own_frames_are_counted(self):
         spec = FrameSampling.parse("fps:1")
-        assert adapters.matched("qwen2_5_vl", {"batch_size": "2"}, spec) == ({"fps": "1000000"}, [])
-        assert adapters.matched("qwen3_vl", {"batch_size": "2"}, spec)[0].keys() == {"fps", "max_num_frames"}
+        assert adapters.added_arguments("qwen2_5_vl", {"batch_size": "2"}, spec) == ({"fps": "1000000"}, [])
+        assert adapters.added_arguments("qwen3_vl", {"batch_size": "2"}, spec)[0].keys() == {"fps", "max_num_frames"}
 
     def test_the_users_own_stay_and_it_is_said_where_they_differ(self):
         spec = FrameSampling.parse("uniform:8")
-        assert adapters.matched("qwen2_5_vl", {"max_num_frames": "8", "device": "cpu"}, spec) == ({}, [])
-        added, (note,) = adapters.matched("qwen2_5_vl", {"max_num_frames": "16"}, spec)
+        assert adapters.added_arguments("qwen2_5_vl", {"max_num_frames": "8", "device": "cpu"}, spec) == ({}, [])
+        added, (note,) = adapters.added_arguments("qwen2_5_vl", {"max_num_frames": "16"}, spec)
         assert added == {}
         assert "keeps your max_num_frames=16" in note
-        assert "fps=2" in adapters.matched("qwen2_5_vl", {"fps": "2"}, spec)[1][0]
+        assert "fps=2" in adapters.added_arguments("qwen2_5_vl", {"fps": "2"}, spec)[1][0]
 
     @pytest.mark.parametrize("model", ["some_adapter_nobody_looked_at", None])
     def test_one_that_is_not_known_is_said_so(self, model):
-        added, (note,) = adapters.matched(model, {}, FrameSampling.parse("uniform:8"))
+        added, (note,) = adapters.added_arguments(model, {}, FrameSampling.parse("uniform:8"))
         assert added == {}
         assert "is not known here" in note
         assert (model or "does not name") in note

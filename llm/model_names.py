@@ -53,7 +53,7 @@ class Provider:
 PROVIDERS = {name: Provider(**entry) for name, entry in settings.PROVIDERS.items()}
 
 
-def served(option: str, text: str, url: str | None, *keys: settings.Setting) -> dict[str, Any]:
+def read_model_name(option: str, text: str, url: str | None, *keys: settings.Setting) -> dict[str, Any]:
     """Read a model's name into the fields of `AskOptions`: model, url, api_key, key_from, provider.
 
     Args:
@@ -91,12 +91,11 @@ def served(option: str, text: str, url: str | None, *keys: settings.Setting) -> 
 
 
 def _of_provider(option: str, model: str, name: str, provider: Provider) -> dict[str, Any]:
-    def value(variable: re.Match[str]) -> str:
-        setting = next(setting for setting in settings.ALL if setting.name == variable[1])
+    url = provider.url
+    for variable in re.findall(r"\{(\w+)\}", url):
+        setting = next(setting for setting in settings.ALL if setting.name == variable)
         if not setting.get():
             raise InputError(f"{option} {name}/{model}: set {setting.name}, {setting.about}")
-        return setting.get().rstrip("/")
-
+        url = url.replace(f"{{{variable}}}", setting.get().rstrip("/"))
     key = settings.PROVIDER_KEYS[name].get() or None
-    url = re.sub(r"\{(\w+)\}", value, provider.url)
     return {"model": model, "url": url, "api_key": key, "key_from": key and provider.key, "provider": name}

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from reelbench.llm import served as providers
+from reelbench.llm import model_names as providers
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
-from reelbench.llm.served import PROVIDERS, served
+from reelbench.llm.model_names import PROVIDERS, read_model_name
 from reelbench.registry import settings
 from reelbench.registry.attachment import Attachment
 from reelbench.registry.errors import InputError
@@ -44,7 +44,7 @@ def keys(monkeypatch):
 
 
 def named(text, url=None):
-    return served("--llm", text, url, *KEYS)
+    return read_model_name("--llm", text, url, *KEYS)
 
 
 def asked(server, monkeypatch, name, content="What?"):
