@@ -50,7 +50,12 @@ def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Me
     crlf = "\r\n" in existing
     text = existing.removeprefix("\ufeff").replace("\r\n", "\n")
     block, rest = split_front_matter(text)
-    there = _sections(rest, where)
+    there = {section[1]: section for section in _SECTION.finditer(rest)}
+    if 2 * len(there) != len(_MARKER.findall(rest)):
+        raise InputError(
+            f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the missing one back, or "
+            "delete the section's text and its comments"
+        )
     _refuse_another_card(card, there, where)
     notes: list[str] = []
     theirs = _read_front_matter(block or "", where)
@@ -60,6 +65,8 @@ def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Me
     wanted = dict(card.sections)
     if "heading" not in there and re.search(r"^# ", rest, re.MULTILINE):
         del wanted["heading"]  # the page has a title of its own
+    # Blank lines inside: not every Markdown reader ends a table at a comment.
+    marked = {name: f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}" for name, body in wanted.items()}
 
     def renewed(section: re.Match[str]) -> str:
         name, digest, body = section.groups()
@@ -71,7 +78,7 @@ def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Me
         if _hash(body) != digest:
             notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
             return section[0]
-        return _between_marks(name, wanted[name]) if name in wanted else ""
+        return marked.get(name, "")
 
     body = _SECTION.sub(renewed, rest)
     names = list(wanted)
@@ -79,7 +86,7 @@ def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Me
         if name not in there:
             before = next((other for other in reversed(names[:place]) if _end(other) in body), None)
             after = next((other for other in names[place + 1 :] if _begin(other) in body), None)
-            section = _between_marks(name, wanted[name])
+            section = marked[name]
             if before is not None:
                 body = body.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
             elif after is not None:
@@ -131,22 +138,6 @@ def _begin(name: str) -> str:
 
 def _end(name: str) -> str:
     return f"<!-- reelbench:end {name} -->"
-
-
-def _between_marks(name: str, body: str) -> str:
-    # Blank lines inside: not every Markdown reader ends a table at a comment.
-    return f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
-
-
-def _sections(text: str, where: str) -> dict[str, re.Match[str]]:
-    """Return our sections in a text by name, in order; InputError where their markers don't pair up."""
-    sections = {section[1]: section for section in _SECTION.finditer(text)}
-    if 2 * len(sections) != len(_MARKER.findall(text)):
-        raise InputError(
-            f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the missing one back, or "
-            "delete the section's text and its comments"
-        )
-    return sections
 
 
 # --- metadata ------------------------------------------------------------------------------------------------------

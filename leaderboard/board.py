@@ -121,14 +121,14 @@ def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common
     left_out: dict[str, str] = {}
     kept = store.read(path, workers, left_out=left_out.__setitem__)
     try:
-        return _made(path, kept, left_out, published=published, common=common)
+        return _make(path, kept, left_out, published=published, common=common)
     except Exception:
         # Every sample is read only now: for each board that would cost as much again.
         bad = store.unreadable(kept)
         if not bad:
             raise
         kept = [stored for stored in kept if stored.key not in bad]
-        return _made(path, kept, left_out | bad, published=published, common=common)
+        return _make(path, kept, left_out | bad, published=published, common=common)
 
 
 def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
     return {"table": group.label, "pairs": len(noise.pairs), **found}
 
 
-def _made(
+def _make(
     path: Path, kept: Sequence[StoredResult], known: Mapping[str, str], *, published: bool, common: Sequence[str]
 ) -> Board:
     left_out = dict(known)

@@ -97,7 +97,7 @@ class SqliteStore(SqlStore):
                 self._connection.close()
             self._connection = None
 
-    def _keeping(self, replies: Sequence[StoredReply]) -> list[Step]:
+    def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
         edited: list[Step] = [("DELETE FROM @replies WHERE key = ? AND edited", reply.key) for reply in replies]
         return edited + super()._insert_steps(replies)
 

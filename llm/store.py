@@ -29,7 +29,7 @@ Claimed = Literal["mine", "stored", "theirs", "batched"]
 Step = tuple[Any, ...]
 """A command, and its values: `?` stands for a value and `@` before the name of a table."""
 
-_ASKED = "WITH asked(key) AS (@keys)"
+_ASKED = "WITH asked(key) AS (VALUES @keys)"
 
 
 class Ran(NamedTuple):
@@ -431,6 +431,8 @@ def tables(dialect: str) -> str:
 
 def _of_keys(command: str, keys: Sequence[bytes], *values: object) -> list[Step]:
     """Return the steps of a command, with its values, on keys: as many at once as may stand in its `@keys`."""
-    parts = [keys[begin : begin + AT_ONCE] for begin in range(0, len(keys), AT_ONCE)]
-    rows = (f"VALUES {', '.join(['(?)'] * len(part))}" for part in parts)
-    return [(command.replace("@keys", table), *part, *values) for part, table in zip(parts, rows, strict=True)]
+    steps: list[Step] = []
+    for begin in range(0, len(keys), AT_ONCE):
+        part = keys[begin : begin + AT_ONCE]
+        steps.append((command.replace("@keys", ", ".join(["(?)"] * len(part))), *part, *values))
+    return steps

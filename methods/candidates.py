@@ -139,7 +139,7 @@ class CandidateTable:
 
     def metrics(self, indices: Mapping[str, int]) -> Metrics:
         """Return the metrics of one candidate for each question; those that nothing is behind are left out."""
-        return self._aggregated([self._columns[indices.get(name, 0)][name] for name in self._columns[0]], self._overlap)
+        return self._aggregate([self._columns[indices.get(name, 0)][name] for name in self._columns[0]], self._overlap)
 
     def random(self, draws: Sequence[Mapping[str, int]] = ()) -> Metrics:
         """Return the mean of the metrics over all candidates; overlap metrics' over `draws`, without an interval."""
@@ -149,7 +149,7 @@ class CandidateTable:
             columns = sorted({name for scores in drawn for name in scores})
             mean = {name: fmean(scores[name] for scores in drawn if name in scores) for name in columns}
             means.append(first.model_copy(update={"scores": mean}))
-        metrics = self._aggregated(means, overlap=False)
+        metrics = self._aggregate(means, overlap=False)
         if self._overlap:
             overlaps = [self.metrics(draw) for draw in draws]
             for metric in self._spec.metrics:
@@ -175,7 +175,7 @@ class CandidateTable:
         samples = self.samples(name)
         return [aggregation.metric_value(self._spec, self._spec.primary, [sample]) for sample in samples]
 
-    def _aggregated(self, samples: Sequence[Sample], overlap: bool) -> Metrics:
+    def _aggregate(self, samples: Sequence[Sample], overlap: bool) -> Metrics:
         metrics, _ = aggregation.aggregate(self._spec, samples, overlap=overlap)
         return {name: value for name, value in metrics.items() if value.value is not None}
 

@@ -149,7 +149,7 @@ class KeptAnswers:
             return
         if not keeping.recheck or not self._telling:
             return
-        again = (self._again(read, row, messages, text) for _, row, messages, text in self._telling)
+        again = (self._ask_again(read, row, messages, text) for _, row, messages, text in self._telling)
         found = await asyncio.gather(*again)
         if found == [None] * len(found):
             why = self._asker.notes[-1] if self._asker.notes else "it gave no reply"
@@ -162,7 +162,7 @@ class KeptAnswers:
         ids = [row["id"] for _, row, *_ in self._telling]
         self._rechecked = tuple(id_ for id_, differs in zip(ids, found, strict=True) if differs == "")
 
-    async def _again(
+    async def _ask_again(
         self, read: Callable[[Row, str], Any], row: Row, messages: Sequence[Message], text: str
     ) -> str | None:
         """Ask a kept question once more -> in what the answer differs, "" where in nothing; None without a reply.

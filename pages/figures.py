@@ -10,7 +10,7 @@ from html import escape
 from itertools import product
 
 from reelbench.pages.plots import WIDTH, Mark, dashes, dot, grid, interval_note, polyline, scale, ticks
-from reelbench.pages.svg import GRID, SOFT, colour, rectangle, shown, svg_document, text
+from reelbench.pages.svg import GRID, SOFT, colour, numeral, rectangle, svg_document, text
 
 # --- a matrix ---------------------------------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ def radars(
     for place, (panel, labels) in enumerate(panels.items()):
         parts += _radar(panel, labels, (place + 0.5) * _PANEL, high, digits)
     spoken = "; ".join(
-        f"{label}: " + ", ".join(f"{name} {shown(value, digits)}" for name, value in zip(names, values, strict=True))
+        f"{label}: " + ", ".join(f"{name} {numeral(value, digits)}" for name, value in zip(names, values, strict=True))
         for labels in panels.values()
         for label, values in labels.items()
     )
@@ -132,7 +132,7 @@ def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digi
         anchor = "middle" if abs(side) < 0.1 else "start" if side > 0 else "end"  # noqa: PLR2004
         left, top = x + (_RADIUS + 10) * side, y + (_RADIUS + 16) * down + (0 if down < 0 else 6)
         parts.append(text(left, top - 4, label, anchor))
-        numbers = " | ".join(shown(value, digits) for value in values)
+        numbers = " | ".join(numeral(value, digits) for value in values)
         parts.append(text(left, top + 9, numbers, anchor, size=11, fill=SOFT))
     return parts
 
@@ -166,7 +166,7 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
         text(_LEFT, 50, f"{axes[1]}{interval_note(marks)}", size=13, fill=SOFT),
     ]
     parts += grid(up, y, _LEFT, right)
-    parts += [text(x(tick), floor + 20, shown(tick), "middle", size=13) for tick in across]
+    parts += [text(x(tick), floor + 20, numeral(tick), "middle", size=13) for tick in across]
     parts.append(text((_LEFT + right) / 2, floor + 44, axes[0], "middle", size=13, fill=SOFT))
     places = {name: [(x(mark.at), y(mark.value)) for mark in line] for name, line in series.items()}
     for number, (name, line) in enumerate(series.items()):

@@ -12,7 +12,7 @@ from html import escape
 from itertools import pairwise
 from statistics import median
 
-from reelbench.pages.svg import GRID, INK, SOFT, colour, rectangle, shown, svg_document, text
+from reelbench.pages.svg import GRID, INK, SOFT, colour, numeral, rectangle, svg_document, text
 
 WIDTH = 720
 _BINS = 15
@@ -94,7 +94,7 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
         if len(series) > 1:
             parts.append(text(left, top - 10, _cut(name), weight="bold"))
         middle = median(series[name])
-        told = f"n = {len(series[name]):,}, median {shown(round(middle, 1))}; share of them in each bin"
+        told = f"n = {len(series[name]):,}, median {numeral(round(middle, 1))}; share of them in each bin"
         parts.append(text(WIDTH - 16, top - 10, told, "end", size=11, fill=SOFT))
         parts += grid(steps, scale((0, steps[-1]), (floor, top)), left, WIDTH - right, sign=" %")
         for place, value in enumerate(values):
@@ -107,7 +107,7 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     for x, label in _axis(edges, whole=whole, beyond=beyond):
         parts.append(text(left + x * slot, floor + 16, label, "middle", size=11))
     if beyond and not whole:
-        parts.append(text(WIDTH - right, floor + 32, f"{shown(edges[-2])} and more", "end", size=11))
+        parts.append(text(WIDTH - right, floor + 32, f"{numeral(edges[-2])} and more", "end", size=11))
     parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=SOFT))
     return svg_document(title, floor + 46, parts, width=WIDTH)
 
@@ -115,12 +115,12 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
     """Return the labels' places, in bins from the left: edges of what is measured, the values of what is counted."""
     if not whole:
-        return [(place, shown(edge)) for place, edge in enumerate(edges) if not (beyond and place == len(edges) - 1)]
+        return [(place, numeral(edge)) for place, edge in enumerate(edges) if not (beyond and place == len(edges) - 1)]
     labels: list[tuple[float, str]] = []
     for place, (low, high) in enumerate(pairwise(edges)):
         last = beyond and place == len(edges) - 2
         labels.append(
-            (place + 0.5, f"{low:g}+" if last else shown(low) if high - low == 1 else f"{low:g}–{high - 1:g}")
+            (place + 0.5, f"{low:g}+" if last else numeral(low) if high - low == 1 else f"{low:g}–{high - 1:g}")
         )
     return labels
 
@@ -208,7 +208,7 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
                 # The value stands on the side that the line leaves free, not among the axis's own numbers.
                 rises = line[min(place + 1, len(line) - 1)].value > mark.value
                 under = rises and height + 22 < floor
-                parts.append(text(at + 8, height + (18 if under else -8), shown(mark.value, 1)))
+                parts.append(text(at + 8, height + (18 if under else -8), numeral(mark.value, 1)))
     for at, mark in {mark.at: mark for mark in marks}.items():
         parts.append(text(x(at), floor + 20, mark.label, "middle", size=13))
         if mark.below:
@@ -230,7 +230,7 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
     parts = [text(12, 24, title, size=15, weight="bold"), text(12, 46, f"{metric}{interval_note(marks)}", fill=SOFT)]
     for tick in steps:
         parts.append(f"<line x1='{x(tick):.1f}' y1='{top}' x2='{x(tick):.1f}' y2='{floor}' stroke='{GRID}'/>")
-        parts.append(text(x(tick), floor + 18, shown(tick), "middle", size=11))
+        parts.append(text(x(tick), floor + 18, numeral(tick), "middle", size=11))
     for row, mark in enumerate(marks):
         y = top + (row + 0.5) * height
         parts.append(text(left - 8, y + 4, _cut(mark.label), "end"))
@@ -244,7 +244,7 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
         parts.append(
             f"<circle cx='{x(mark.value):.1f}' cy='{y:.1f}' r='5' fill='{colour(0)}'><title>{hover}</title></circle>"
         )
-        parts.append(text(WIDTH - 8, y + 4, f"{shown(mark.value, digits)} (n {mark.n})", "end", size=11))
+        parts.append(text(WIDTH - 8, y + 4, f"{numeral(mark.value, digits)} (n {mark.n})", "end", size=11))
     return svg_document(title, floor + 32, parts, width=WIDTH)
 
 
@@ -281,8 +281,8 @@ def dot(name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], floa
 
 
 def _numbers(mark: Mark, digits: int) -> str:
-    known = "" if mark.ci95 is None else f" ({shown(mark.ci95[0], digits)} to {shown(mark.ci95[1], digits)})"
-    return f"{shown(mark.value, digits)}{known}, n = {mark.n}"
+    known = "" if mark.ci95 is None else f" ({numeral(mark.ci95[0], digits)} to {numeral(mark.ci95[1], digits)})"
+    return f"{numeral(mark.value, digits)}{known}, n = {mark.n}"
 
 
 def dashes(number: int) -> str:
@@ -298,7 +298,7 @@ def grid(
     parts: list[str] = []
     for tick in steps:
         parts.append(f"<line x1='{left}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{GRID}'/>")
-        parts.append(text(left - 8, y(tick) + 4, f"{shown(tick)}{sign}", "end", size=11 if sign else 13))
+        parts.append(text(left - 8, y(tick) + 4, f"{numeral(tick)}{sign}", "end", size=11 if sign else 13))
     return parts
 
 

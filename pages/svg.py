@@ -35,7 +35,7 @@ def text(
     )
 
 
-def shown(value: float | None, digits: int | None = None) -> str:
+def numeral(value: float | None, digits: int | None = None) -> str:
     """Return a number as people write it: so many digits behind the point or as few as say it; – for None."""
     return "–" if value is None else (f"{value:g}" if digits is None else f"{value:.{digits}f}").replace("-", "−")
 

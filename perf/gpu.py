@@ -3,20 +3,22 @@
     python -m perf.gpu                                    8 films of 2 min of 720p, 2 questions each
     python -m perf.gpu --films 2 --seconds 6 --device cpu the adapter's part alone, on a machine without a GPU
 
-Four parts, each left out with its reason where it can't be had:
+Five parts, each left out with its reason where it can't be had:
 
+- a tiny Qwen2.5-VL with random weights by transformers alone, with made-up pictures: the least that a question takes;
+- the same model on lmms-eval's own adapter, without frames, cold and twice stored: wall time, what it waited for,
+  tokens a second, and whether the runs left the same samples;
 - the same 32 pictures of each film by torchcodec's CUDA device (NVDEC) and by ours: seconds, and how far the pictures
   are apart (mean difference of 0 to 255; each must be nearest to its own among the 32);
-- a tiny Qwen2.5-VL with random weights by transformers alone, with made-up pictures: the least that a question takes;
-- the same model on lmms-eval's own adapter, cold and stored: wall time, what it waited for,
-  tokens a second;
-- the same model behind vLLM's server, asked by `ask`.
+- a Qwen2.5-VL of 3B's size with random weights (7 GB) on lmms-eval's adapter: the same, where a model takes its time;
+- the tiny model behind vLLM's server, asked by `ask`.
 """
 
 import argparse
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -75,6 +77,9 @@ def machine() -> str | None:
 
         name = torch.cuda.get_device_name() if torch.cuda.is_available() else None
     print(f"{name or 'no GPU'}; {os.cpu_count()} cores; Python {sys.version.split()[0]}, {', '.join(versions)}")
+    if name is not None:
+        told = "--query-gpu=name,driver_version,memory.total"
+        subprocess.run(["nvidia-smi", told, "--format=csv,noheader"], check=False)  # noqa: S607 - the driver's own
     return name
 
 
@@ -152,23 +157,61 @@ def alone(model: Path, device: str, questions: int = 8) -> None:
           f" {tokens} tokens, {speed:.0f} a second of generating")  # fmt: skip
 
 
+def of_3b(tiny: Path, folder: Path, device: str) -> Path:
+    """Write the tiny model once more in the size of Qwen2.5-VL-3B, made on the device, and return its folder."""
+    import torch
+    from transformers import AutoConfig, Qwen2_5_VLForConditionalGeneration
+
+    shutil.copytree(tiny, folder)
+    config = AutoConfig.from_pretrained(tiny)
+    text = {"hidden_size": 2048, "intermediate_size": 11008, "num_hidden_layers": 36, "num_attention_heads": 16}
+    rope = config.text_config.rope_parameters | {"mrope_section": [16, 24, 24]}
+    kinds = ["full_attention"] * text["num_hidden_layers"]
+    config.text_config.update(text | {"num_key_value_heads": 2, "rope_parameters": rope, "layer_types": kinds})
+    vision = {"depth": 32, "hidden_size": 1280, "num_heads": 16, "intermediate_size": 3420, "out_hidden_size": 2048}
+    config.vision_config.update(vision | {"fullatt_block_indexes": [7, 15, 23, 31]})
+    torch.manual_seed(0)
+    with torch.device(device):
+        model = Qwen2_5_VLForConditionalGeneration._from_config(config, dtype=torch.bfloat16)  # noqa: SLF001
+    model.save_pretrained(folder)
+    print(f"a model of {sum(one.numel() for one in model.parameters()) / 1e9:.2f} billion parameters")
+    return folder
+
+
 def adapter(folder: Path, ours: Path, model: Path, device: str) -> None:
-    """Run the model on lmms-eval's adapter, with no frames stored and with all."""
+    """Run the model on lmms-eval's adapter, with no frames, with none stored and twice with all."""
     where = f"device={device},device_map={device},min_pixels=3136,max_pixels=100352"
     client = ("--model", "qwen2_5_vl", "--model_args", f"pretrained={model},{where}", "--batch_size", "1")
     (folder / "libraries").mkdir(exist_ok=True)
     more = {"REELBENCH_MEDIA": str(folder), "HF_HOME": str(folder / "hf"), "HF_HUB_OFFLINE": "1"}
     more |= lent_libraries(folder / "libraries")
-    for number, way in enumerate(("none", FRAMES, FRAMES)):
-        status, output = folder / "status.json", folder / f"run{number}"
+    samples: dict[str, list[bytes]] = {}
+    for name, way in (("none", "none"), ("cold", FRAMES), ("stored", FRAMES), ("stored again", FRAMES)):
+        status, output = folder / "status.json", folder / f"{model.name}-{name.replace(' ', '-')}"
         words = ("run", "--frames", way, "--status-file", status, "--", *client, "--output_path", output)
         theirs = ("--gen_kwargs", f"max_new_tokens={TOKENS}", "--tasks", ours)
-        done = run((sys.executable, "-m", "reelbench", *words, *theirs), folder / "h", more)
+        done = run((sys.executable, "-m", "reelbench", *words, *theirs), folder / f"{model.name}-home", more)
         (results,) = output.rglob("*_results.json")
-        told = json.loads(results.read_text()).get("throughput", {})
+        told = json.loads(results.read_text())
+        speed = told.get("throughput", {})
         line = json.loads(status.read_text())["line"]
-        speed = f"{told.get('total_gen_tokens', 0):.0f} tokens, {told.get('avg_speed', 0):.0f} a second of generating"
-        print(f"lmms-eval qwen2_5_vl, {way}: {said(done)}; {speed}; {line}", flush=True)
+        (sampled,) = output.rglob("samples.jsonl")
+        samples[name] = sampled.read_bytes().splitlines()
+        print(
+            f"lmms-eval qwen2_5_vl, {model.name}, frames {name}: {said(done)}, its evaluation"
+            f" {float(told['total_evaluation_time_seconds']):.1f} s; {speed.get('total_gen_tokens', 0):.0f} tokens,"
+            f" {speed.get('avg_speed', 0):.0f} a second of generating; {line}",
+            flush=True,
+        )
+    answers = {name: [json.loads(line)["prediction"] for line in lines] for name, lines in samples.items()}
+    # A card may round otherwise in another process: what two runs with stored frames differ in is not the frames'.
+    for one, other in (("none", "cold"), ("cold", "stored"), ("stored", "stored again")):
+        equal = sum(a == b for a, b in zip(answers[one], answers[other], strict=True))
+        same = "EQUAL byte for byte" if samples[one] == samples[other] else "not equal"
+        print(
+            f"{model.name}, frames {one} and {other}: samples {same}, answers equal in {equal} of {len(answers[one])}"
+        )
+    print(f"{model.name}, different answers: {len(set(answers['cold']))} of {len(answers['cold'])}", flush=True)
 
 
 def said(done: Run) -> str:
@@ -250,11 +293,14 @@ def main() -> None:
 
         write_films(folder, asked.films, asked.seconds)
         ours = write_questions(folder, asked.films, asked.each)
-        if not lacking("NVDEC", "torchcodec", card=True):
-            nvdec(sorted(folder.glob("film*.mp4")), folder)
         if not lacking("lmms-eval", "lmms_eval"):
             with left_out("lmms-eval"):
                 adapter(folder, ours, model, asked.device)
+        if not lacking("NVDEC", "torchcodec", card=True):
+            nvdec(sorted(folder.glob("film*.mp4")), folder)
+        if not lacking("lmms-eval with 3B's size", "lmms_eval", card=True):
+            with left_out("lmms-eval with 3B's size"):
+                adapter(folder, ours, of_3b(model, folder / "3b", asked.device), asked.device)
         if not lacking("vLLM", "vllm", card=True):
             with left_out("vLLM"), vllm(model) as url:
                 served(folder, ours, url)

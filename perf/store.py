@@ -15,7 +15,7 @@ from pathlib import Path
 
 from perf.measure import run
 from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.store import FrameStore, _fingerprints, _keys
+from reelbench.registry.frames.store import FrameStore, _fingerprints
 from reelbench.registry.frames.stored import RECORD
 from reelbench.registry.media.mini import draw_clip
 
@@ -29,17 +29,17 @@ def filled(folder: Path, number: int, home: Path) -> None:
     clip = (folder / "video0.mp4").read_bytes()
     reelbench = (sys.executable, "-m", "reelbench")
     run((*reelbench, "frames", "extract", folder / "video0.mp4", "--frames", FRAMES), home)
-    [first] = FrameStore(home / "frames").find_all(folder / "video0.mp4", [FrameSampling.parse(FRAMES)])
+    store = FrameStore(home / "frames")
+    [first] = store.find_all(folder / "video0.mp4", [FrameSampling.parse(FRAMES)])
     assert first.path is not None  # noqa: S101
     record, stored = json.loads((first.path.parent / RECORD).read_text()), first.path.read_bytes()
     for other in range(1, number):
         video = folder / f"video{other}.mp4"
         video.write_bytes(clip + b"\0\0\0\x10free" + other.to_bytes(8, "big"))
-        key = _keys(_fingerprints(video), FrameSampling.parse(FRAMES))[0]
-        entry = home / "frames" / key[:2] / key
+        entry = store._folders(_fingerprints(video), FrameSampling.parse(FRAMES))[0]  # noqa: SLF001
         entry.mkdir(parents=True)
-        (entry / f"{key}.mp4").write_bytes(stored)
-        (entry / RECORD).write_text(json.dumps(record | {"path": f"{key}.mp4"}))
+        (entry / f"{entry.name}.mp4").write_bytes(stored)
+        (entry / RECORD).write_text(json.dumps(record | {"path": f"{entry.name}.mp4"}))
 
 
 def main() -> None:

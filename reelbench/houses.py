@@ -15,14 +15,9 @@ _PARTS = {
 """What the bench offers, as an option or in Python, and another house does."""
 
 
-def of_house(words: str) -> Any:  # noqa: ANN401 - each part's own
-    """Return another house's function for what the bench offers; InputError where that house isn't installed."""
-    return load_part(words, _PARTS[words])
-
-
-def load_part(words: str, place: str) -> Any:  # noqa: ANN401 - a command's function, a group, …
-    """Import the `MODULE:NAME` behind a command's words; InputError where its house isn't installed."""
-    module, _, name = place.partition(":")
+def of_house(words: str, place: str | None = None) -> Any:  # noqa: ANN401 - a command's function, a group, …
+    """Import the `MODULE:NAME` behind a command's words, or a part's; InputError where its house isn't installed."""
+    module, _, name = (place or _PARTS[words]).partition(":")
     try:
         return getattr(import_module(f"reelbench.{module}"), name)
     except ModuleNotFoundError as error:

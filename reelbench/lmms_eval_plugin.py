@@ -19,7 +19,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from functools import partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,6 +34,7 @@ _LEFT_OUT = "_reelbench_left_out"
 _listed: dict[str, Any] = {}
 """lmms-eval's own tasks, as it lists them."""
 
+_FILES = "benchmark.yaml files"
 _NO_KEY = "EMPTY"
 """What servers that need no key are usually sent."""
 
@@ -205,16 +205,16 @@ def _our_index(manager: Any) -> dict[str, Any]:
     from reelbench.registry.discovery import registry
     from reelbench.tasks.lmms import codegen
 
-    def index_of_package(package: str) -> dict[str, Any]:
-        folder = tasks_folder(package)
-        # What a file declares has no YAML of lmms-eval's; and the file itself is none.
-        return {} if (folder / NAME).is_file() else manager._get_task_and_group(str(folder))  # noqa: SLF001
-
-    parts = {package: partial(index_of_package, package) for package in sorted(registry().packages)}
     index: dict[str, Any] = {}
-    for source, indexed in {**parts, "benchmark.yaml files": codegen.index}.items():
+    for source in (*sorted(registry().packages), _FILES):
         try:
-            entries = indexed()
+            folder = None if source == _FILES else tasks_folder(source)
+            if folder is None:
+                entries = codegen.index()
+            elif (folder / NAME).is_file():  # what a file declares has no YAML of lmms-eval's; and the file is none
+                continue
+            else:
+                entries = manager._get_task_and_group(str(folder))  # noqa: SLF001
         except Exception as error:  # noqa: BLE001 - whatever a YAML does to lmms-eval's indexer
             log.warning("%s: its tasks are left out: %s: %s", source, type(error).__name__, error)
             continue

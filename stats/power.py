@@ -142,7 +142,7 @@ def _chance(shift: float, dof: int, freedom: int | None, alpha: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def _needed(dof: int, freedom: int | None, chance: float, alpha: float) -> float:
+def _errors_needed(dof: int, freedom: int | None, chance: float, alpha: float) -> float:
     """Return the number of standard errors that a difference must be to be found with a chance."""
     low, high = 0.0, 1.0
     while _chance(high, dof, freedom, alpha) < chance:
@@ -162,7 +162,7 @@ def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alp
     high, dof = pilot.difference(videos, 0.0)
     if not high:
         return 0.0
-    low, needed = 0.0, _needed(dof, pilot.freedom, chance, alpha)
+    low, needed = 0.0, _errors_needed(dof, pilot.freedom, chance, alpha)
     while high < needed * pilot.difference(videos, high)[0]:
         low, high = high, 2 * high
     while high - low > 1e-9 * high:

@@ -70,8 +70,8 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
             )
         ],
         "turns": list(_turns(said)),
-        "compared": _held(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
-        "stages": _held(_Funnel, read_json(funnel), str(funnel))["stages"],
+        "compared": _check_shape(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
+        "stages": _check_shape(_Funnel, read_json(funnel), str(funnel))["stages"],
     }
     page = shell_page(
         f"{name}: what was made of it",
@@ -287,7 +287,7 @@ def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
                 raise InputError(f"{path}, line {number}: not a line of a chain's trace; is the file whole?") from None
             video = name if video is None else video
             if name == video:
-                yield _held(_Line, line, f"{path}, line {number}")
+                yield _check_shape(_Line, line, f"{path}, line {number}")
 
 
 def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
@@ -299,10 +299,10 @@ def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
         if not isinstance(entry, dict):
             raise InputError(f"{path}, entry {place}: not a question, but {type(entry).__name__}")
         if video in (entry.get("video"), entry.get("vid")):
-            yield _held(_Made if "vid" in entry else _Discussed, entry, f"{path}, entry {place}")
+            yield _check_shape(_Made if "vid" in entry else _Discussed, entry, f"{path}, entry {place}")
 
 
-def _held(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+def _check_shape(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Return a value as it is; InputError where it lacks what its kind has."""
     record_of(shape, value, where)
     return value

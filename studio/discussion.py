@@ -117,20 +117,13 @@ class Discussion:
             after = "" if number == 1 else f" {number}"
             turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
             turns.append(_Turn(f"{REFINED}{after}", self.expert, number))
-        self._turns = turns[options.stages_run([turn.name for turn in turns])]
+        self.turns = turns[options.stages_run([turn.name for turn in turns])]
         self.pictures = VideoFrames(discovery.get("moviecore"), options.frames, options.media)
 
     @property
     def speakers(self) -> list[Role]:
         """The roles of the turns that are taken."""
-        return [role for role in self.roles if any(turn.role is role for turn in self._turns)]
-
-    def funnel(self, *compared: str) -> Funnel:
-        """Return the stages: each of a video's, then the questions, then what is asked to compare the two sets."""
-        names = [turn.name for turn in self._turns]
-        if self.options.until is None:
-            names += ["questions", *self.gates.names, *compared]
-        return Funnel(*names)
+        return [role for role in self.roles if any(turn.role is role for turn in self.turns)]
 
     async def discuss(self, case: ChainCase[DiscussionVideo]) -> "Talk":
         """Discuss one video; DroppedError where there are no first questions, or, with `until`, where a stage fails.
@@ -138,7 +131,7 @@ class Discussion:
         Where a later role gives nothing that can be used, what was written before it is kept.
         """
         talk = Talk(case.item.model_copy(update={"words": [*case.item.words]}))
-        for turn in self._turns:
+        for turn in self.turns:
             case.about = {"video": talk.video.name, "round": turn.round}
             try:
                 with case.chain.funnel.stage(turn.name):
@@ -167,10 +160,11 @@ class Discussion:
             raise InputError(f"--from: {video.name} has no context, which a discussion goes on from")
         data = self._data(talk)
         material = [(name, data[name]) for name in role.sees if name in data]
-        heard = [word for word in video.words if word.role in role.sees]
-        for word in heard:
+        for word in video.words[len(talk.texts) :]:  # made once, and not by each who hears it
             written = [question.model_dump() for question in word.questions]
-            material.append((word.role, material_text(written) if written else word.text))
+            talk.texts.append(material_text(written) if written else word.text)
+        heard = zip(video.words, talk.texts, strict=True)
+        material += [(word.role, text) for word, text in heard if word.role in role.sees]
         messages = self.prompts.messages(role.prompt, material, questions=self.options.questions)
         said = SpokenWord(role=role.name, round=turn.round)
         if role is self.expert:
@@ -263,6 +257,7 @@ class Talk:
     first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])  # of the expert, once it is over
     last: list[WrittenQuestion] | None = None  # likewise; None where no review ended
     data: dict[str, str] = field(default_factory=dict[str, str])  # what every turn is shown of the video
+    texts: list[str] = field(default_factory=list[str])  # of what was said, word by word
 
     @property
     def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
@@ -340,7 +335,10 @@ async def run(
     where there is a parser.
     """
     models, out, options = setup.models, setup.out, discussion.options
-    funnel = discussion.funnel(*(role for role in (JUDGE, BLOOM) if role in models))
+    stages = [turn.name for turn in discussion.turns]
+    if options.until is None:  # then the questions, and what is asked to compare the two sets
+        stages += ["questions", *discussion.gates.names, *(role for role in (JUDGE, BLOOM) if role in models)]
+    funnel = Funnel(*stages)
     chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after)
     async with chain.asking():
         talks = [talk for talk in await chain.run(videos, discussion.discuss) if talk is not None]

@@ -100,11 +100,6 @@ class Moments:
             taken = {"verified_from": cuts.verified_from, "keep": cuts.keep, "query_answers": cuts.query_answers}
         return taken | self.gates.thresholds
 
-    def funnel(self) -> Funnel:
-        """Return the stages: sources, pairs of events, pairs with questions, questions verified, questions kept."""
-        gates = self.gates.names if self.options.until is None else ()
-        return Funnel(*(("filters",) if self.options.start_after is None else ()), *self.stages, *gates)
-
     async def make(self, case: ChainCase[MomentSource]) -> MomentSource:
         """Take a source through the stages that are run, and return it; DroppedError where the rules drop it."""
         case.about = {"video": case.item.source.video}
@@ -326,7 +321,10 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
     instead. Returns the plan, or else what `funnel.json` says.
     """
     out, options = setup.out, moments.options
-    chain = Chain(setup, moments.prompts, moments.funnel(), start_after=options.start_after)
+    # Sources, pairs of events, pairs with questions, questions verified, questions kept.
+    stages = [*(("filters",) if options.start_after is None else ()), *moments.stages]
+    stages += moments.gates.names if options.until is None else ()
+    chain = Chain(setup, moments.prompts, Funnel(*stages), start_after=options.start_after)
     thresholds, settings = moments.thresholds, {"seed": options.seed, "options": options.with_options}
     async with chain.asking():
         works = [work for work in await chain.run(sources, moments.make) if work is not None]

@@ -143,19 +143,19 @@ class _Table:
             for name, values in self._columns.items()
             if name not in self._taken and "." not in name and _plain_name(name) in _FACETS and labels(values)
         ]
-        made.units = self._units(columns)
+        made.units = self._signs_of_units(columns)
         made.lacking = self._lacking(made, wanted)
         made.unused = [name for name in self._columns if name not in self._taken and name not in made.facets]
         # How many answers name several options, and the key that says so; empty where none does.
         named = [str(value) for value in self._columns.get(str(columns.get("answer")), [])]
         many = sum(_LETTERS.fullmatch(value.strip()) is not None for value in named)
         several = f"{many} of {len(named)} answers name several of them: --set answers=all, or any, and" if many else ""
-        made.held = dict(self._held(made, several))
+        made.held = dict(self._unread_content(made, several))
         if several and isinstance(options := columns.get("options"), str) and "options" not in self._given:
             made.held[options] = f"{options!r}: {several} --column options={options} says so"
         return made
 
-    def _held(self, made: Guess, several: str) -> Iterator[tuple[str, str]]:
+    def _unread_content(self, made: Guess, several: str) -> Iterator[tuple[str, str]]:
         """Yield what an unused column holds that scores would miss, and whether start and end bound what is shown."""
         asked, _, within = str(made.columns.get("question")).partition(".")
         asking = [name for name in made.unused if self._asks(name) and not (within and name == asked)]
@@ -302,7 +302,7 @@ class _Table:
             self._keep("answer", answer, f"each is one of the options ({', '.join(forms)})")
         return forms[0] if len(forms) == 1 else None
 
-    def _units(self, columns: Mapping[str, Column]) -> list[str]:
+    def _signs_of_units(self, columns: Mapping[str, Column]) -> list[str]:
         """Return the signs that the spans are in something else than seconds."""
         spans = [
             str(columns[name]) for name in (("span",) if "span" in columns else ("start", "end")) if name in columns

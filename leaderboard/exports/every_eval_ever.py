@@ -169,7 +169,7 @@ def _metric_result(one: StoredResult, metric: Metric, found: MetricValue, evalua
         high=metric.in_unit.high,
         primary=str(metric.name == spec.primary.name).lower(),
         cite=metric.cite,
-        judged=_judged(spec, result.judge) if metric.judged and result.judge is not None else None,
+        judged=_judge_entry(spec, result.judge) if metric.judged and result.judge is not None else None,
         score=found.value,
         details=_details(one),
         n=found.n,
@@ -197,7 +197,7 @@ def _details(one: StoredResult) -> dict[str, str]:
     }
 
 
-def _judged(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
+def _judge_entry(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
     prompt = f"prompt set {judge.prompt}, sha256 {judge.prompt_sha256}"
     if judge.prompt == "reelbench":
         with suppress(ReelbenchError):

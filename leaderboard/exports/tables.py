@@ -82,7 +82,7 @@ def tables(board: Board, style: Format, *, benchmark: str | None = None, metrics
     return "\n".join(made(board, group, board.rows[group], metrics) for group in wanted)
 
 
-def _shown(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None) -> list[Metric]:
+def _metrics(spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None) -> list[Metric]:
     known = {metric.name for metric in spec.metrics}
     if unknown := [name for name in wanted or () if name not in known]:
         raise InputError(f"{spec.id} has no column {unknown[0]}; there are {', '.join(sorted(known))}")
@@ -133,7 +133,7 @@ def _title(board: Board, group: RankingGroup) -> str:
 
 def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     spec = board.spec(group)
-    metrics = _shown(spec, entries, wanted)
+    metrics = _metrics(spec, entries, wanted)
     lines = [["rank", "ranks", "model", "frames", *(inert(metric.title) for metric in metrics)]]
     lines.append(["--:", "--:", ":--", ":--", *("--:" for _ in metrics)])
     for entry in sorted(entries, key=lambda entry: entry.is_reference):
@@ -151,7 +151,7 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
     return f"### {inert(_title(board, group))}\n\n" + "".join(f"| {' | '.join(row)} |\n" for row in lines)
 
 
-def _noted(board: Board, entries: Sequence[BoardEntry]) -> tuple[list[str], list[tuple[BoardEntry, list[str]]]]:
+def _notes(board: Board, entries: Sequence[BoardEntry]) -> tuple[list[str], list[tuple[BoardEntry, list[str]]]]:
     """Return the notes on all rows, and the rows, reference points last, each with those on it alone."""
     of_rows = [[*([] if entry.setting == "run" else [entry.setting]), *_marks(board, entry)] for entry in entries]
     of_all = [note for note in of_rows[0] if len(entries) > 1 and all(note in of for of in of_rows)] if of_rows else []
@@ -162,8 +162,8 @@ def _noted(board: Board, entries: Sequence[BoardEntry]) -> tuple[list[str], list
 def _text(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     """Lines for a terminal: names without who made them, the main score's interval, notes on rows under the table."""
     spec = board.spec(group)
-    metrics = _shown(spec, entries, wanted)
-    of_all, noted = _noted(board, entries)
+    metrics = _metrics(spec, entries, wanted)
+    of_all, noted = _notes(board, entries)
     numbers: dict[str, int] = {}
     rows = []
     for entry, notes in noted:
@@ -191,8 +191,10 @@ def _text(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], want
 def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None) -> str:
     """A float of one column: the best in bold, intervals always, notes on rows under it."""
     spec = board.spec(group)
-    metrics = _shown(spec, entries, [spec.primary.name] if wanted is None else wanted) or _shown(spec, entries, None)
-    of_all, noted = _noted(board, entries)
+    metrics = _metrics(spec, entries, [spec.primary.name] if wanted is None else wanted) or _metrics(
+        spec, entries, None
+    )
+    of_all, noted = _notes(board, entries)
     signs: dict[str, str] = {}
     best = {
         metric.name: max(

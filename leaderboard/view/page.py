@@ -76,13 +76,6 @@ class ViewedRun:
         return discovery.spec_of(self.result.benchmark)
 
 
-def read_run(folder: Path) -> ViewedRun:
-    """Read a result, its samples and its questions."""
-    result = result_files.read(folder)
-    samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-    return ViewedRun(folder, result, samples, result_files.read_questions(folder))
-
-
 def read_groups(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     """Read every result under the paths, together what is of the same benchmark, version and split.
 
@@ -90,8 +83,9 @@ def read_groups(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     """
     groups: dict[tuple[str, int, str], list[ViewedRun]] = {}
     for folder in dict.fromkeys(folder for path in paths for folder in result_files.folders(path)):
-        run = read_run(folder)
-        about = run.result.benchmark
+        result = result_files.read(folder)
+        samples = {sample.id: sample for sample in result_files.read_samples(folder)}
+        run, about = ViewedRun(folder, result, samples, result_files.read_questions(folder)), result.benchmark
         groups.setdefault((about.id, about.version, about.split), []).append(run)
     if len(paths) > 1 and all(len(runs) == 1 for runs in groups.values()):
         there = ", ".join(

@@ -82,7 +82,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 def _command(words: str, place: str) -> tuple[Any, dict[str, Any]]:
     """A command's function, or a group, and how it is added."""
     try:
-        return houses.load_part(words, place), _OPTIONS.get(words, {})
+        return houses.of_house(words, place), _OPTIONS.get(words, {})
     except InputError as error:
         line = str(error)
 

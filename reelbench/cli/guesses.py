@@ -117,25 +117,22 @@ class _Fit:
 
         def place(found: re.Match[str]) -> str:
             names, _, form = found[1].partition(".")
-
-            def put(word: str) -> str:
-                made = {
-                    "stem": re.sub(r"\W+", "_", Path(word).stem.lower()).strip("_"),
-                    "slash": word.replace(":", "/"),
-                }
-                return quote({"": word, "last": word.partition("/")[2], **made}[form])
-
+            word = None
             for name in names.split("|"):
                 if name not in self.places:
                     (self._take_option if name.startswith("-") else self._take_word)([name])
                 if (word := self.places.get(name)) is not None:
-                    return put(word)
-            whole = {"0": self.begin[:1], "rest": self.left, "home": [str(home())]}
-            whole["line"] = ["reelbench", *self.begin, *self.left]
-            if names in whole or found[2] is not None:
-                return _without_keys(whole.get(names, [])) or found[2]
-            examples.append(names)
-            return put(EXAMPLES[names.rpartition("|")[2]])
+                    break
+            if word is None:
+                whole = {"0": self.begin[:1], "rest": self.left, "home": [str(home())]}
+                whole["line"] = ["reelbench", *self.begin, *self.left]
+                if names in whole or found[2] is not None:
+                    return _without_keys(whole.get(names, [])) or found[2]
+                examples.append(names)
+                word = EXAMPLES[names.rpartition("|")[2]]
+            stem = re.sub(r"\W+", "_", Path(word).stem.lower()).strip("_")
+            made = {"": word, "last": word.partition("/")[2], "stem": stem, "slash": word.replace(":", "/")}
+            return quote(made[form])
 
         return _PLACE.sub(place, text), not examples
 

@@ -44,11 +44,10 @@ class Kind(StrEnum):
 
 def kind_of(annotation: object) -> Kind:
     """What an option decides, by the annotation that declares it; a path is one whatever stands beside it."""
-
-    def parts(hint: object) -> list[object]:
-        return [hint, *(part for inner in get_args(hint) for part in parts(inner))]
-
-    if Path in parts(annotation):
+    hints = [annotation]
+    for hint in hints:  # and what is in it, however deep
+        hints += get_args(hint)
+    if Path in hints:
         return Kind.PATH
     return next((part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Kind)), Kind.OWN)
 

@@ -129,14 +129,14 @@ class RowsOnDisk(os.PathLike[str]):
         known = discovery.find_task(self.task)
         task = known[1] if known is not None else None
         # A sampling in a task's YAML is in lmms-eval's config by itself.
-        sampling = _named(lambda: settings.FRAMES.read(FrameSampling.parse))
-        translations = _named(Translations.from_environment)
+        sampling = _value_named(lambda: settings.FRAMES.read(FrameSampling.parse))
+        translations = _value_named(Translations.from_environment)
         decodes = isinstance(sampling, FrameSampling) and sampling.decodes
         reasoned = task is not None and task.reasoned
-        cues = _named(lambda: settings.CUES.read(QuestionCues.read)) if reasoned else None
+        cues = _value_named(lambda: settings.CUES.read(QuestionCues.read)) if reasoned else None
         answering = None
         if task is not None and task.options is not None:
-            answering = _named(lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task))
+            answering = _value_named(lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task))
         return DataName(
             self.task,
             fingerprint,
@@ -147,10 +147,10 @@ class RowsOnDisk(os.PathLike[str]):
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),
             translations=_told(translations),
             label=settings.LABEL.get() or None,
-            candidates=_told(_named(lambda: settings.CANDIDATES.read(Candidates.parse))),
+            candidates=_told(_value_named(lambda: settings.CANDIDATES.read(Candidates.parse))),
             answering=_told(answering),
             data=data,
-            ids=_told(_named(lambda: settings.IDS.read(QuestionIds.read))),
+            ids=_told(_value_named(lambda: settings.IDS.read(QuestionIds.read))),
             run=settings.RUN.get() or None,
         )
 
@@ -161,7 +161,7 @@ class RowsOnDisk(os.PathLike[str]):
     __repr__ = __str__
 
 
-def _named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
+def _value_named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
     """Return the value that the environment names, None where none, `invalid` where it can't be read."""
     try:
         return read()

@@ -231,7 +231,7 @@ def report(
         reviews = kinds.read(people)
         if reviews.kind != "nodes":
             raise InputError(f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
-        codes, still_open, alpha = evidence.NODES.settled(reviews)
+        codes, still_open, alpha = evidence.NODES.settled_codes(reviews)
         measured = asdict(tagger_agreement(judged_steps(unique[0]), codes))
         about = {"people": len(reviews.reviewers), "alpha": alpha, "open": len(still_open)}
         agreement = about | measured  # with the tagger, and with each other

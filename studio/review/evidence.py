@@ -69,7 +69,7 @@ class EvidenceNodes(ReviewKind):
         ]
         return Content(self, spec, split, places, {place.video: rows[place.video] for place in places})
 
-    def settled(self, reviews: Reviews) -> tuple[dict[NodeKey, str], list[str], float | None]:
+    def settled_codes(self, reviews: Reviews) -> tuple[dict[NodeKey, str], list[str], float | None]:
         """Return the code of each node, the ids of open ones, and the alpha of what each gave before they talked.
 
         A node's code is what was decided, or what more than half of those who judged it gave; InputError where nothing
@@ -82,7 +82,7 @@ class EvidenceNodes(ReviewKind):
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the count of each code, and agreement; what is written is `{"id", "node", "code"}` in JSON Lines."""
-        codes, still_open, alpha = self.settled(reviews)
+        codes, still_open, alpha = self.settled_codes(reviews)
         counts = Counter(codes.values())
 
         def write(path: Path) -> str:

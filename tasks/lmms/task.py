@@ -88,7 +88,7 @@ class LmmsTask:
         It says so where the row's video is known to give no frames; nothing is decoded for it.
         """
         kwargs = lmms_eval_specific_kwargs or {}
-        asked = self._asked(doc)
+        asked = self._in_language(doc)
         prompt = prompt_of(self.spec, asked, kwargs.get("prompt"))
         shown = self._frames_of(doc).prepared(doc, kwargs)
         if shown is not None:
@@ -113,10 +113,10 @@ class LmmsTask:
         shown = self._frames_of(doc).shown(doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
         arrivals.hand_over(doc, len(shown.timestamps or ()), text["text"])
-        content = frames.content(shown, self._asked(doc)["language"], as_data=adapters.passes_video)
+        content = frames.content(shown, self._in_language(doc)["language"], as_data=adapters.passes_video)
         return [{"role": "user", "content": [*content, text]}]
 
-    def _asked(self, doc: Row) -> Row:
+    def _in_language(self, doc: Row) -> Row:
         """Return a row in the language that it is asked in."""
         return self._translations.translated(doc) if self._translations else doc
 

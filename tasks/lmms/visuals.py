@@ -136,16 +136,16 @@ class Frames:
         wanted = sampling(kwargs)
         self._asked.add(wanted)
         sees = adapters.of(adapters.running).sees
-        if wanted.kind != "none" and sees and (known := self._known(row, wanted)[0]) is not None:
+        if wanted.kind != "none" and sees and (known := self._shown_before(row, wanted)[0]) is not None:
             return known
         if wanted.kind == "none" or not sees or not (wanted.decodes or self.library.in_pictures):
             said = wanted.subs == "file" and (wanted.kind == "none" or sees)
-            return self._resolved(row, wanted) if said else None
+            return self._resolve(row, wanted) if said else None
         _shown_by[self._split] = self
         try:
             return Shown(subtitles=tuple(self.library.cues(row, wanted) or ()))
         except ReelbenchError:
-            return self._resolved(row, wanted)
+            return self._resolve(row, wanted)
 
     def shown(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
         """Return a row's video as shown, ready for the model; never raises for what is wrong with its video."""
@@ -155,10 +155,10 @@ class Frames:
             asking.begun.add((*self._split, row["id"]))
             asking.waiting.add(threading.get_ident())
         try:
-            shown = self._resolved(row, sampling(kwargs))
+            shown = self._resolve(row, sampling(kwargs))
             if shown.problem is None and not shown.still_there():  # hours may lie between two that ask for it
                 self._shown[row["id"]].clear()
-                shown = self._resolved(row, sampling(kwargs))
+                shown = self._resolve(row, sampling(kwargs))
         finally:
             if asking is not None:
                 asking.waiting.discard(threading.get_ident())
@@ -167,7 +167,7 @@ class Frames:
     def make_ready(self, row: Row) -> None:
         """Make a row's frames ready, where it is known which are asked for."""
         if (only := self._only()) is not None:
-            self._resolved(row, only)
+            self._resolve(row, only)
 
     def problem(self, row: Row) -> str | None:
         """Return why a row can't be shown, as far as anybody tried."""
@@ -183,7 +183,7 @@ class Frames:
 
     def refuse(self, row: Row, asked: FrameSampling, why: str) -> None:
         """Note that a row can't be shown as it was asked for; its question is then unscored."""
-        known, wanted, even = self._known(row, asked)
+        known, wanted, even = self._shown_before(row, asked)
         if known is None or known.problem is None:
             known = self._not_shown(row, why)
         self._shown[row["id"]][wanted, even] = known
@@ -192,7 +192,7 @@ class Frames:
         """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
         only, sees = self._only(), adapters.of(adapters.running).sees
         if only is not None and sees and (only.kind == "none" or only.decodes or only.subs == "file"):
-            return self._resolved(row, only)
+            return self._resolve(row, only)
         return Shown(problem=self.problem(row))
 
     def _only(self) -> FrameSampling | None:
@@ -203,16 +203,16 @@ class Frames:
         shown = adapters.adapt(adapters.running, wanted, self.library.spec.row_kind)
         return shown.as_images() if shown.decodes and VIDEOS in self.library.spec.columns else shown
 
-    def _known(self, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:
+    def _shown_before(self, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:
         """Return a row's video as it was shown before, and the form that the adapter takes: a sampling, even or not."""
         wanted = self._form(wanted)
         # Images are taken one by one: only a clip is read in pairs.
         even = wanted.form == "clip" and adapters.of(adapters.running).even
         return self._shown[row["id"]].get((wanted, even)), wanted, even
 
-    def _resolved(self, row: Row, wanted: FrameSampling) -> Shown:
+    def _resolve(self, row: Row, wanted: FrameSampling) -> Shown:
         with self._locks.setdefault(row["video"], threading.Lock()):  # decoded once, whoever comes first
-            known, wanted, even = self._known(row, wanted)
+            known, wanted, even = self._shown_before(row, wanted)
             if known is None:
                 try:
                     known = show(self.library, row, wanted, even=even)

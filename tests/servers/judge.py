@@ -92,6 +92,10 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
+        self._server.transports.add(transport)
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._server.transports.discard(self._transport)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -136,6 +140,7 @@ class _Core:
     def __init__(self, script: Script, *, keep: bool) -> None:
         self.script = script
         self.keep = keep
+        self.transports: set[asyncio.BaseTransport] = set()
         self.calls: list[Call] = []
         self.count = 0
         self.models: list[dict[str, Any]] | None = None
@@ -201,8 +206,18 @@ class JudgeServer:
     async def _listen(self) -> asyncio.Server:
         return await self._loop.create_server(lambda: _Connection(self._core), "127.0.0.1", 0, ssl=self._tls)
 
+    async def _end(self) -> None:
+        """Close what is open here, and see it closed: a loop that stopped would leave its sockets to the collector."""
+        self._server.close()
+        for transport in list(self._core.transports):
+            transport.close()
+        await asyncio.sleep(0)
+        for transport in list(self._core.transports):  # what waits for somebody who reads no more
+            transport.abort()
+        await asyncio.sleep(0)
+
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._server.close)
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
