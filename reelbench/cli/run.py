@@ -94,9 +94,7 @@ def run(
     check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
     if several.languages is not None:
-        steps = sweeps.prepare_languages(
-            several.languages, several.translations, llm, arguments, output, sampling=sampling
-        )
+        steps = sweeps.of_languages(several.languages, several.translations, llm, arguments, output, sampling=sampling)
         over("language", steps, finish=sweeps.write_matrix).run(arguments, output)
         return
     environ |= _questions_named(chosen_questions, arguments, output)

@@ -124,7 +124,7 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
     ]
 
 
-def prepare_languages(
+def of_languages(
     text: str,
     translations: Path | None,
     llm: Llm,
