@@ -13,13 +13,13 @@ from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.frames.stored import Sound, StoredFrames, note_use
 from reelbench.registry.languages import time_tag
 from reelbench.registry.media.subtitles import Cue
-from reelbench.registry.records import Audio
 from reelbench.registry.rows import CLIP, VIDEOS, Row, videos
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
     from reelbench.registry.media.library import Library
+    from reelbench.registry.records import Audio  # records take 50 ms to load, and a chain needs none
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Shown:
         return visuals
 
 
-def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> Audio:
+def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> "Audio":
     """Return the fate of the sound of all videos that were shown, as the record says it."""
     if sampling.kind in {"none", "native"}:
         return "none" if sampling.kind == "none" else "unknown"
