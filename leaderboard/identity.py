@@ -14,11 +14,11 @@ from itertools import pairwise
 from typing import Any
 
 from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
-from reelbench.registry import about as abouts
 from reelbench.registry.errors import BLANK
 from reelbench.registry.records import BASELINE_ADAPTER, PEOPLE_ADAPTER, JudgeRecord, Result
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import texts_in
+from reelbench.tasks import about as abouts
 
 LONGEST = 200
 """Characters of a name; the Hub's repositories have at most 96."""

@@ -31,7 +31,6 @@ from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, calibration_s
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.trust import Filing
-from reelbench.registry import about as abouts
 from reelbench.registry import discovery
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.files import is_aside, replacing_folder, sha256_of
@@ -41,6 +40,7 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.values import texts_in, without_folders
 from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
+from reelbench.tasks import about as abouts
 
 FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, CHECK_FILE, calibration_file.FILE)
 """Of a result's folder; people's scores of some answers are not always there."""

@@ -18,7 +18,6 @@ from reelbench.llm.messages import Message
 from reelbench.llm.runner import Runner
 from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
-from reelbench.registry import about as abouts
 from reelbench.registry.data.loading import find_split
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
@@ -31,6 +30,7 @@ from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row, in_words, timing
 from reelbench.registry.strata import Strata
 from reelbench.registry.workers import usable_cores
+from reelbench.tasks import about as abouts
 from reelbench.tasks.earlier import EarlierResult, most_returned
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered

@@ -555,7 +555,7 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
 
 def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, Any], About | None]":
     """Return the settings of the answers, and those of the model."""
-    from reelbench.registry import about as abouts
+    from reelbench.tasks import about as abouts
 
     if about is None or isinstance(about, str | Path):
         return {}, None if about is None else abouts.read(Path(about))

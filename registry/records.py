@@ -97,10 +97,6 @@ class About(Record):
     frames: Later[str | None] = absent("Frames that it was shown, where the run doesn't say.")
     revision: Later[str | None] = absent("Commit or version, where the run doesn't say.")
 
-    def merged(self, before: Self) -> Self:
-        """Return these facts, and those of `before` where this says nothing."""
-        return before.model_copy(update={name: said for name, said in self if said is not None})
-
 
 class ModelRecord(Record):
     """The model whose answers these are; `adapter` is lmms-eval's name for how it was run."""

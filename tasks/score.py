@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from reelbench.judges.verdicts import Judge, Judged
-from reelbench.registry import about as abouts
 from reelbench.registry.base_record import record_of
 from reelbench.registry.credentials import refuse_in_words, without_secrets
 from reelbench.registry.data import ownership
@@ -40,6 +39,7 @@ from reelbench.registry.settings import JUDGE
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.registry.values import drained
 from reelbench.scoring import aggregation, result_files
+from reelbench.tasks import about as abouts
 from reelbench.tasks import predictions, submissions
 from reelbench.tasks.earlier import OTHER_JUDGE, EarlierResult
 from reelbench.tasks.predictions import Columns

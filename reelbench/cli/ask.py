@@ -63,9 +63,9 @@ def ask(
     """
     from reelbench.methods import asking
     from reelbench.registry import discovery
-    from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Candidates
     from reelbench.scoring import result_files
+    from reelbench.tasks.about import check_frames
     from reelbench.tasks.earlier import OTHER_JUDGE
     from reelbench.tasks.score import Options
 

@@ -373,13 +373,13 @@ def about_options(
     facts |= own
     if file is None and not facts:
         return None
-    from reelbench.registry import about as abouts
+    from reelbench.tasks import about as abouts
 
     stated = abouts.parse(facts, "the options") if facts else None
     if file is None:
         return stated
     in_file = abouts.read(file)
-    return stated.merged(in_file) if stated else in_file
+    return abouts.merge(stated, in_file) if stated else in_file
 
 
 AboutModel = Annotated["About | None", about_options]

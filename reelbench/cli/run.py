@@ -55,9 +55,9 @@ def run(
     <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
     """
     from reelbench.cli import sweep as sweeps
-    from reelbench.registry.about import check_frames
     from reelbench.registry.decoding import Answering, Candidates
     from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.tasks.about import check_frames
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
 

@@ -5,10 +5,11 @@ import json
 import pytest
 
 from reelbench.llm.ask_options import AskOptions
-from reelbench.registry import about, files
+from reelbench.registry import files
 from reelbench.registry.credentials import is_secret, without, without_secrets
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
+from reelbench.tasks import about
 from reelbench.tasks.score import Options, RunMetadata
 from tests.servers.judge import Answer, JudgeServer
 

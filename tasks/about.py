@@ -71,7 +71,7 @@ def applied(
     if about is None:
         return model, settings
     if model.about is not None:
-        about = about.merged(model.about)
+        about = merge(about, model.about)
     for line in problems(about, benchmark, model, settings):
         raise InputError(f"{line}; leave it out, or say what is so")
     frames = about.frames if about.frames and settings.frames == "unknown" else settings.frames
@@ -79,6 +79,11 @@ def applied(
         model.model_copy(update={"about": about, "revision": model.revision or about.revision}),
         settings.model_copy(update={"frames": frames}),
     )
+
+
+def merge(about: About, before: About) -> About:
+    """Return the facts, and those of `before` where they say nothing."""
+    return before.model_copy(update={name: said for name, said in about if said is not None})
 
 
 def _wrong_links(about: About) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reelbench.registry import about
 from reelbench.registry.errors import InputError
 from reelbench.registry.records import About, ModelRecord, SettingsRecord
+from reelbench.tasks import about
 
 WHOLE = """\
 setting: fine-tuned
