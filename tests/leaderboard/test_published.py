@@ -27,7 +27,7 @@ def test_every_published_row_names_its_source_and_metrics_of_the_benchmark(bench
         assert row.url
         assert row.split in spec.splits
         for name, value in row.metrics.items():
-            assert names[name].low <= value <= names[name].high
+            assert names[name].in_unit.low <= value <= names[name].in_unit.high
         assert row.breakdowns.keys() <= {facet.name for facet in spec.facets}
 
 
