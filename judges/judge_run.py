@@ -74,7 +74,8 @@ def judge_of(
     def judge(spec: BenchmarkSpec, items: Iterable[Item]) -> Judged:
         answered = [item for item in items if item.reason is None and is_judged(item)]
         with bar(f"judging {spec.id}", len(answered)) as show:
-            run = judge_items(spec, answered, options, show=show, on_note=note, budget=budget)
+            scale, prompts = cast("JudgeSpec", spec.judge), load_prompts(spec, options.prompts)
+            run = JudgeRun(scale, prompts, answered, options, show=show, on_note=note, budget=budget)
         return {verdict.id: verdict for verdict in run}, run.record
 
     return judge

@@ -394,7 +394,8 @@ class Asker:
                 return None
             call.cost, call.counts = estimate, True
             try:
-                return await self._send(messages)
+                self._tell()
+                return await self._ready().ask(messages, self.sampling)
             except (NotServedError, RejectedError, TransientError) as error:
                 self.note(str(error))
                 return None
@@ -488,11 +489,6 @@ class Asker:
                 )
         return self._client
 
-    async def _send(self, messages: Sequence[Message], body: bytes | None = None) -> Reply:
-        client = self._ready()
-        self._tell()
-        return await (client.ask(messages, self.sampling) if body is None else client.send(lambda: body))
-
     def _tell(self) -> None:
         """Say once who is asked with whose key, before the first request: no trouble, so not one of the notes."""
         options = self.options
@@ -515,7 +511,8 @@ class Asker:
                 raise self._stop(BUDGET, line)
             self.tally.requests += 1
             try:
-                reply = await self._send(messages, body)
+                self._tell()
+                reply = await (client.ask(messages, self.sampling) if body is None else client.send(lambda: body))
             except NotServedError as error:
                 raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
             except TransientError as error:

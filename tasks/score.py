@@ -399,22 +399,16 @@ def score_files(name: str, inputs: Inputs, options: Options, **read: Any) -> Eva
 
 
 def evaluation(given: Answers, options: Options) -> Evaluation:
-    """Score answers of a file or an asked model, with those of an earlier result; their list of items is emptied."""
-    submission, questions = given.submission, given.questions
-    if (earlier := options.earlier) is not None:
-        known = {item.id for item in submission.items}
-        earlier.refuse_unlike(questions, given.model.id, given.settings, judge=options.judge, known=known)
-        items, settings = merged(questions, earlier, submission.items, given.settings, options.note)
-        given = replace(given, submission=replace(submission, items=items), settings=settings)
-    if options.judge is not None and questions.spec.judge is None and not JUDGE.is_set:  # which is for all
-        options.note(f"{questions.spec.id}: no metric of it is judged, so the judge is not asked")
-    return scored(given, options)
-
-
-def scored(given: Answers, options: Options) -> Evaluation:
-    """Judge and score answers; their list of items is emptied."""
-    submission, questions = given.submission, given.questions
+    """Judge and score answers, with those of an earlier result; their list of items is emptied."""
+    submission, questions, settings = given.submission, given.questions, given.settings
     spec, items = questions.spec, submission.items
+    if (earlier := options.earlier) is not None:
+        known = {item.id for item in items}
+        earlier.refuse_unlike(questions, given.model.id, settings, judge=options.judge, known=known)
+        items, settings = merged(questions, earlier, items, settings, options.note)
+    twice = given.duplicate  # None where the answers are of no run
+    if twice is None and options.judge is not None and spec.judge is None and not JUDGE.is_set:  # which is for all
+        options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
     said: list[str] = []
 
     def note(line: str) -> None:
@@ -422,12 +416,12 @@ def scored(given: Answers, options: Options) -> Evaluation:
         options.note(line)
 
     judge = options.judge_for(spec, note)
-    model, settings = abouts.applied(options.about, spec.id, given.model, options.labelled(given.settings))
+    model, settings = abouts.applied(options.about, spec.id, given.model, options.labelled(settings))
     number = sum(item.reason not in NO_ANSWER for item in items)
     options.check_place(spec, questions.split, model, settings, number)
     judged = judge(spec, items) if judge else given.judged
     asked = [(item.question, item.options) for item in items]
-    if (twice := given.duplicate) is None:
+    if twice is None:
         missing = [item.id for item in items if item.reason == Reason.PREDICTION_MISSING]
         fits = {"missing": missing, "extra": submission.extra, "notes": submission.notes}
     else:

@@ -13,7 +13,7 @@ from reelbench.tasks.lmms import run_logs
 from reelbench.tasks.lmms.option_scores import compared_anew
 from reelbench.tasks.lmms.run_logs import LoggedTask
 from reelbench.tasks.lmms.twins import twin_items
-from reelbench.tasks.score import Answers, Evaluation, Options, Outcome, merged, scored
+from reelbench.tasks.score import Answers, Evaluation, Options, Outcome, evaluation, merged
 from reelbench.tasks.submissions import PredictionSet, Questions, tagged
 
 
@@ -148,7 +148,7 @@ def _evaluated(
         )
     if tags is not None:
         given = replace(given, submission=tagged(given.submission, tags))
-    return scored(given, replace(options, about=about))
+    return evaluation(given, replace(options, about=about, earlier=None))
 
 
 def _unlike(settings: SettingsRecord, items: int) -> list[str]:
