@@ -174,7 +174,7 @@ def test_rays_store_equals_the_one_process_store_though_a_worker_is_killed(video
         store = FrameStore(tmp_path / "ray")
         results = fill([*good, broken], SAMPLING, engine="ray", store=store)
         filled, victims = killed_in_the_middle(
-            results, lambda command: command.startswith("ray::_filled"), store, good[-1]
+            results, lambda command: command.startswith("ray::_fill_one"), store, good[-1]
         )
         assert ray.is_initialized()  # a cluster that was there before is left running
     finally:
