@@ -93,7 +93,7 @@ def worker_here(monkeypatch):
 
     def run(self, arguments, environ=None, *_):
         command(monkeypatch, arguments, environ or {})
-        self._loads = [models.loads]
+        self.loads = models.loads
 
     monkeypatch.setattr(Worker, "__call__", run)
 
