@@ -13,6 +13,7 @@ from reelbench.leaderboard.exports import tables as export_tables
 from reelbench.registry import discovery
 from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.errors import InputError
+from tests.servers.judge import Answer, JudgeServer
 
 N = 36
 HEAD = "id: kitchen\ntitle: Kitchen films\nkind: choice\nsource: {file: rows.jsonl}\n"
@@ -227,3 +228,41 @@ def test_every_command_works_on_such_a_store(run, reelbench, tmp_path):
         # It states no licence, so nobody else gets its answers.
         assert not [line for line in done.stderr.splitlines() if "left out" in line and ": its samples: " not in line]
     assert set(reelbench_face.results(at).model) == {"zeta/one", "beta/new", "eta/more"}
+
+
+def test_judging_again_works_on_such_a_store(reelbench, tmp_path, monkeypatch):
+    """Two declarations of one judged benchmark, of which one has a facet more, in any order of names."""
+    table = [
+        {"qid": f"q{n}", "clip": f"clip{n}.mp4", "q": f"Why, in scene {n}?", "gold": "Tea.", "topic": "pots"}
+        for n in range(12)
+    ]
+    said, at = "columns: {id: qid, video: clip, question: q, answer: gold", tmp_path / "store"
+    with JudgeServer(lambda call: Answer('{"score": 2}', model=call.body["model"])) as server:
+        for model, facet in (("zeta/one", "topic"), ("beta/new", None)):
+            folder = kitchen(
+                tmp_path / model.replace("/", "-"), table, head=HEAD.replace("choice", "open"), facet=facet
+            )
+            document = (folder / "benchmark.yaml").read_text(encoding="utf-8").replace(COLUMNS, said)
+            (folder / "benchmark.yaml").write_text(document, encoding="utf-8")
+            answers = folder / "answers.jsonl"
+            answers.write_text(
+                "".join(json.dumps({"id": row["qid"], "prediction": "For tea."}) + "\n" for row in table)
+            )
+            out = tmp_path / "runs" / model
+            words = ("--predictions", answers, "--model", model, "--output", out, "--judge-url", server.url)
+            done = reelbench("score", folder, *words, "--judge", "earlier", "--no-overlap")
+            assert done.returncode == 0, done.stderr
+            added = reelbench("leaderboard", "add", out, "--store", at)
+            assert added.returncode == 0, added.stderr
+        monkeypatch.setenv("REELBENCH_BENCHMARKS", str(folder))
+        done = reelbench(
+            "leaderboard", "rejudge", "--store", at, "--judge", "later", "--judge-url", server.url, "--json",
+            "--out", tmp_path / "again",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["kitchen"]["results"]
+    assert {(one["model"], one["old"]["value"], one["new"]["value"]) for one in found} == {
+        ("zeta/one", 100, 100), ("beta/new", 100, 100),
+    }  # fmt: skip
+    made = board.make(at, published=False)
+    assert {group.judge for group in made.groups["kitchen"]} == {"earlier", "later"}
