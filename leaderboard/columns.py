@@ -36,8 +36,12 @@ class BoardColumn:
         return row.facts.get(self.id) if self.get is None else self.get(board, row)
 
 
-def rank_range(best_worst: tuple[int, int] | None) -> str | None:
+def rank_range(board: Board, row: BoardEntry) -> str | None:
     """Return `1–3`, or `2` where only one rank is possible; None where none can be told."""
+    return _as_range(board.noise[row.group].ranges.get(row.key))
+
+
+def _as_range(best_worst: tuple[int, int] | None) -> str | None:
     return None if best_worst is None else "–".join(map(str, dict.fromkeys(best_worst)))
 
 
@@ -48,8 +52,8 @@ def _declared(*, at: str = "", order: list[str] | None = None, **column: Any) ->
     ways: dict[str, Callable[[Board, BoardEntry], Any]] = {
         "row": lambda _, row: value(row),
         "board": lambda board, row: value(board).get(row.key),
-        "rank_range": lambda board, row: rank_range(board.noise[row.group].ranges.get(row.key)),
-        "ranks_over_judges": lambda board, row: rank_range(board.over_judges.get(row.key)),
+        "rank_range": rank_range,
+        "ranks_over_judges": lambda board, row: _as_range(board.over_judges.get(row.key)),
     }
     return BoardColumn(get=ways.get(whose or column["id"]), order=tuple(order or ()), **column)
 

@@ -79,7 +79,7 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
             axes.spines[["top", "right", "left"]].set_visible(False)
         names = []
         for row in rows:
-            ranks = columns.rank_range(board.noise[group].ranges.get(row.key))
+            ranks = columns.rank_range(board, row)
             names.append(f"{row.brief}{'†' if least(row, primary) else ''}" + (f"  {ranks}" if ranks else ""))
         panels[0].set_yticks(range(len(rows)), names)
         panels[0].set_ylim(len(rows) - 0.4, -0.6)

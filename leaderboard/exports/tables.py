@@ -97,6 +97,10 @@ def value(entry: BoardEntry, metric: Metric) -> str:
     return "" if found is None else f"{least(entry, metric)}{found:.{metric.in_unit.digits}f}"
 
 
+def _in_brackets(ends: tuple[float, float], metric: Metric) -> str:
+    return "[" + ", ".join(f"{end:.{metric.in_unit.digits}f}" for end in ends) + "]"
+
+
 def least(entry: BoardEntry, metric: Metric) -> str:
     """Return the mark of a lower bound where a row's value is one."""
     bounded = entry.lowest is not None and not isinstance(metric.aggregate, Corpus)
@@ -123,7 +127,7 @@ def _marks(board: Board, entry: BoardEntry) -> list[str]:
 def _ranks(board: Board, entry: BoardEntry) -> list[str]:
     """A row's rank, and the range of ranks that the data don't rule out."""
     rank = board.ranks.get(entry.key)
-    return ["" if rank is None else str(rank), columns.rank_range(board.noise[entry.group].ranges.get(entry.key)) or ""]
+    return ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
 
 
 def _title(board: Board, group: RankingGroup) -> str:
@@ -142,7 +146,7 @@ def _markdown(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], 
             numbers.append(value(entry, metric))
             ends = (found := entry.metrics.get(metric.name)) and found.ci95
             if metric is spec.primary and ends and entry.lowest is not None:  # its value isn't the interval's middle
-                numbers[-1] += " [{:.{digits}f}, {:.{digits}f}]".format(*ends, digits=metric.in_unit.digits)
+                numbers[-1] += f" {_in_brackets(ends, metric)}"
             elif metric is spec.primary and ends:  # as papers print it
                 numbers[-1] += f" ± {(ends[1] - ends[0]) / 2:.{metric.in_unit.digits}f}"
         name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
@@ -213,10 +217,7 @@ def _latex(board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wan
             found = entry.metrics.get(metric.name)
             text = tex(value(entry, metric))
             top = entry.key in board.ranks and found is not None and found.value == best[metric.name]
-            ends = ""
-            if found is not None and found.ci95:
-                digits = metric.in_unit.digits
-                ends = r" {{\scriptsize [{:.{digits}f}, {:.{digits}f}]}}".format(*found.ci95, digits=digits)
+            ends = rf" {{\scriptsize {_in_brackets(found.ci95, metric)}}}" if found is not None and found.ci95 else ""
             cells.append((rf"\textbf{{{text}}}" if top else text) + ends)
         body.append(rf"{' & '.join([*map(tex, _ranks(board, entry)), tex(entry.brief) + mark, *cells])} \\")
     newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
