@@ -15,6 +15,8 @@ from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from reelbench.methods.candidates import CandidateSet
+    from reelbench.registry.metrics import Metric
+    from reelbench.registry.records import MetricValue
     from reelbench.tasks.score import Answers
 
 ACE_FILE = "ace.json"
@@ -110,12 +112,14 @@ def show_candidates(
     title = f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {questions}"
     table = console.table(title, "#k", "#pass@k (%)", "#mean@k", "#majority@k")
     for made in figures:
-        cells, digits = [], spec.primary.in_unit.long_digits
-        for value in (made.pass_at, made.mean_at, made.majority_at):
-            if value is None or value.value is None:
-                cells.append("–")
-                continue
-            ends = "" if value.ci95 is None else f" [{value.ci95[0]:.{digits}f}, {value.ci95[1]:.{digits}f}]"
-            cells.append(f"{value.value:.{digits}f}{ends}")
-        table.add_row(str(made.k), *cells)
+        cells = (made.pass_at, made.mean_at, made.majority_at)
+        table.add_row(str(made.k), *(_cell(spec.primary, value) for value in cells))
     console.show(table)
+
+
+def _cell(metric: "Metric", value: "MetricValue | None") -> str:
+    if value is None or value.value is None:
+        return "–"
+    digits = metric.in_unit.long_digits
+    ends = "" if value.ci95 is None else f" [{value.ci95[0]:.{digits}f}, {value.ci95[1]:.{digits}f}]"
+    return f"{value.value:.{digits}f}{ends}"
