@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -77,10 +77,16 @@ FORMS: dict[str, list[str]] = json.loads(Path(__file__).with_name("benchmark_for
 
 
 @cache
+def benchmark_entries() -> EntryPoints:
+    """Return the entry points of all benchmarks; to look for them is to read the metadata of every package, so once."""
+    return entry_points(group=ENTRY_POINTS)
+
+
+@cache
 def our_room() -> str:
     """Return the package that holds our own benchmarks, as their entry points name it."""
     package = __name__.partition(".")[0]
-    modules = (entry.module for entry in entry_points(group=ENTRY_POINTS))
+    modules = (entry.module for entry in benchmark_entries())
     return next(module.rpartition(".")[0] for module in modules if module.partition(".")[0] == package)
 
 
@@ -579,7 +585,7 @@ class _Declaration:
         named = block.text("prompts") or _DEFAULT_JUDGE
         folder = self._folder / named
         if not folder.is_dir():
-            owners = [entry.load() for entry in entry_points(group=ENTRY_POINTS, name=named)]
+            owners = [entry.load() for entry in benchmark_entries().select(name=named)]
             owner = next((owner for owner in owners if isinstance(owner, BenchmarkSpec)), None)
             if owner is None or owner.judge is None:
                 what = f"judge.prompts is {named!r}, expected moviecore, curve, or a folder of prompts"

@@ -14,13 +14,11 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reelbench.registry import benchmark_file, prompts, settings
-from reelbench.registry.benchmark_file import ENTRY_POINTS
 from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
@@ -71,7 +69,7 @@ def registry() -> Registry:
         owners.update(dict.fromkeys(names, owner))
         by_id[spec.id] = spec
 
-    entries = [(entry.module.partition(".")[0] == "reelbench", entry) for entry in entry_points(group=ENTRY_POINTS)]
+    entries = [(entry.module.partition(".")[0] == "reelbench", entry) for entry in benchmark_file.benchmark_entries()]
     ours_first = sorted(entries, key=lambda entry: not entry[0])
     for ours, source in chain(ours_first, ((False, file) for file in _files())):
         try:
