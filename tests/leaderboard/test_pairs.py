@@ -66,7 +66,7 @@ def test_ranges_of_ranks_by_hand(drama_run):
     assert found == {"all": (1, (1, 2)), "eight": (2, (1, 3)), "six": (3, (2, 3)), "none": (4, (4, 4))}
     assert smallest is None  # of 12 videos no power is promised
     made = board.ranked_board(discovery.specs(), rows)
-    ranges = [columns.rank_range(made.noise[row.group].ranges.get(row.key)) for row in made.entries]
+    ranges = [columns.rank_range(made, row) for row in made.entries]
     assert ranges == ["1–2", "1–3", "2–3", "4"]
     assert "| 1 | 1–2 | all |" in tables.tables(made, "markdown")
     assert "1 & 1--2 & all" in tables.tables(made, "latex")
