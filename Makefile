@@ -9,7 +9,7 @@ UV     := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 unexport PYTHONDONTWRITEBYTECODE
 
 # The core's tests, for environments that have no lmms-eval.
-CORE   := tests/registry tests/judges tests/stats tests/scoring tests/llm tests/leaderboard tests/hub_cards tests/servers
+CORE   := tests/base tests/registry tests/video tests/data tests/judges tests/stats tests/scoring tests/llm tests/leaderboard tests/hub_cards tests/servers
 
 .PHONY: help install demo test test-slow test-minima test-newest fuzz mutants verification lint format tasks docs perf wheel dist clean
 help:
@@ -142,7 +142,7 @@ lint-imports: install
 	$(BIN)/lint-imports
 
 lint-types: install
-	$(BIN)/pyright reelbench reelbench/*/
+	$(BIN)/pyright
 
 # What a release is made of: sdist and wheel, their metadata and their files looked at.
 dist: install

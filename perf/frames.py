@@ -23,8 +23,8 @@ from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 
-from reelbench.registry.files import written_aside
-from reelbench.registry.settings import home
+from reelbench.base.files import written_aside
+from reelbench.base.settings import home
 
 N, SECONDS, FPS, WIDTH, HEIGHT = 32, 600, 25, 1280, 720
 LOOP = 60
@@ -38,30 +38,30 @@ GOPS = {250: "keyint=250:min-keyint=250:scenecut=0", 12: "keyint=12:min-keyint=1
 
 READERS = {
     "reelbench": """
-        from reelbench.registry.frames.decoder import decode
-        from reelbench.registry.frames.sampling import FrameSampling
+        from reelbench.video.decoder import decode
+        from reelbench.registry.sampling import FrameSampling
         start()
         frames = [frame.rgb for frame in decode(path, FrameSampling.parse(f"uniform:{N}"))]
     """,
     "reelbench store": """
-        import reelbench.registry.frames.decoder
-        from reelbench.registry.frames.sampling import FrameSampling
-        from reelbench.registry.frames.store import FrameStore
+        import reelbench.video.decoder
+        from reelbench.registry.sampling import FrameSampling
+        from reelbench.video.store import FrameStore
         start()
         frames = FrameStore(store).get(path, FrameSampling.parse(f"uniform:{N}")).timestamps
     """,
     "reelbench, 5 questions": """
-        from reelbench.registry.frames.sampling import FrameSampling
-        from reelbench.registry.frames.store import FrameStore
-        import reelbench.registry.frames.decoder
+        from reelbench.registry.sampling import FrameSampling
+        from reelbench.video.store import FrameStore
+        import reelbench.video.decoder
         start()
         for question in range(5):
             frames = FrameStore(store).get(path, FrameSampling.parse(f"uniform:{N}")).timestamps
     """,
     "5 questions, read each time": """
-        from reelbench.registry.frames.sampling import FrameSampling
-        from reelbench.registry.frames.store import FrameStore
-        import av, reelbench.registry.frames.decoder
+        from reelbench.registry.sampling import FrameSampling
+        from reelbench.video.store import FrameStore
+        import av, reelbench.video.decoder
         start()
         for question in range(5):
             stored = FrameStore(store).get(path, FrameSampling.parse(f"uniform:{N}"))
@@ -70,9 +70,9 @@ READERS = {
                 frames = [frame.to_ndarray(format="rgb24") for frame in clip.decode(video=0)]
     """,
     "reelbench store, warm": """
-        from reelbench.registry.frames.sampling import FrameSampling
-        from reelbench.registry.frames.store import FrameStore
-        import reelbench.registry.frames.decoder
+        from reelbench.registry.sampling import FrameSampling
+        from reelbench.video.store import FrameStore
+        import reelbench.video.decoder
         FrameStore(store).get(path, FrameSampling.parse(f"uniform:{N}"))
         start()
         frames = FrameStore(store).get(path, FrameSampling.parse(f"uniform:{N}")).timestamps

@@ -87,8 +87,8 @@ def nvdec(films: Sequence[Path], folder: Path) -> None:
     """Decode the same pictures on the card and on the cores."""
     import numpy as np
 
-    from reelbench.registry.frames.decoder import decode
-    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.sampling import FrameSampling
+    from reelbench.video.decoder import decode
 
     libraries = folder / "libraries"
     libraries.mkdir(exist_ok=True)

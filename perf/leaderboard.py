@@ -18,10 +18,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from reelbench.base.workers import Workers
 from reelbench.leaderboard import site, store
 from reelbench.registry import discovery
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord, SourceRecord
-from reelbench.registry.workers import Workers
 from reelbench.scoring import aggregation, result_files
 
 ITEMS = 20

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import reelbench
+
 ROWS = 5000
 
 
@@ -27,8 +29,6 @@ def main() -> None:
         os.environ["HF_HOME"] = folder
         import datasets
 
-        from reelbench import registry
-
         datasets.disable_progress_bars()
         text = "a sentence about what people in a film may feel and why, " * 4
         rows = {
@@ -43,9 +43,9 @@ def main() -> None:
         file, lines = Path(folder, "test.json"), Path(folder, "rows.jsonl")
         file.write_text(json.dumps(rows), encoding="utf-8")
         lines.write_text("".join(json.dumps(row) + "\n" for row in rows.values()), encoding="utf-8")
-        registry.load("moviecore_mini")  # imports aside
-        cold = seconds(lambda: len(registry.load("moviecore", data=file)))
-        cached = min(seconds(lambda: len(registry.load("moviecore", data=file))) for _ in range(5))
+        reelbench.load("moviecore_mini")  # imports aside
+        cold = seconds(lambda: len(reelbench.load("moviecore", data=file)))
+        cached = min(seconds(lambda: len(reelbench.load("moviecore", data=file))) for _ in range(5))
 
         def peer() -> int:
             return len(datasets.load_dataset("json", data_files=str(lines), split="train"))

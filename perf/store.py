@@ -14,10 +14,10 @@ import tempfile
 from pathlib import Path
 
 from perf.measure import run
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.store import FrameStore, _fingerprints
-from reelbench.registry.frames.stored import RECORD
-from reelbench.registry.media.mini import draw_clip
+from reelbench.registry.sampling import FrameSampling
+from reelbench.video.mini import draw_clip
+from reelbench.video.store import FrameStore, _fingerprints
+from reelbench.video.stored import RECORD
 
 FRAMES = "uniform:8"
 

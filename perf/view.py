@@ -16,10 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.files import write_jsonl
 from reelbench.leaderboard.view import page
 from reelbench.leaderboard.view.page import read_groups
 from reelbench.registry import discovery
-from reelbench.registry.files import write_jsonl
 from reelbench.registry.records import JudgeReply, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.scoring import aggregation, result_files
 

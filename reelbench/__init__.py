@@ -12,13 +12,13 @@ change with any version, except what `docs/api.md` lists for the packages of oth
 
 from typing import TYPE_CHECKING
 
-from reelbench.registry.lazy import names_of as _names_of
+from reelbench.base.lazy import names_of as _names_of
 
 if TYPE_CHECKING:
     from reelbench.api import Scored, ask, benchmarks, compare, evaluate, open_result, results, score
+    from reelbench.base.errors import DataUnavailableError, InputError, MediaError, ReelbenchError
+    from reelbench.data.loading import load
     from reelbench.judges.judge_options import JudgeOptions
-    from reelbench.registry.data.loading import load
-    from reelbench.registry.errors import DataUnavailableError, InputError, MediaError, ReelbenchError
     from reelbench.scoring.answers import read_option, read_span
 
 __version__ = "0.2.0"  # said here; CITATION.cff and CHANGELOG.md repeat it
@@ -48,8 +48,8 @@ __getattr__ = _names_of(
     {
         "reelbench.api": ("Scored", "ask", "benchmarks", "compare", "evaluate", "open_result", "results", "score"),
         "reelbench.judges.judge_options": ("JudgeOptions",),
-        "reelbench.registry.data.loading": ("load",),
-        "reelbench.registry.errors": ("DataUnavailableError", "InputError", "MediaError", "ReelbenchError"),
+        "reelbench.data.loading": ("load",),
+        "reelbench.base.errors": ("DataUnavailableError", "InputError", "MediaError", "ReelbenchError"),
         "reelbench.scoring.answers": ("read_option", "read_span"),
     },
     {

@@ -14,18 +14,18 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, Unpack, overload
 
-from reelbench.registry.errors import InputError, first_line, number_of
-from reelbench.registry.progress import line_bar
+from reelbench.base.errors import InputError, first_line, number_of
+from reelbench.base.progress import line_bar
 
 if TYPE_CHECKING:
     import pandas as pd
     from datasets import Dataset
 
+    from reelbench.base.text_tables import Table
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.pages.svg import Svg
     from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
     from reelbench.registry.spec import BenchmarkSpec
-    from reelbench.registry.text_tables import Table
     from reelbench.scoring.comparison import Comparison
     from reelbench.tasks.score import Evaluation
 
@@ -75,7 +75,7 @@ class Scored:
 
     def _table(self) -> "Table":
         """Return a row a metric; below it what lacks, and the notes."""
-        from reelbench.registry.text_tables import Table
+        from reelbench.base.text_tables import Table
         from reelbench.scoring import metric_table
 
         title = metric_table.title(self.benchmark, self.split, self.counts)
@@ -298,8 +298,8 @@ def open_result(folder: str | Path) -> Scored:
     Raises:
         InputError: There is no result, or several, or a file of it can't be read.
     """
+    from reelbench.base.files import sha256_of
     from reelbench.registry import discovery
-    from reelbench.registry.files import sha256_of
     from reelbench.scoring import result_files
 
     place = Path(folder)
@@ -453,10 +453,10 @@ def ask(
         InputError: A name or a value can't be used, or the provider doesn't support the request.
         ReelbenchError: No question was answered.
     """
+    from reelbench.base import settings
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.model_names import read_model_name
     from reelbench.methods import asking
-    from reelbench.registry import settings
     from reelbench.tasks.score import Options
 
     where = url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 
 _HOUSES = {"reelbench.studio": "studio", "reelbench.leaderboard": "board", "reelbench.hub_cards": "board"}
 

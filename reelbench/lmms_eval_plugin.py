@@ -25,8 +25,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from reelbench.registry import settings
-from reelbench.registry.credentials import without_credentials
+from reelbench.base import settings
+from reelbench.base.credentials import without_credentials
 
 log = logging.getLogger("reelbench")
 
@@ -230,7 +230,7 @@ def _load_what_is_here(
     original: Callable[..., Any], self: Any, name_or_config: Any = None, *args: Any, **kwargs: Any
 ) -> Any:
     """Load a task; of ours one whose data is not here is left out, with a line that says why."""
-    from reelbench.registry.errors import ReelbenchError
+    from reelbench.base.errors import ReelbenchError
     from reelbench.tasks.lmms import adapters
 
     if (named := _task_of_declaration(self, name_or_config)) is not name_or_config:
@@ -274,7 +274,7 @@ def _load_anything(original: Callable[..., Any], self: Any, *args: Any, **kwargs
     left_out = self.__dict__[_LEFT_OUT] = {}
     loaded = original(self, *args, **kwargs)
     if left_out and not _has_tasks(loaded):
-        from reelbench.registry.errors import DataUnavailableError
+        from reelbench.base.errors import DataUnavailableError
 
         why = "; ".join(f"{name}: {problem}" for name, problem in left_out.items())
         raise DataUnavailableError(f"no task is left to run ({why})")
@@ -303,8 +303,8 @@ def _task_of_declaration(manager: Any, asked: Any) -> Any:
 
 def _rows_of(manager: Any, name_or_config: Any) -> Any:
     """Return the rows of a task of ours, as its YAML names them; None for anything else."""
+    from reelbench.data.rows_on_disk import RowsOnDisk
     from reelbench.registry import discovery
-    from reelbench.registry.data.rows_on_disk import RowsOnDisk
 
     config = name_or_config if isinstance(name_or_config, dict) else {"task": name_or_config}
     name = config.get("task")

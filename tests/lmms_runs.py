@@ -5,7 +5,7 @@ import io
 import json
 import sys
 
-from reelbench.registry.files import write_text
+from reelbench.base.files import write_text
 
 SMALL = {"max_new_tokens": 12}
 
@@ -67,7 +67,7 @@ def run_here(monkeypatch, *words, status=0):
     """Run `reelbench`, and lmms-eval where it starts that, in this process -> what it printed, or its one line."""
     from typer.testing import CliRunner
 
-    from reelbench.registry.errors import ReelbenchError
+    from reelbench.base.errors import ReelbenchError
     from reelbench.tasks.lmms import process
     from tests.program import app
 

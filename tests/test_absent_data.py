@@ -12,8 +12,8 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.registry.errors import DataUnavailableError
-from reelbench.registry.media.mini import draw_clip
+from reelbench.base.errors import DataUnavailableError
+from reelbench.video.mini import draw_clip
 
 pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 
@@ -132,7 +132,7 @@ def test_where_nothing_is_left_the_run_says_why(evaluate):
 
 
 def test_a_task_whose_prompt_needs_what_is_not_here_is_left_out(evaluate, tmp_path, monkeypatch, caplog):
-    from reelbench.registry.data import loading
+    from reelbench.data import loading
 
     mini = loading.discovery.get("dramaqa_cogme").folder / "mini"
     (tmp_path / "AnotherMissOhQA_val_set.json").write_bytes((mini / "AnotherMissOhQA_val_set.json").read_bytes())

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.registry.frames import clips
+from tests.video import clips
 from tools import adapters as tool
 from tools import tiny_families
 

@@ -15,8 +15,8 @@ import pytest
 
 import reelbench
 from reelbench import registry
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.data.loading import locate
 from reelbench.registry.spec import Corpus
 from tests.scored import benchmarks
 from tests.servers.judge import Answer, JudgeServer, always

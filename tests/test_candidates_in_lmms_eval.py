@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.tasks import score as scoring_runs
 from tests import lmms_runs
 from tests.lmms_runs import evaluate, samples, texts

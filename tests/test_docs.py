@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 import reelbench
+from reelbench.base import settings
 from reelbench.cli.families import MOVED
-from reelbench.registry import discovery, settings
+from reelbench.registry import discovery
 from tests import rooms
 from tests.rooms import PACKAGE, ROOT
 from tools import api_page, sizes
@@ -143,7 +144,7 @@ def test_no_variable_is_named_but_where_it_is_declared():
     for path, value in named:
         for name in re.findall(r"\bREELBENCH_[A-Z_]*[A-Z]\b", value):
             known = name in declared or name.startswith("REELBENCH_DATA")
-            assert known or name == "REELBENCH_LOADED", f"{path}: {name} is not declared in registry/settings.py"
+            assert known or name == "REELBENCH_LOADED", f"{path}: {name} is not declared in base/settings.py"
 
 
 def test_settings_are_listed_with_their_values_but_never_a_key(reelbench):

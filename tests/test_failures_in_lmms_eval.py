@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.registry.frames import clips
 from tests.servers.judge import Answer, JudgeServer
+from tests.video import clips
 
 pytestmark = pytest.mark.lmms
 

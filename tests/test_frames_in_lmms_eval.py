@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from reelbench import registry
+import reelbench
+from reelbench.base.files import write_text
 from reelbench.llm.ask_options import AskOptions
 from reelbench.methods import asking
-from reelbench.registry.files import write_text
 from reelbench.tasks import score_runs
 from reelbench.tasks.lmms import adapters, run_logs, worker
 from reelbench.tasks.score import Options
-from tests.registry.frames import clips
-from tests.registry.frames.test_sound import film, sound_of
 from tests.servers.judge import Answer, JudgeServer
+from tests.video import clips
+from tests.video.test_sound import film, sound_of
 
 pytestmark = pytest.mark.lmms
 
@@ -334,7 +334,7 @@ def test_a_sweep_runs_each_number_of_frames_and_plots_it(in_this_process, server
     assert [(point["frames"], point["sampling"], point["frames_given"]) for point in points] == [
         (0, "none", {"0": 6}), (1, specs[1], {"1": 6}), (4, specs[2], {"4": 6}),
     ]  # fmt: skip
-    rows = registry.load("rextime_mini")["answer"][:6]
+    rows = reelbench.load("rextime_mini")["answer"][:6]
     expected = [100 * rows.count(letter) / 6 for letter in "ABD"]
     assert [point["metrics"]["accuracy"]["value"] for point in points] == pytest.approx(expected)
     assert all((tmp_path / point["result"]).is_file() for point in points)

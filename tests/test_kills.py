@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from reelbench import registry
+import reelbench
+from reelbench.base.files import is_aside, sha256_of
 from reelbench.leaderboard import store
 from reelbench.registry import discovery
-from reelbench.registry.files import is_aside, sha256_of
 from reelbench.scoring import result_files
 from tests.forks import KILL_AT
 from tests.registry.upstream import MOVIECORE, clip
@@ -55,7 +55,7 @@ def answers(tmp_path):
 
     def write(letter):
         path = tmp_path / f"{letter}.jsonl"
-        rows = registry.load("rextime", "mini")
+        rows = reelbench.load("rextime", "mini")
         lines = [{"id": row["id"], "prediction": f"({letter}), from 1 to {ord(letter)} s"} for row in rows]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         return path
@@ -172,7 +172,7 @@ def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(command, tmp_
     """Each process is killed at one more call than the one before got to; what was in flight is paid twice, no more."""
     rows = tmp_path / "rows.jsonl"
     if command == "judge":
-        questions = registry.load("moviecore", "mini")
+        questions = reelbench.load("moviecore", "mini")
         lines = [{"id": row["id"], "prediction": f"He left {row['id']}."} for row in questions]
         rest = ("score", "moviecore_mini", "--predictions", rows, "--judge", "m", "--no-overlap")
         option, script = "judge", lambda _call: Answer('{"score": 3}')

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from reelbench import registry
+import reelbench
+from reelbench.base.errors import ReelbenchError
 from reelbench.leaderboard import store
-from reelbench.registry.errors import ReelbenchError
 from reelbench.tasks.lmms import logprobs
 from tests import lmms_runs
 from tests.lmms_runs import evaluate, samples
@@ -74,7 +74,7 @@ def test_scores_are_those_of_a_plain_forward(adapter, asked, norm, monkeypatch):
     monkeypatch.setenv("REELBENCH_FRAMES", frames)
     monkeypatch.setenv("REELBENCH_ANSWERING", f"options:norm={norm},span=truth")
     found = samples(evaluate(model, args, TASK, limit=3, **options))
-    rows = list(registry.load(TASK))[:3]
+    rows = list(reelbench.load(TASK))[:3]
     for sample, row in zip(found, rows, strict=True):
         start, end = row["span"]
         sentences = [f"From {start:g} to {end:g}, {option}." for option in row["options"]]
@@ -139,7 +139,7 @@ def test_dramaqa_s_options_stand_by_themselves(adapter, asked, monkeypatch):
         pytest.skip("a scene's pictures are more than its prompt holds")
     monkeypatch.setenv("REELBENCH_FRAMES", frames)
     [sample] = samples(evaluate(model, args, "dramaqa_cogme_options_mini", limit=1, **options))
-    row = next(iter(registry.load("dramaqa_cogme_options_mini")))
+    row = next(iter(reelbench.load("dramaqa_cogme_options_mini")))
     assert spelled(asked[0], model) == row["options"]
     assert len(sample["option_scores"]) == 5
 
@@ -155,7 +155,7 @@ def weighed(sentence):
 
 def test_a_server_is_asked_for_the_likelihood_of_its_own_turn(server):
     found = samples(evaluate("openai", model_at(server), TASK, limit=3))
-    for sample, row in zip(found, registry.load(TASK), strict=False):
+    for sample, row in zip(found, reelbench.load(TASK), strict=False):
         assert sample["prediction"] == "[2, 7.5]"
         sentences = [f"From 2 to 7.5, {option}." for option in row["options"]]
         kept = [score["sentence"] for score in sample["option_scores"]]
@@ -190,7 +190,7 @@ def test_a_template_that_changes_the_prompt_is_refused(server):
 
 
 def test_a_question_that_the_server_failed_on_is_unscored(server):
-    rows = list(registry.load(TASK))
+    rows = list(reelbench.load(TASK))
 
     def fails(call):
         told = json.dumps(call.body["messages"])
@@ -222,7 +222,7 @@ def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tm
     invoke("run", "--answering", "options:norm=chars", "--", *words, "--output_path", tmp_path / "run")
     lmms_runs.command(monkeypatch, [*words, "--output_path", tmp_path / "bare"], {})
     asked = len(server.calls)
-    rows = {row["id"]: row for row in registry.load(TASK)}
+    rows = {row["id"]: row for row in reelbench.load(TASK)}
     for variant in ("mean", "sum", "chars"):
         folder = tmp_path / variant
         invoke("score", "--run", tmp_path / "bare", "--answering", f"options:norm={variant}", "--output", folder)
@@ -251,7 +251,7 @@ def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tm
     sample = json.loads(first)
     sample["parsed"]["answer"] = "ABCD"["ABCD".index(sample["parsed"]["answer"]) - 1]
     edited.write_text("".join([json.dumps(sample) + "\n", *others]))
-    from reelbench.registry.files import sha256_of
+    from reelbench.base.files import sha256_of
 
     result = json.loads((path / "result.json").read_text())
     result["provenance"]["samples_sha256"] = sha256_of(edited)

@@ -49,10 +49,10 @@ def test_the_wheel_works_away_from_the_checkout(wheel, tmp_path):
         archive.extractall(tmp_path / "site")  # noqa: S202 - a zip of our own
     code = (
         "import reelbench, reelbench.tasks\n"
-        "from reelbench import registry\n"
+        "import reelbench\n"
         "from reelbench.lmms_eval_plugin import tasks_folder\n"
         "print(reelbench.__file__, tasks_folder(), sep='\\n')\n"
-        "print(len(registry.load('moviecore_mini')), len(registry.load('rextime_mini')))\n"
+        "print(len(reelbench.load('moviecore_mini')), len(reelbench.load('rextime_mini')))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench import registry
+import reelbench
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.tasks.score import Options
@@ -181,7 +181,7 @@ def of_ask(tmp_path):
 
 def of_errors(tmp_path):
     with JudgeServer(lambda _: Answer("0")) as server:
-        keys = [row["id"] for row in registry.load("curve_mini")]
+        keys = [row["id"] for row in reelbench.load("curve_mini")]
         written(tmp_path / "answers.jsonl", [{"key": key, "pred": f"pred {key}"} for key in keys])
         given, options = Inputs(tmp_path / "answers.jsonl"), Options(judge=JudgeOptions(model="j", url=server.url))
         score_files("curve_mini", given, tmp_path / "result", options, model="m")
@@ -195,7 +195,7 @@ def of_errors(tmp_path):
 def of_rejudge(tmp_path):
     with JudgeServer(lambda _: Answer('{"score": 1}')) as server:
         options = Options(judge=JudgeOptions(model="earlier", url=server.url))
-        keys = [row["id"] for row in registry.load("curve_mini")]
+        keys = [row["id"] for row in reelbench.load("curve_mini")]
         for model in ("first", "second", "third"):
             written(tmp_path / f"{model}.jsonl", [{"key": key, "pred": f"{model} {key}"} for key in keys])
             given = Inputs(tmp_path / f"{model}.jsonl")

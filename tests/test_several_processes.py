@@ -8,10 +8,10 @@ from unittest import mock
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_jsonl
-from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_jsonl
 from reelbench.registry.records import Result
+from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms import process
 from reelbench.tasks.lmms.run_logs import logged_tasks
 from reelbench.tasks.score import Options

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reelbench import registry
+import reelbench
 from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
 
@@ -60,7 +60,7 @@ def test_two_locales_in_three_languages(reelbench, here, server, tmp_path):
     done = run(reelbench, server, out, *languages)
     assert done.returncode == 0, done.stderr
     assert "models loaded: 1" in done.stderr
-    rows = registry.load("curve_mini")
+    rows = reelbench.load("curve_mini")
     lines = [json.loads(line) for line in (out / "translations.jsonl").read_text(encoding="utf-8").splitlines()]
     # The English question into two languages, the Japanese one into two.
     assert [(line["id"], line["language"]) for line in lines] == [
@@ -126,7 +126,7 @@ def test_a_real_model_takes_more_frames_without_being_loaded_again(here, tiny_vl
 
 
 def test_several_runs_are_asked_apart_and_those_that_ended_are_not_asked_again(here, tmp_path):
-    rows = registry.load("rextime_mini")
+    rows = reelbench.load("rextime_mini")
     asked = []
 
     def answer(call):

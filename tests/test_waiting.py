@@ -9,14 +9,14 @@ import time
 
 import pytest
 
-from tests.registry.frames import clips
 from tests.servers.judge import Answer, JudgeServer, always
 from tests.servers.prefix_cache import PrefixCache
+from tests.video import clips
 
 FILMS, EACH, BROKEN, FRAMES = 16, 2, 5, "uniform:8,size=64"
 TOLD = """
 import logging, os
-logger, handler = logging.getLogger("reelbench.registry.frames.store"), logging.FileHandler(os.environ["TOLD"])
+logger, handler = logging.getLogger("reelbench.video.store"), logging.FileHandler(os.environ["TOLD"])
 logger.addHandler(handler)
 handler.setFormatter(logging.Formatter("%(message)s by %(process)d"))
 logger.setLevel(logging.INFO)

@@ -4,9 +4,10 @@ from statistics import fmean
 
 import pytest
 
+import reelbench
+from reelbench.base.languages import words
 from reelbench.hub_cards import counts
-from reelbench.registry import discovery, load
-from reelbench.registry.languages import words
+from reelbench.registry import discovery
 from reelbench.studio.profile import Extras, profile, read_benchmark
 
 
@@ -27,7 +28,7 @@ def test_words_are_runs_of_letters_and_digits(text, expected):
 
 @pytest.mark.parametrize("name", ["moviecore", "rextime", "curve"])
 def test_a_card_and_a_profile_agree(name):
-    rows = list(load(f"{name}_mini"))
+    rows = list(reelbench.load(f"{name}_mini"))
     card = {found.title: fmean(found.values) for found in counts.of_split(discovery.get(name), rows).distributions}
     measured = profile(read_benchmark(name, "mini"), Extras()).model_dump()["words"]
     assert measured["question"] == pytest.approx(card["Words per question"])

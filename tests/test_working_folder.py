@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from reelbench.base.credentials import without, without_credentials
+from reelbench.base.errors import InputError
 from reelbench.cli import defaults, guesses
 from reelbench.leaderboard.view import page
-from reelbench.registry.credentials import without, without_credentials
-from reelbench.registry.errors import InputError
 
 COMMAND = Path(sys.executable).with_name("reelbench")
 
@@ -30,8 +30,8 @@ def test_a_worker_process_takes_no_module_of_the_working_folder(tmp_path):
 
 SCRIPT = """
 import os
-from reelbench.registry.bounded import Bounds, run_bounded
-from reelbench.registry.workers import Workers
+from reelbench.base.bounded import Bounds, run_bounded
+from reelbench.base.workers import Workers
 
 if __name__ == "__main__":
     assert [*Workers(2).map(abs, [-1, -2])] == [1, 2]

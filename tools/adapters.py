@@ -30,9 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from tests.registry.frames import clips
 from tests.servers.judge import Answer, JudgeServer
 from tests.servers.owners import Owners
+from tests.video import clips
 from tools.tiny_families import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -278,7 +278,7 @@ def here(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
     """Run lmms-eval in this process; ReelbenchError with its own line where it fails."""
     from lmms_eval.__main__ import cli_evaluate
 
-    from reelbench.registry.errors import ReelbenchError
+    from reelbench.base.errors import ReelbenchError
 
     os.environ.update(environ)
     sys.argv = ["lmms-eval", *arguments]
@@ -313,8 +313,8 @@ def in_two(spies: Path, model: Path | None) -> Callable[..., None]:
 
 def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) -> str:
     """Run an adapter in one way, and say what was seen."""
-    from reelbench.registry.errors import first_line
-    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.base.errors import first_line
+    from reelbench.registry.sampling import FrameSampling
     from reelbench.scoring import result_files
     from reelbench.tasks.lmms import adapters, process
     from reelbench.tasks.score import Options

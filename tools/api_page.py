@@ -31,7 +31,7 @@ FOR_PACKAGES = {
         "Paper",
         "PublishedResult",
     ),
-    "reelbench.registry.files": ("read_json", "read_jsonl"),
+    "reelbench.base.files": ("read_json", "read_jsonl"),
     "reelbench.tasks.submissions": ("Questions", "Prediction", "Reference"),
     "reelbench.scoring.hf_metrics": ("TemporalSpan", "Choice", "TextOverlap", "ExactMatch"),
 }

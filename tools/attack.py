@@ -26,7 +26,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from reelbench.registry.errors import InputError, ReelbenchError, first_of
+from reelbench.base.errors import InputError, ReelbenchError, first_of
 from tests.leaderboard.test_tampering import forge
 from tools.attacking import flood, programs, results
 from tools.attacking import folders as strangers
@@ -229,8 +229,8 @@ def mutated(rng: Random, base: Path, folder: Path, kind: str, number: int) -> No
 
 def declarations(rng: Random, place: Path, tries: int, told: dict[str, Kind]) -> None:
     """File mutated declarations beside the honest rows, in any order, and hold those to what they were."""
+    from reelbench.base.workers import Workers
     from reelbench.leaderboard import board, store
-    from reelbench.registry.workers import Workers
 
     runs = honest(benchmark(place / "kitchen"), place / "honest")
     for run in runs[: HONEST // 2]:
@@ -325,10 +325,10 @@ KEYS: dict[str, Callable[[str], str]] = {
 
 def outer_paths(place: Path, told: dict[str, Kind]) -> None:
     """Let a benchmark's file name what lies outside its folder, by every key that names a file."""
+    from reelbench.data import mapped_rows
     from reelbench.registry import benchmark_file, prompts
-    from reelbench.registry.data import mapped_rows
-    from reelbench.registry.media.library import Library
     from reelbench.registry.spec import FileBeside
+    from reelbench.video.library import Library
 
     (place / "secret.txt").write_text("the user's own {question}", encoding="utf-8")
     (place / "clip0.mp4").write_bytes(b"the user's own film")
@@ -358,7 +358,7 @@ def outer_paths(place: Path, told: dict[str, Kind]) -> None:
 
 def beyond(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield honest results, each with one thing beyond its bound."""
-    from reelbench.registry import bounds
+    from reelbench.base import bounds
 
     stated = json.loads((place / "honest" / "00" / "result.json").read_text("utf-8"))
     many = {f"n{number}": "1" for number in range(bounds.ENTRIES + 1)}

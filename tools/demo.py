@@ -13,9 +13,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from reelbench.base.files import read_json, read_jsonl, write_jsonl, write_text
 from reelbench.cli import console
 from reelbench.registry import discovery
-from reelbench.registry.files import read_json, read_jsonl, write_jsonl, write_text
 from reelbench.registry.records import Result
 from reelbench.scoring import result_files
 from tests.servers.judge import JudgeServer

@@ -17,7 +17,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from reelbench.registry.files import open_aside, read_json, write_jsonl
+from reelbench.base.files import open_aside, read_json, write_jsonl
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = 150_000

@@ -419,7 +419,7 @@ def planted(rng: Random) -> dict[str, str]:
 def scored(place: Path, words: dict[str, str]) -> dict[str, list[Path]]:
     """Write three benchmarks, and score three models on each and on ReXTime's mini data."""
     import reelbench
-    from reelbench.registry.data import loading
+    from reelbench.data import loading
 
     bases: dict[str, list[Path]] = {}
     for name, more in BENCHMARKS.items():

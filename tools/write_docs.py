@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
+from reelbench.base import settings
 from reelbench.cli.app import commands_of, shown_argument, shown_option
 from reelbench.cli.commands import assembled
 from reelbench.cli.families import EXAMPLES, FAMILIES, family_of
 from reelbench.cli.option_groups import option_name
 from reelbench.leaderboard.checks import Check
 from reelbench.llm.model_names import PROVIDERS
-from reelbench.registry import settings
 from reelbench.registry.benchmark_file import FORMS, KEYS, REQUIRED, Key
 from reelbench.registry.records import About, Result, Sample
 from reelbench.studio.funnel import FunnelRecord

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from reelbench.base import settings
+from reelbench.base.credentials import without_secrets
+from reelbench.base.errors import InputError, first_line, printable
 from reelbench.cli import console, defaults, families, guesses
 from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES, KEPT
 from reelbench.cli.guesses import near
 from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_name, shell_line, ungrouped
-from reelbench.registry import settings
-from reelbench.registry.credentials import without_secrets
-from reelbench.registry.errors import InputError, first_line, printable
 
 if TYPE_CHECKING:
     from typer import _click
@@ -286,7 +286,7 @@ def _usage_errors(words: str, typed: Sequence[str], known: Collection[str]) -> I
 @contextmanager
 def _status_kept(path: Path, command: str) -> Iterator[None]:
     """Keep a command's status file while the block runs."""
-    from reelbench.registry.status import StatusFile
+    from reelbench.base.status import StatusFile
 
     status = console.status = StatusFile(path, command)
     try:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.settings import home
 from reelbench.cli import asking as groups
 from reelbench.cli import console
 from reelbench.cli import option_groups as shared
 from reelbench.cli.report import check_judged, report, report_runs
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,11 +8,11 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError
 from reelbench.cli import console
 from reelbench.cli.option_groups import CachePatience, option
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json, option, reports_status
-from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

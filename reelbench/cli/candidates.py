@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.cli import console
 from reelbench.cli.asking import AboutAnswers, Judge
 from reelbench.cli.option_groups import Data, Json, Split, option, reports_status
-from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 if TYPE_CHECKING:
     from reelbench.methods.candidates import CandidateSet

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench import __version__, houses
+from reelbench.base.errors import InputError
 from reelbench.cli import console
 from reelbench.cli.app import App, Group, commands_of, shown_option
 from reelbench.cli.families import COMMANDS, FAMILIES, SECTIONS, family_of
-from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.text_tables import interval, number, p_value
+from reelbench.base.values import as_text
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Json, Kind, option
 from reelbench.houses import of_house
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.text_tables import interval, number, p_value
-from reelbench.registry.values import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,8 +70,8 @@ def compare(
 
 
 def _compare_two(a: Path, b: Path, how: How) -> None:
+    from reelbench.base.files import write_jsonl, write_text
     from reelbench.registry import discovery
-    from reelbench.registry.files import write_jsonl, write_text
     from reelbench.scoring import side_by_side
     from reelbench.scoring.comparison import compare_labels, judging_apart
 

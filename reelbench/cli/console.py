@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import cut_in_the_middle, printable
-from reelbench.registry.progress import Show, no_show
+from reelbench.base.errors import cut_in_the_middle, printable
+from reelbench.base.progress import Show, no_show
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from reelbench.registry.status import StatusFile
+    from reelbench.base.status import StatusFile
 
 status: "StatusFile | None" = None
 """Where the command that runs tells how far it has come, if it was asked to; set by `app.Command`."""

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.base import settings
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Kind, Per, Split, benchmark_names, reports_status, strata
-from reelbench.registry import settings
+from reelbench.registry.splits import is_mini
 
 if TYPE_CHECKING:
     from reelbench.registry.strata import Strata
@@ -36,13 +37,13 @@ def fetch(
     to: Annotated[Path | None, typer.Option("--to", help="Keep it in this folder, and not in REELBENCH_HOME.")] = None,
 ) -> None:
     """Fetch annotations, and videos with --media: resumable, every file verified, failures listed at the end."""
-    from reelbench.registry.data import fetch, loading
+    from reelbench.data import fetch, loading
 
     if to is not None:
         os.environ[settings.HOME.name] = str(to.absolute())
         console.note(f"for the commands that use it: export {settings.HOME.name}={to.absolute()}")
     spec, split, _ = loading.find_split(name, split)
-    if loading.is_mini(split):
+    if is_mini(split):
         console.write(_COMES_ALONG.format(spec=spec.id, split=split))
         return
     of_each = strata(per, limit=limit)
@@ -71,11 +72,11 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
 
     Exits with 1 if anything is missing or broken.
     """
-    from reelbench.registry.data import check as checking
-    from reelbench.registry.data import loading, sources
+    from reelbench.data import check as checking
+    from reelbench.data import loading, sources
 
     spec, split, _ = loading.find_split(name, split)
-    if loading.is_mini(split):
+    if is_mini(split):
         console.write(_COMES_ALONG.format(spec=spec.id, split=split))
         return
     present = sources.present(spec, split, data) is not None
@@ -108,7 +109,7 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
 
 def wanted_videos(name: str, split: str, data: Path | None, per: "Strata | None" = None) -> list[str]:
     """Return the media keys of a split's rows, in order; of those that `per` draws, where there is one."""
-    from reelbench.registry.data import loading
+    from reelbench.data import loading
     from reelbench.registry.rows import videos
 
     located = loading.locate(name, split, data)

@@ -18,10 +18,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base import bounds, settings
+from reelbench.base.errors import InputError
 from reelbench.cli.families import FAMILIES, MOVED, family_of
 from reelbench.cli.option_groups import Kind, option_name
-from reelbench.registry import bounds, settings
-from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from typer import _click

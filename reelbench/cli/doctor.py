@@ -17,12 +17,12 @@ from typing import Annotated, Any
 import typer
 
 from reelbench import __version__
+from reelbench.base import settings
+from reelbench.base.credentials import without_credentials
+from reelbench.base.errors import InputError, ReelbenchError, first_line
+from reelbench.base.status import read_status
 from reelbench.cli import console, defaults
 from reelbench.cli.option_groups import Json, Kind, option, option_name
-from reelbench.registry import settings
-from reelbench.registry.credentials import without_credentials
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.status import read_status
 
 _LOOKED_FOR: dict[str, Any] = json.loads(Path(__file__).with_name("doctor.json").read_bytes())
 """The names of packages: our own needs, and those of each extra."""
@@ -83,7 +83,7 @@ def doctor(
 
 def _try_adapter(adapter: str, model_args: str) -> dict[str, object]:
     """Ask an adapter one mini question with four frames, and return what reached its model and what it said."""
-    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.sampling import FrameSampling
     from reelbench.scoring import result_files
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options
@@ -147,10 +147,10 @@ def _decoder() -> str:
 
 
 def _folders() -> dict[str, object]:
+    from reelbench.base.settings import home
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.store import is_address
-    from reelbench.registry.frames.store import FrameStore
-    from reelbench.registry.settings import home
+    from reelbench.video.store import FrameStore
 
     frames = FrameStore().info()
     existing = next(parent for parent in (home(), *home().parents) if parent.exists())
@@ -188,7 +188,7 @@ def _benchmarks() -> dict[str, object]:
     from importlib.metadata import entry_points
 
     from reelbench.registry import discovery
-    from reelbench.registry.media import library
+    from reelbench.video import library
 
     here = {name: library.presence(spec) for name, spec in discovery.specs().items()}
     lines: dict[str, object] = {name: f"data: {data}; media: {media}" for name, (data, media) in here.items()}

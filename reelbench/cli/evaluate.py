@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import read_record
 from reelbench.cli import console
 from reelbench.cli.asking import GROUPS, extra_of
 from reelbench.cli.option_groups import (
@@ -20,9 +23,6 @@ from reelbench.cli.option_groups import (
     options_given,
     shell_line,
 )
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_record
 
 _ADAPTERS: dict[str, str] = json.loads(Path(__file__).with_name("adapters.json").read_bytes())
 """Pattern of a checkpoint's name, or of the `model_type` in its config -> lmms-eval's adapter."""
@@ -140,8 +140,8 @@ def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | Non
 
 def _task(name: str) -> str:
     """Return lmms-eval's task of a benchmark's name."""
+    from reelbench.data import loading
     from reelbench.registry import discovery
-    from reelbench.registry.data import loading
 
     if discovery.find_task(name) is not None:
         return name

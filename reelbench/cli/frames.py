@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError, number_of
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Engine, Kind, choice, option, reports_status
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reelbench.registry.frames.fill import Filled
-    from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.frames.store import FrameStore
-    from reelbench.registry.media.library import Library
     from reelbench.registry.rows import Row
+    from reelbench.registry.sampling import FrameSampling
+    from reelbench.video.fill import Filled
+    from reelbench.video.library import Library
+    from reelbench.video.store import FrameStore
 
 app = App("Decode videos before a run, and manage the stored frames.")
 _frames = partial(option, "frames")
@@ -38,9 +38,9 @@ Spec = Annotated[str | None, _frames("--frames"), Kind.FRAMES]
 @app.command()
 def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None) -> None:
     """Show what videos contain and which frames are stored; without videos, how full the store is."""
-    from reelbench.registry.frames.decoder import VideoFile
-    from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.frames.store import FrameStore
+    from reelbench.registry.sampling import FrameSampling
+    from reelbench.video.decoder import VideoFile
+    from reelbench.video.store import FrameStore
 
     store = FrameStore()
     if not videos:
@@ -85,8 +85,8 @@ def extract(
 
     Stored frames are not decoded again: rerun to resume.
     """
-    from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.frames.store import FrameStore
+    from reelbench.registry.sampling import FrameSampling
+    from reelbench.video.store import FrameStore
 
     sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
     if not videos:
@@ -95,8 +95,8 @@ def extract(
         raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
     store, wanted, even = FrameStore(), _videos_of(videos, split, data), False
     if shown_to is not None:
+        from reelbench.data.loading import find_split
         from reelbench.registry import discovery
-        from reelbench.registry.data.loading import find_split
         from reelbench.tasks.lmms.adapters import form_for
 
         kinds = {find_split(name, split)[0].row_kind for name in videos if discovery.knows(name)}
@@ -133,7 +133,7 @@ def clear(
     everything: Annotated[bool, typer.Option("--all", help="Remove everything in the store.")] = False,
 ) -> None:
     """Remove the frames of videos from the store, or with --all everything in it."""
-    from reelbench.registry.frames.store import FrameStore
+    from reelbench.video.store import FrameStore
 
     store = FrameStore()
     if bool(videos) == everything:
@@ -165,7 +165,7 @@ def serve_frames(
 
     The agent sees only these videos, by id: a benchmark's id, or the path in the folder without suffix.
     """
-    from reelbench.registry.media import mcp_server
+    from reelbench.video import mcp_server
 
     wanted = _videos_of(videos or (), split, data, question=question)
     for video in wanted.missing:
@@ -211,9 +211,9 @@ def _videos_of(
 
     A benchmark or a task goes before a file or folder of that name here (`./moviecore` is the folder).
     """
+    from reelbench.data import loading
     from reelbench.registry import discovery
-    from reelbench.registry.data import loading
-    from reelbench.registry.media.library import VIDEO_SUFFIXES, Library, has_video_suffix
+    from reelbench.video.library import VIDEO_SUFFIXES, Library, has_video_suffix
 
     wanted = _Named()
     benchmarks = [name for name in names if discovery.knows(name)]
@@ -247,8 +247,8 @@ def _videos_of(
 def _fill_store(
     wanted: _Named, sampling: "FrameSampling", store: "FrameStore", engine: str, workers: int | None, *, even: bool
 ) -> "Iterator[Filled]":
-    from reelbench.registry.errors import ReelbenchError
-    from reelbench.registry.frames.fill import Filled, fill
+    from reelbench.base.errors import ReelbenchError
+    from reelbench.video.fill import Filled, fill
 
     if wanted.files:
         yield from fill(list(wanted.files), sampling, engine=engine, store=store, workers=workers, even=even)

@@ -15,12 +15,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.credentials import is_secret
+from reelbench.base.errors import InputError
+from reelbench.base.settings import home
 from reelbench.cli import console
 from reelbench.cli.families import MOVED
 from reelbench.cli.option_groups import before_dashes, shell_line
-from reelbench.registry.credentials import is_secret
-from reelbench.registry.errors import InputError
-from reelbench.registry.settings import home
 
 _TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("guesses.json").read_bytes())
 LINES: dict[str, str] = MOVED | _TABLE["lines"]

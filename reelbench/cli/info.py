@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json
-from reelbench.registry.errors import ReelbenchError
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def list_benchmarks(*, as_json: Json = False) -> None:
     """List the benchmarks, their tasks, and the data on this machine."""
     from reelbench.registry import discovery
-    from reelbench.registry.media import library
+    from reelbench.video import library
 
     found = {spec.id: (spec, *library.presence(spec)) for spec in discovery.specs().values()}
     if as_json:
@@ -56,9 +56,9 @@ def info(
 
     It asks no network and fetches nothing.
     """
-    from reelbench.registry.data import loading
-    from reelbench.registry.media import library
+    from reelbench.data import loading
     from reelbench.registry.parity import parity
+    from reelbench.video import library
 
     spec, split, _ = loading.find_split(name)
     data, media = library.presence(spec)
@@ -127,8 +127,9 @@ def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a
 
 def _example(spec: "BenchmarkSpec") -> dict[str, str]:
     """Return the prompt, and the first mini question with its reference; what can't be had is left out."""
-    from reelbench.registry.data.loading import MINI, locate
+    from reelbench.data.loading import locate
     from reelbench.registry.prompts import prompt_template
+    from reelbench.registry.splits import MINI
     from reelbench.tasks.prompting import prompt_of
 
     language = spec.languages[0]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
+from reelbench.base.errors import InputError, ReelbenchError, first_line
 
 if TYPE_CHECKING:
     from reelbench.registry.records import Result

@@ -7,12 +7,12 @@ import traceback
 from errno import EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS
 from typing import cast
 
+from reelbench.base.credentials import known_secrets, without
+from reelbench.base.errors import InputError, ReelbenchError, cut_in_the_middle
+from reelbench.base.files import LONGEST_NAME
 from reelbench.cli import console, guesses
 from reelbench.cli.commands import COMMANDS, FIRSTS, FLAGS, assembled
 from reelbench.cli.option_groups import before_dashes
-from reelbench.registry.credentials import known_secrets, without
-from reelbench.registry.errors import InputError, ReelbenchError, cut_in_the_middle
-from reelbench.registry.files import LONGEST_NAME
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""
@@ -64,6 +64,6 @@ def _explain(error: Exception) -> tuple[str | None, int]:
         return line, InputError.exit_code if error.errno in _CALLERS else ReelbenchError.exit_code
     if type(error).__name__ != "ValidationError":  # pydantic is not imported for the sake of this line
         return None, ReelbenchError.exit_code
-    from reelbench.registry.base_record import ValidationError, first_wrong_field
+    from reelbench.base.base_record import ValidationError, first_wrong_field
 
     return first_wrong_field(cast("ValidationError", error)), InputError.exit_code  # a bound, met by what a user gave

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from reelbench.base.credentials import without_credentials
+from reelbench.base.errors import InputError, cut_in_the_middle, number_of, visible
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json, option
-from reelbench.registry.credentials import without_credentials
-from reelbench.registry.errors import InputError, cut_in_the_middle, number_of, visible
 
 if TYPE_CHECKING:
-    from reelbench.registry.data.declared_check import CheckedSplit
+    from reelbench.data.declared_check import CheckedSplit
     from reelbench.registry.rows import Row
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.tasks.column_guess import Column, Guess
@@ -45,9 +45,9 @@ def new(
 
     Columns are guessed, and each guess is shown.
     """
+    from reelbench.data.loading import locate
     from reelbench.registry import discovery
     from reelbench.registry.benchmark_file import KEYS
-    from reelbench.registry.data.loading import locate
     from reelbench.tasks.benchmark_folder import NewBenchmark, make
 
     if discovery.knows(new_id):
@@ -88,8 +88,9 @@ def new(
 
 def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
     """What a model would be asked, by the first row; which server is asked where no option says; what is read."""
+    from reelbench.base import settings
     from reelbench.llm.ask_options import OPENAI_URL
-    from reelbench.registry import prompts, settings
+    from reelbench.registry import prompts
     from reelbench.tasks.prompting import prompt_of
 
     shown: dict[tuple[str, bool], Row] = {}  # of languages, and kinds of questions, that have one prompt, the first
@@ -155,9 +156,10 @@ def check(
 
     Shows a prompt as it is sent, to whom, and every file that is read; then one line for each problem.
     """
-    from reelbench.registry import containment, discovery, rows
+    from reelbench.base import containment
+    from reelbench.data import declared_check
+    from reelbench.registry import discovery, rows
     from reelbench.registry.benchmark_file import file_of
-    from reelbench.registry.data import declared_check
 
     for folder in outside or ():
         containment.allow(file_of(path).parent if Path(path).exists() else discovery.find(path).folder, folder)

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
-from reelbench.registry.credentials import without_credentials, without_secrets
-from reelbench.registry.errors import InputError
+from reelbench.base.credentials import without_credentials, without_secrets
+from reelbench.base.errors import InputError
 
 if TYPE_CHECKING:
     from typer import _click
 
-    from reelbench.registry.settings import Setting
+    from reelbench.base.settings import Setting
     from reelbench.registry.strata import Strata
 
 

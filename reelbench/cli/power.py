@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.base.errors import InputError
 from reelbench.cli import console
 from reelbench.cli.compare import read_one, same_benchmark
 from reelbench.cli.option_groups import Json, option
-from reelbench.registry.errors import InputError
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
@@ -93,7 +93,7 @@ def _assumed_pilot(
 ) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
     from statistics import median
 
-    from reelbench.registry.data.loading import find_split
+    from reelbench.data.loading import find_split
     from reelbench.scoring import pilots
 
     spec, _, _ = find_split(name)

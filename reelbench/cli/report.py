@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base.errors import InputError, ReelbenchError, first_of, number_of, printable
+from reelbench.base.files import read_json
+from reelbench.base.values import as_text
 from reelbench.cli import console
-from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of, printable
-from reelbench.registry.files import read_json
-from reelbench.registry.values import as_text
 
 if TYPE_CHECKING:
     from pathlib import Path

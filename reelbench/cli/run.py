@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError
 from reelbench.cli import console, loggers
 from reelbench.cli.asking import AboutModel, ChosenQuestions, Judge, Llm, OutputLimit, Repeats
 from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, choice, option, options_given, reports_status
 from reelbench.cli.report import check_judged, report
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError
 
 _sweeps = partial(option, "sweeps")
 
@@ -56,7 +56,7 @@ def run(
     """
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.decoding import Answering, Candidates
-    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.sampling import FrameSampling
     from reelbench.tasks.about import check_frames
     from reelbench.tasks.lmms import process
     from reelbench.tasks.score import Options

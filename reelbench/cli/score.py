@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.base.errors import InputError, ReelbenchError, number_of
+from reelbench.base.settings import home
 from reelbench.cli import console
 from reelbench.cli import option_groups as shared
 from reelbench.cli.asking import AboutAnswers, AboutModel, ChosenQuestions, Judge, JudgeEstimate
 from reelbench.cli.report import check_judged, report, show_by
-from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from reelbench.judges.cost_estimate import CostEstimate
@@ -152,7 +152,7 @@ def _conclude(outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", 
 
 def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bool) -> None:
     """Raise InputError where nothing that is scored has a facet, before a judge is paid; tags bring some too."""
-    from reelbench.registry.data.loading import find_split
+    from reelbench.data.loading import find_split
     from reelbench.scoring import cognitive_profile
     from reelbench.tasks.lmms.run_logs import logged_tasks, spec_and_task
 
@@ -230,7 +230,7 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
 
 def write_template(name: str | None, files: FileOptions, output: Path | None) -> None:
     """Write a split's questions as a table to fill in, to a file or as CSV to stdout."""
-    from reelbench.registry.data.loading import find_split
+    from reelbench.data.loading import find_split
     from reelbench.tasks import prediction_template
 
     if name is None:

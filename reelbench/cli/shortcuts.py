@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.base.errors import InputError
+from reelbench.base.text_tables import interval, number
 from reelbench.cli import console
 from reelbench.cli.option_groups import Json, option
-from reelbench.registry.errors import InputError
-from reelbench.registry.text_tables import interval, number
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
@@ -33,7 +33,7 @@ def show_shortcuts(
     most of them out. With runs of several frames, it also tells how often frames matter: most of those runs are right,
     and most runs without frames, and with one, are wrong.
     """
-    from reelbench.registry.files import write_jsonl
+    from reelbench.base.files import write_jsonl
     from reelbench.scoring.shortcuts import share_of
 
     by_benchmark = read_shortcuts(runs)

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import read_json, write_json, write_text
 from reelbench.cli import console
 from reelbench.cli.asking import Llm, by_role
 from reelbench.cli.report import check_judged, report, report_runs
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_json, write_json, write_text
-from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms import process
 
 if TYPE_CHECKING:
@@ -381,8 +381,8 @@ class Sweep:
 
 def write_matrix(rows: Sequence[Point], output: Path, note: Note) -> "list[Table]":
     """Write the scores of each locale in each language, by task, and return them as tables."""
+    from reelbench.base.languages import language_of
     from reelbench.pages.figures import matrix
-    from reelbench.registry.languages import language_of
 
     documents, tables = [], []
     for task, points, metric in _by_metric(rows):

@@ -8,6 +8,10 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from reelbench.base.errors import DataUnavailableError, installing
+from reelbench.base.languages import language_of
+from reelbench.data.loading import locate
+from reelbench.data.passing_on import UNLICENSED, why_withheld
 from reelbench.hub_cards.counts import Distribution, LabelCounts, facet_title
 from reelbench.hub_cards.material import CONFIG, Material, data_path
 from reelbench.pages import plots
@@ -15,13 +19,9 @@ from reelbench.pages.markdown import Sources, cell, code, count, inert, lower, p
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry import rows
 from reelbench.registry import spec as specs
-from reelbench.registry.data.loading import is_mini, locate
-from reelbench.registry.data.passing_on import UNLICENSED, why_withheld
-from reelbench.registry.data.sources import expected_files
-from reelbench.registry.errors import DataUnavailableError, installing
-from reelbench.registry.languages import language_of
 from reelbench.registry.parity import parity
 from reelbench.registry.spec import BenchmarkSpec, HubFile, LocalFile, Metric, PublishedResult
+from reelbench.registry.splits import expected_files, is_mini
 
 PLOTS = "plots"
 MOST_LABELS = 20
@@ -154,7 +154,7 @@ def _loading(material: Material) -> dict[str, object]:
         "card_only": "" if snippet else f"This repository has the card only. {forbidden + ' ' if forbidden else ''}",
         "files": "your own copy of the owners' files" if copy else "the owners' files",
         "install": code(installing(), "bash"),
-        "load": code(f'from reelbench.registry import load\n\nrows = load("{name}", "{split}"{copy})', "python"),
+        "load": code(f'import reelbench\n\nrows = reelbench.load("{name}", "{split}"{copy})', "python"),
         "run": code(command, "bash"),
         "tasks": table(["Task", "Split", "Note"], tasks),
     }

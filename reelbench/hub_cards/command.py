@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import benchmark_names, options_in
-from reelbench.registry.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
     from reelbench.hub_cards.counts import Labels
@@ -35,8 +35,8 @@ def render(
     framework: Framework = "reelbench",
 ) -> None:
     """Write a dataset card: README.md, eval.yaml, and plots if the data is here. Needs no network."""
+    from reelbench.data.loading import find_split
     from reelbench.hub_cards import material, merge
-    from reelbench.registry.data.loading import find_split
 
     spec = find_split(name)[0]
     # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file that doesn't.
@@ -66,8 +66,8 @@ def push(
     framework: Framework = "reelbench",
 ) -> None:
     """Merge a dataset card with the one on the Hub, show the difference, and commit it or open a pull request."""
+    from reelbench.data.loading import find_split
     from reelbench.hub_cards.push import PushOptions, push
-    from reelbench.registry.data.loading import find_split
 
     options = PushOptions(
         create_pr, dry_run=dry_run, with_data=with_data, eval_yaml=eval_yaml, framework=framework, private=private

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reelbench.registry.languages import UNSPACED, language_of, words
+from reelbench.base.languages import UNSPACED, language_of, words
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Facet
 

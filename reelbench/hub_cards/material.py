@@ -14,17 +14,18 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
+from reelbench.base.base_record import record_of
+from reelbench.base.containment import contained
+from reelbench.base.errors import InputError
+from reelbench.base.yaml_text import read_mapping
+from reelbench.data import loading, ownership, sources
+from reelbench.data.passing_on import why_withheld
 from reelbench.hub_cards import counts
-from reelbench.registry.base_record import record_of
-from reelbench.registry.containment import contained
-from reelbench.registry.data import loading, ownership, sources
-from reelbench.registry.data.passing_on import why_withheld
 from reelbench.registry.datasheet_form import FILE, LIMITATIONS, SECTIONS
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import Data, SourceRecord
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, SplitSpec
-from reelbench.registry.yaml_text import read_mapping
+from reelbench.registry.splits import MINI, expected_files, user_data
 
 DATA_FOLDER = "data"
 CONFIG = "default"
@@ -172,7 +173,7 @@ def gather(
         counted = None
         if name in at_hand:
             split = at_hand[name]
-            public = {Path(path).name for path in (*sources.expected_files(declared.source), *declared.joined)}
+            public = {Path(path).name for path in (*expected_files(declared.source), *declared.joined)}
             files = tuple(path.name for path in split.paths if path.name in public)
             rows = split.read()
             data_of_rows = ownership.whose(spec, name, split.source, [ownership.entry_of(spec, row) for row in rows])
@@ -180,8 +181,8 @@ def gather(
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:
         data_splits = [name for name in spec.splits if why_withheld(spec, name) is None]
-    has_mini = (spec.folder / loading.MINI).is_dir()
-    example = loading.locate(spec.id, loading.MINI).read()[0] if has_mini else None
+    has_mini = (spec.folder / MINI).is_dir()
+    example = loading.locate(spec.id, MINI).read()[0] if has_mini else None
     return Material(spec, read_datasheet(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
 
 
@@ -190,11 +191,11 @@ def locate_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.S
 
     A folder may hold only some of the splits; a file is the split whose source has its name, else the default one.
     """
-    named = sources.user_data(spec, data)
+    named = user_data(spec, data)
     if named is not None and named[0].is_file():
         of_file = spec.default_split
         for split, declared in reversed(spec.splits.items()):
-            if named[0].name in {Path(n).name for n in (*sources.expected_files(declared.source), *declared.joined)}:
+            if named[0].name in {Path(n).name for n in (*expected_files(declared.source), *declared.joined)}:
                 of_file = split
         return {of_file: loading.locate(spec.id, of_file, named[0])}
     splits: dict[str, loading.SplitData] = {}

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from reelbench.base.errors import InputError
+from reelbench.base.files import open_aside, written_aside
+from reelbench.base.yaml_text import LOADER, read_mapping
+from reelbench.data.loading import SplitData, rows_to_columns
 from reelbench.hub_cards.card import Card, render, to_yaml
 from reelbench.hub_cards.material import CONFIG, Material, data_path
 from reelbench.registry import rows
-from reelbench.registry.data.loading import SplitData, rows_to_columns
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import open_aside, written_aside
-from reelbench.registry.yaml_text import LOADER, read_mapping
 
 OTHER_CONFIG = "reelbench"
 """Name of our configuration where the repository has a default one of its own."""

@@ -7,13 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.data import hub, loading
+from reelbench.data.hub_write import FileChanges, Head, Repository, differs
+from reelbench.data.passing_on import why_withheld
 from reelbench.hub_cards import material, merge
 from reelbench.hub_cards.counts import Labels
-from reelbench.registry.data import hub, loading, sources
-from reelbench.registry.data.hub_write import FileChanges, Head, Repository, differs
-from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
+from reelbench.registry.splits import user_data
 
 TITLE = "Reelbench: dataset card"
 _DESCRIPTION = (
@@ -82,7 +83,7 @@ def push(
     with repository.errors_in_one_line():
         target = _target(repository, options)
     rows: dict[str, loading.SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
-    if options.with_data and sources.user_data(spec, data) is not None:
+    if options.with_data and user_data(spec, data) is not None:
         rows = material.locate_splits(spec, data)
     elif options.with_data:
         rows = {split: loading.locate(spec.id, split) for split in spec.splits}

@@ -6,12 +6,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json
+from reelbench.base.values import is_number, is_object
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.model_names import read_model_name
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json
-from reelbench.registry.values import is_number, is_object
 
 VoteRule = Literal["majority", "mean", "median"]
 

@@ -8,6 +8,9 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
 from typing import cast
 
+from reelbench.base import settings
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.progress import Bar, Show, no_bar, no_show
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.panel import Panel
 from reelbench.judges.prompting import PromptSet, load_prompts
@@ -15,9 +18,6 @@ from reelbench.judges.verdicts import Judge, Judged, Verdict, is_judged
 from reelbench.llm import loop
 from reelbench.llm.budget import Budget
 from reelbench.llm.runner import Runner
-from reelbench.registry import settings
-from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.progress import Bar, Show, no_bar, no_show
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.yaml_text import read_mapping
+from reelbench.base.errors import InputError
+from reelbench.base.yaml_text import read_mapping
 
 
 @dataclass(frozen=True, slots=True)

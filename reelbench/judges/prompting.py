@@ -22,15 +22,15 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
+from reelbench.base import settings
+from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError
+from reelbench.base.files import valid_text
+from reelbench.base.settings import home
+from reelbench.data.download import download
 from reelbench.llm.ask_result import Again, Read
 from reelbench.llm.messages import Message
-from reelbench.registry import settings
-from reelbench.registry.data.download import download
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
-from reelbench.registry.files import valid_text
 from reelbench.registry.prompts import judge_folder
 from reelbench.registry.records import Item
-from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 GITHUB_RAW = settings.GITHUB_RAW.default

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError
+from reelbench.data import loading, ownership
 from reelbench.leaderboard.mismatches import listing
 from reelbench.registry import discovery, rows
-from reelbench.registry.data import loading, ownership
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Item, Result, Sample
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, Macro
+from reelbench.registry.splits import MINI, upstream_split
 from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.value_bounds import is_few
 
@@ -42,7 +43,7 @@ class KnownRows:
         """
         here = discovery.specs().get(result.benchmark.id)
         split, stated = result.benchmark.split, result.benchmark.questions_sha256
-        if here is None or loading.upstream_split(here, split) not in here.splits:
+        if here is None or upstream_split(here, split) not in here.splits:
             return None
         rows_here = self.rows(here, split)
         if rows_here is None or here.package or stated is None:
@@ -167,7 +168,7 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
 
 def _other_split(spec: BenchmarkSpec, split: str, ids: Iterable[str]) -> str | None:
     wanted, known = set(ids), KnownRows()
-    for name in (*spec.splits, loading.MINI, *(f"{loading.MINI}_{name}" for name in spec.splits)):
+    for name in (*spec.splits, MINI, *(f"{MINI}_{name}" for name in spec.splits)):
         with suppress(ReelbenchError):
             if name != split and wanted & (known.rows(spec, name) or {}).keys():
                 return name

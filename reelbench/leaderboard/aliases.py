@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import InputError
+from reelbench.base.yaml_text import read_mapping
 from reelbench.pages.shell_page import page_asset
-from reelbench.registry.errors import InputError
-from reelbench.registry.yaml_text import read_mapping
 
 FILE = "aliases.yaml"
 

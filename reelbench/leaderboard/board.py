@@ -7,6 +7,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import sha256_of_names
+from reelbench.base.workers import ALONE, Workers
 from reelbench.leaderboard import aliases, community, entries, first_filed, overall, ranking, store, trust, withheld
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
@@ -18,11 +21,8 @@ from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.trust import BoardSettings
 from reelbench.leaderboard.withheld import Table
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import sha256_of_names
 from reelbench.registry.records import Result
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import aggregation
 from reelbench.scoring.shortcuts import Shortcuts, column_of, shortcuts
 from reelbench.scoring.value_bounds import is_left_out, with_unscored_at

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
 
+from reelbench.base.errors import InputError
 from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.entries import RankingGroup, run_entry
 from reelbench.leaderboard.identity import answers_key
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, comparison, result_files

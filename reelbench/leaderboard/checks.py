@@ -6,15 +6,15 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import AwareDatetime, ValidationError
 
+from reelbench.base.base_record import Later, Name, Record
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json
 from reelbench.judges.identity import judges_under_several_ids, other_than_requested
 from reelbench.leaderboard import against_data
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.rejudge import Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Later, Name, Record
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json
 from reelbench.registry.records import Result
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import answers, result_files

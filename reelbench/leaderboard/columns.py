@@ -6,11 +6,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
+from reelbench.base.errors import InputError
+from reelbench.base.yaml_text import read_mapping
 from reelbench.leaderboard.board import Board, make
 from reelbench.leaderboard.entries import BoardEntry
 from reelbench.pages.shell_page import page_asset
-from reelbench.registry.errors import InputError
-from reelbench.registry.yaml_text import read_mapping
 
 Type = Literal["text", "integer", "number", "boolean"]
 

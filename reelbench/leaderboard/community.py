@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pydantic import Field
 
+from reelbench.base.errors import InputError
+from reelbench.base.files import write_json
+from reelbench.data import hub
 from reelbench.leaderboard.checks import read_own
-from reelbench.registry.data import hub
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_json
 from reelbench.registry.records import Record
 from reelbench.registry.spec import BenchmarkSpec, HubFile
 

@@ -10,13 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from reelbench.base.files import read_text
 from reelbench.judges.identity import judge_as_answered, other_than_requested
 from reelbench.leaderboard.community import Community
 from reelbench.leaderboard.standing import Standing, bound_in_words, of_runs, standing, stated_score
 from reelbench.leaderboard.store import StoredResult, refusal_of
-from reelbench.registry.data import loading
-from reelbench.registry.files import read_text
-from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import (
     BASELINE_ADAPTER,
@@ -28,7 +26,9 @@ from reelbench.registry.records import (
     Sample,
     SettingsRecord,
 )
+from reelbench.registry.sampling import SUBTITLED
 from reelbench.registry.spec import BenchmarkSpec, Mean, MeanOf, Metric
+from reelbench.registry.splits import is_mini
 from reelbench.scoring import calibration_file, result_files, runs
 from reelbench.stats import intervals
 
@@ -94,7 +94,7 @@ class RankingGroup:
     @property
     def mini(self) -> bool:
         """Whether it is on the mini data, which is for trying things out."""
-        return loading.is_mini(self.split)
+        return is_mini(self.split)
 
 
 _APART = {"fine-tuned", "tools"}

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import read_json
 from reelbench.leaderboard.checks import CHECK_FILE, Check, read_check
 from reelbench.leaderboard.trust import BoardSettings
 from reelbench.registry import discovery
 from reelbench.registry.declaration import scoring_sha256
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import read_json
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import BenchmarkRecord, Data, Result
 from reelbench.registry.spec import BenchmarkSpec

@@ -13,11 +13,11 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any
 
+from reelbench.base.errors import BLANK
+from reelbench.base.values import texts_in
 from reelbench.judges.identity import NOT_STATED, returned_ids, single_judges
-from reelbench.registry.errors import BLANK
 from reelbench.registry.records import BASELINE_ADAPTER, PEOPLE_ADAPTER, JudgeRecord, Result
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import texts_in
 from reelbench.tasks import about as abouts
 
 LONGEST = 200

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from reelbench.base.files import open_aside
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry
 from reelbench.leaderboard.exports import tables
 from reelbench.pages.svg import COLOURS, GRID, INK, SOFT
-from reelbench.registry.files import open_aside
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.spec import Metric
 

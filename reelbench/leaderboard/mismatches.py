@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reelbench.registry.errors import InputError, first_of
+from reelbench.base.errors import InputError, first_of
 from reelbench.registry.records import Metrics
 
 TOLERANCE = 1e-9

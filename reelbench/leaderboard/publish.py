@@ -14,16 +14,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from reelbench.base.errors import InputError, ReelbenchError, number_of
+from reelbench.base.files import read_text, write_json, write_text
+from reelbench.data import hub
+from reelbench.data.hub_write import FileChanges, Head, Repository, RepoType, differs
+from reelbench.data.passing_on import why_withheld
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, community, site, store, withheld
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.checks import CHECK_FILE, read_check
 from reelbench.pages.shell_page import page_asset
-from reelbench.registry.data import hub
-from reelbench.registry.data.hub_write import FileChanges, Head, Repository, RepoType, differs
-from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import InputError, ReelbenchError, number_of
-from reelbench.registry.files import read_text, write_json, write_text
 from reelbench.scoring import result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]

@@ -16,16 +16,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
+from reelbench.base import bounds
+from reelbench.base.bounded import Bounds, EndedError, OverrunError, run_bounded
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.settings import home
+from reelbench.base.workers import ALONE
+from reelbench.data import hub
+from reelbench.data.hub import RemoteFile
+from reelbench.data.hub_write import Repository, differs
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
-from reelbench.registry import bounds
-from reelbench.registry.bounded import Bounds, EndedError, OverrunError, run_bounded
-from reelbench.registry.data import hub
-from reelbench.registry.data.hub import RemoteFile
-from reelbench.registry.data.hub_write import Repository, differs
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.settings import home
-from reelbench.registry.workers import ALONE
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 

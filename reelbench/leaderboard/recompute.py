@@ -14,22 +14,23 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import get_args
 
+from reelbench.base import bounds
+from reelbench.base.errors import InputError, cut_in_the_middle, first_line, first_of
+from reelbench.base.files import sha256_of, sha256_of_names
 from reelbench.judges.verdicts import is_judged
 from reelbench.leaderboard import against_data, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import Check, Stated
 from reelbench.leaderboard.mismatches import SHOWN, MismatchError, listing, metric_mismatches, score_mismatches
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again
-from reelbench.registry import bounds, discovery
-from reelbench.registry.data import loading
+from reelbench.registry import discovery
 from reelbench.registry.declaration import scoring_sha256
-from reelbench.registry.errors import InputError, cut_in_the_middle, first_line, first_of
-from reelbench.registry.files import sha256_of, sha256_of_names
-from reelbench.registry.frames.sampling import FrameSampling
 from reelbench.registry.reasons import OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Metrics, Result, Sample
 from reelbench.registry.rows import Row
+from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.splits import upstream_split
 from reelbench.scoring import aggregation, answers, calibration_file, candidates, cognitive_profile, result_files
 from reelbench.scoring.videos import media_record
 
@@ -123,7 +124,7 @@ def mismatches(
 def _spec(folder: Path, result: Result) -> BenchmarkSpec:
     spec = discovery.spec_of(result.benchmark)
     split = result.benchmark.split
-    if loading.upstream_split(spec, split) not in spec.splits:
+    if upstream_split(spec, split) not in spec.splits:
         raise MismatchError(f"{folder}: {spec.id} has no split {split!r}; it has {', '.join(spec.splits)}")
     today = discovery.specs().get(spec.id, spec).version
     if result.benchmark.version != today:
@@ -160,7 +161,7 @@ class _Recomputed:
         self._rows = rows_here or {}
         self._result = result
         self._split = result.benchmark.split
-        self._hidden = spec.splits[loading.upstream_split(spec, self._split)].hidden_answers
+        self._hidden = spec.splits[upstream_split(spec, self._split)].hidden_answers
         self._reasons = aggregation.reasons(spec, hidden=self._hidden)
         if result.judge is None:
             self._reasons -= OF_JUDGE - {Reason.JUDGE_UNAVAILABLE}

@@ -11,11 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base.base_record import Record
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.judges.verdicts import is_judged, needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows, as_asked
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Record
-from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files

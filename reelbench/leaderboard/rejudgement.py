@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from reelbench.base.errors import InputError
+from reelbench.base.progress import Bar, no_bar
 from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.judge_run import judge_items, judge_of
@@ -26,8 +28,6 @@ from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.trust import Filing
 from reelbench.llm.budget import Budget
-from reelbench.registry.errors import InputError
-from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Item
 from reelbench.registry.spec import BenchmarkSpec, Corpus

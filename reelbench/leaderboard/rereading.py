@@ -7,8 +7,8 @@ what the same answers come to today; its folder stays as it is.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reelbench.base.lazy import import_object
 from reelbench.judges.verdicts import is_judged
-from reelbench.registry.data.loading import import_object
 from reelbench.registry.decoding import Answering
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Result, Sample, SettingsRecord

@@ -16,6 +16,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import InputError, ReelbenchError, installing
+from reelbench.base.files import read_text, remove_leftovers, replacing_folder
+from reelbench.base.workers import ALONE, Workers
+from reelbench.data.passing_on import why_withheld
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
@@ -23,14 +27,10 @@ from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count,
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
-from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import InputError, ReelbenchError, installing
-from reelbench.registry.files import read_text, remove_leftovers, replacing_folder
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
-from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import cognitive_profile, result_files
 
 SHARED = ("elements", "shell", "marks", "plots")

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from reelbench.base.files import sha256_of_names
 from reelbench.judges.identity import judges_under_several_ids
 from reelbench.leaderboard import rereading
 from reelbench.leaderboard.store import StoredResult
-from reelbench.registry.files import sha256_of_names
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
 from reelbench.registry.spec import Metric

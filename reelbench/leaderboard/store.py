@@ -21,6 +21,10 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from reelbench.base.errors import InputError, ReelbenchError, first_line
+from reelbench.base.files import is_aside, replacing_folder, sha256_of
+from reelbench.base.values import texts_in, without_folders
+from reelbench.base.workers import ALLOTTED, ALONE, Workers
 from reelbench.leaderboard import checks, trust
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
@@ -32,13 +36,9 @@ from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.trust import Filing
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import is_aside, replacing_folder, sha256_of
 from reelbench.registry.records import About, Metrics, Result
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import texts_in, without_folders
-from reelbench.registry.workers import ALLOTTED, ALONE, Workers
 from reelbench.scoring import aggregation, calibration_file, result_files
 from reelbench.tasks import about as abouts
 

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import entries, identity, ranking, store, trust
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, known_spec, read_check
@@ -22,7 +23,6 @@ from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.leaderboard.store import Added
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files

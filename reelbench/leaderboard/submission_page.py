@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from importlib.metadata import version
 
+from reelbench.base.errors import cut_in_the_middle, number_of, printable
+from reelbench.base.text_tables import interval, number, p_value
 from reelbench.leaderboard.submission import Report, SubmittedResult
 from reelbench.pages.markdown import table
-from reelbench.registry.errors import cut_in_the_middle, number_of, printable
-from reelbench.registry.text_tables import interval, number, p_value
 
 LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""

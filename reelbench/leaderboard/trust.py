@@ -8,15 +8,15 @@ from pathlib import Path
 
 from pydantic import Field
 
+from reelbench.base.base_record import Record, record_of
+from reelbench.base.files import read_json, read_text, sha256_of
+from reelbench.base.yaml_text import read_mapping
 from reelbench.judges.identity import returned_ids, single_judges
 from reelbench.leaderboard import aliases, checks, identity
 from reelbench.leaderboard.checks import CHECK_FILE, Check
 from reelbench.registry import discovery
-from reelbench.registry.base_record import Record, record_of
 from reelbench.registry.declaration import scoring_sha256
-from reelbench.registry.files import read_json, read_text, sha256_of
 from reelbench.registry.records import BenchmarkRecord, JudgeRecord
-from reelbench.registry.yaml_text import read_mapping
 from reelbench.scoring import result_files
 
 FILE = "settings.yaml"

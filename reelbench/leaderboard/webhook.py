@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import AliasPath, BaseModel, Field, ValidationError
 
+from reelbench.base import bounded
+from reelbench.base.bounded import Bounds
+from reelbench.base.errors import ReelbenchError, cut_in_the_middle, first_line, printable
 from reelbench.leaderboard.pull_request import PullRequests
-from reelbench.registry import bounded, discovery
-from reelbench.registry.bounded import Bounds
-from reelbench.registry.errors import ReelbenchError, cut_in_the_middle, first_line, printable
+from reelbench.registry import discovery
 
 if TYPE_CHECKING:
     from aiohttp import web

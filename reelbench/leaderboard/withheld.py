@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 from pydantic import create_model
 
+from reelbench.base.files import read_json, read_text, write_text
 from reelbench.leaderboard import aliases, trust
 from reelbench.leaderboard.checks import Check, read_own
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.leaderboard.ranking import Noise, PairedDifference
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry import discovery
-from reelbench.registry.files import read_json, read_text, write_text
 from reelbench.registry.records import Record, Result
 
 FOLDER = "withheld"

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
+from reelbench.base import bounds, settings
+from reelbench.base.credentials import refuse_in_words, refuse_secrets, without
+from reelbench.base.errors import InputError
+from reelbench.base.settings import home
 from reelbench.llm.defaults import CACHE_FILE, CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
 from reelbench.llm.model_names import LOCAL, PROVIDERS
-from reelbench.registry import bounds, settings
-from reelbench.registry.credentials import refuse_in_words, refuse_secrets, without
-from reelbench.registry.errors import InputError
-from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from reelbench.llm.store import StoredReply

@@ -16,6 +16,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Self
 
+from reelbench.base import settings
+from reelbench.base.errors import ReelbenchError, visible
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import (
     BUDGET,
@@ -43,8 +45,6 @@ from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import Claimed, Limit
-from reelbench.registry import settings
-from reelbench.registry.errors import ReelbenchError, visible
 
 _SHORT_REPLY = 64  # tokens
 _LONGEST_FACT = 200

@@ -17,10 +17,10 @@ from functools import partial
 from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
+from reelbench.base.errors import ReelbenchError, number_of
+from reelbench.base.settings import home
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import AwayError, SqlStore, StoredReply
-from reelbench.registry.errors import ReelbenchError, number_of
-from reelbench.registry.settings import home
 
 if TYPE_CHECKING:
     from pathlib import Path

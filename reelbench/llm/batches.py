@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.cache import stored_now
 from reelbench.llm.client import (
@@ -30,7 +31,6 @@ from reelbench.llm.client import (
 )
 from reelbench.llm.messages import Message, body_of
 from reelbench.llm.store import SqlStore, StoredBatch, StoredReply
-from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 MOST_REQUESTS = 50_000
 """Requests in one batch, the server's limit."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base import settings
 from reelbench.llm.store import Limit
-from reelbench.registry import settings
 
 if TYPE_CHECKING:
     from reelbench.llm.cache import ReplyCache

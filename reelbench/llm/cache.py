@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from reelbench.base.errors import ReelbenchError, number_of
 from reelbench.llm.ask_options import AskOptions, cache_place
 from reelbench.llm.away_store import opened_patiently
 from reelbench.llm.defaults import CACHE_PATIENCE
@@ -32,7 +33,6 @@ from reelbench.llm.pacing import Pacer
 from reelbench.llm.reply import Reply
 from reelbench.llm.sqlite_store import EDITED, SqliteStore
 from reelbench.llm.store import Claimed, SqlStore, StoredReply, is_address
-from reelbench.registry.errors import ReelbenchError, number_of
 
 _T = TypeVar("_T")
 ItemT = TypeVar("ItemT")

@@ -19,14 +19,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError
+from reelbench.base.files import valid_text
+from reelbench.base.values import is_array, is_object
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.messages import Message, body_of
 from reelbench.llm.model_names import PROVIDERS
 from reelbench.llm.reply import Reply
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import valid_text
-from reelbench.registry.values import is_array, is_object
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
+from reelbench.base.attachment import Attachment
+from reelbench.base.errors import InputError, installing
 from reelbench.llm.client import MAX_BYTES, ChatClient, one_line, reply_in
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
-from reelbench.registry.attachment import Attachment
-from reelbench.registry.errors import InputError, installing
 
 _SETTINGS = {
     name: name for name in ("temperature", "top_p", "top_k", "seed", "media_resolution", "thinking_config")

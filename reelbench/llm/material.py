@@ -14,9 +14,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_text, valid_text
 from reelbench.llm.messages import Attachment, Message
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_text, valid_text
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reelbench.registry.attachment import Attachment
+from reelbench.base.attachment import Attachment
 
 Message = dict[str, Any]
 """`role` and `content`; the content is a str, or a list of str and `Attachment`."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError
+from reelbench.base import settings
+from reelbench.base.errors import InputError
 
 LOCAL = "hf:"
 """How the name of a model begins that is loaded in this process, in the place of a server's."""

@@ -11,8 +11,8 @@ import threading
 from contextlib import ExitStack, suppress
 from typing import Any, TypeAlias
 
+from reelbench.base.errors import InputError, ReelbenchError, first_line, installing
 from reelbench.llm.store import AwayError, Ran, SqlStore, Step, tables
-from reelbench.registry.errors import InputError, ReelbenchError, first_line, installing
 
 SCHEMA = 1
 LEASE = 20.0

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from reelbench.base import containment
+from reelbench.base.errors import InputError, first_line, installing
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.client import ChatClient, RejectedError
 from reelbench.llm.gemini import GeminiClient
 from reelbench.llm.messages import Message
 from reelbench.llm.model_names import LOCAL
 from reelbench.llm.reply import Reply
-from reelbench.registry import containment
-from reelbench.registry.errors import InputError, first_line, installing
 
 _MAX_TOKENS = 256
 _TAKEN = ("max_tokens", "temperature", "top_p")

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from reelbench.registry.base_record import wrong_fields
-from reelbench.registry.errors import first_of
-from reelbench.registry.values import is_object
+from reelbench.base.base_record import wrong_fields
+from reelbench.base.errors import first_of
+from reelbench.base.values import is_object
 
 MAX_CHARACTERS = 200_000
 """Longest reply that is read."""

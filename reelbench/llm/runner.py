@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
+from reelbench.base.errors import PendingError, ReelbenchError
+from reelbench.base.progress import Show, no_show
 from reelbench.llm.ask_result import PENDING
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Tally
-from reelbench.registry.errors import PendingError, ReelbenchError
-from reelbench.registry.progress import Show, no_show
 
 WINDOW = 2048
 """Items held at once: bounds memory, and lets work go on behind one slow reply."""

@@ -19,11 +19,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import is_alive
 from reelbench.llm.defaults import CACHE_FILE
 from reelbench.llm.reply import REPLY_FIELDS, checksum
 from reelbench.llm.store import AT_ONCE, Ran, SqlStore, Step, StoredReply, tables
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import is_alive
 
 SCHEMA = 4
 """1: Reelbench 0.1.0. 2: reasoning and cached tokens, seconds, checksum. 3: batches. 4: replies that may have been

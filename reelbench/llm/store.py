@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.progress import Show, no_show
 from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply, values_of
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.progress import Show, no_show
 
 AT_ONCE = 1000
 """Rows read, or keys asked for, in one query."""

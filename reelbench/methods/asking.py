@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError, number_of
+from reelbench.base.workers import usable_cores
+from reelbench.data.loading import find_split
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions, takes_completion_limit
 from reelbench.llm.ask_result import UNPARSABLE, AskResult, Outdated, unfinished
@@ -18,22 +21,19 @@ from reelbench.llm.messages import Message
 from reelbench.llm.runner import Runner
 from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
-from reelbench.registry.data.loading import find_split
 from reelbench.registry.decoding import Candidates
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
-from reelbench.registry.frames.ahead import PAUSE_S, Ahead, Waits, by_video
-from reelbench.registry.frames.sampling import MOST_FRAMES, FrameSampling
-from reelbench.registry.frames.shown import Shown
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import ModelRecord
 from reelbench.registry.rows import Row, in_words, timing
+from reelbench.registry.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.strata import Strata
-from reelbench.registry.workers import usable_cores
 from reelbench.tasks import about as abouts
 from reelbench.tasks.earlier import EarlierResult, most_returned
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
+from reelbench.video.ahead import PAUSE_S, Ahead, Waits, by_video
+from reelbench.video.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from typing import Any
 from lmms_eval.api.instance import Instance
 from lmms_eval.api.model import lmms
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.rows import LETTERS
 
 KINDS = ("whole_video", "first_option", "echo", "random")

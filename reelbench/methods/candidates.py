@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json_or_jsonl, valid_text
+from reelbench.base.values import is_id
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl, valid_text
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Metrics, MetricValue, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.rows import UNTIMED
 from reelbench.registry.spec import Corpus
-from reelbench.registry.values import is_id
 from reelbench.scoring import aggregation, result_files
 from reelbench.scoring.candidates import best, majority, pass_at
 from reelbench.stats.intervals import mean_over_clusters

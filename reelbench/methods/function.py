@@ -6,15 +6,15 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import first_line
+from reelbench.base.files import valid_text
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
-from reelbench.registry.errors import first_line
-from reelbench.registry.files import valid_text
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.shown import Shown
 from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row, timing
+from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.score import Evaluation, Options, record_of_model
 from reelbench.tasks.submissions import Prediction, answered
+from reelbench.video.shown import Shown
 
 ADAPTER = "reelbench-function"
 """What a record of such answers has for lmms-eval's adapter."""

@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reelbench.base.errors import ReelbenchError, number_of
 from reelbench.llm.ask_result import Outdated
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import moment
 from reelbench.llm.client import NotServedError, TransientError, one_line
 from reelbench.llm.messages import Message
 from reelbench.llm.store import StoredReply
-from reelbench.registry.errors import ReelbenchError, number_of
 from reelbench.registry.records import AskedRecord
 from reelbench.registry.rows import Row
 

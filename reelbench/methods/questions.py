@@ -7,22 +7,22 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
-from reelbench.registry.base_record import LARGEST
-from reelbench.registry.data.loading import locate
+from reelbench.base.base_record import LARGEST
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.data.loading import locate
 from reelbench.registry.decoding import Candidates
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.shown import Shown, show, sound
-from reelbench.registry.media.library import Library, Missing, where_looked
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.question_files import QuestionIds, Translations
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord
 from reelbench.registry.rows import CLIP, VIDEOS, Row
+from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 from reelbench.tasks.submissions import Prediction, Questions, frames_given, join, reference_of
+from reelbench.video.library import Library, Missing, where_looked
+from reelbench.video.shown import Shown, show, sound
 
 MISSING = Prediction(None, reason=Reason.MEDIA_MISSING)
 """In the place of an answer, where the question's video is not here."""

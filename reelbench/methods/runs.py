@@ -6,11 +6,11 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from reelbench.base.errors import InputError
+from reelbench.base.files import write_json
 from reelbench.llm.ask_options import AskOptions
 from reelbench.methods import asking
 from reelbench.methods.questions import QuestionSet
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_json
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.scoring import aggregation, result_files, runs

@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import valid_text, write_jsonl
+from reelbench.base.languages import language_of
+from reelbench.base.progress import Bar, no_bar
+from reelbench.data.loading import locate
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.material import mark_pieces
 from reelbench.llm.runner import Runner
 from reelbench.registry import question_files
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import valid_text, write_jsonl
-from reelbench.registry.languages import language_of
-from reelbench.registry.media.library import Library
-from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
+from reelbench.video.library import Library
 
 TranslatedQuestions = dict[tuple[str, str], str]
 """(id, language) -> question."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reelbench.registry.errors import printable
+from reelbench.base.errors import printable
 
 # An underscore within a word marks nothing.
 _SIGNS = re.compile(r"[\\`*\[\]~]|!(?=\[)|(?<![^\W_])_|_(?![^\W_])")

@@ -1,23 +1,21 @@
-"""What a benchmark is and where its data lies: specs, sources, normalised rows, media, frames, records.
+"""What a benchmark is: specs, `benchmark.yaml`, rows, records, reasons, metrics, presets, and how they are found.
 
-`registry.load("rextime", "val")` gives a split's rows, `registry.get("rextime")` its spec, `registry.specs()` all of
-them.
+`registry.get("rextime")` gives a benchmark's spec, `registry.specs()` all of them.
+
+This room imports `base` alone. It reads declarations and holds values to them; it never fetches, decodes or scores.
 """
 
 from typing import TYPE_CHECKING
 
-from reelbench.registry.lazy import names_of
+from reelbench.base.lazy import names_of
 
 if TYPE_CHECKING:
-    from reelbench.registry.data.loading import load, locate
     from reelbench.registry.discovery import get, specs
 
-__all__ = ["get", "load", "locate", "specs"]
+__all__ = ["get", "specs"]
 
-# On demand, so that a module that needs only an error class does not pay for pydantic and the specs.
-__getattr__ = names_of(
-    __name__, {"reelbench.registry.data.loading": ("load", "locate"), "reelbench.registry.discovery": ("get", "specs")}
-)
+# On demand, so that a module that needs only an error class does not pay for the specs.
+__getattr__ = names_of(__name__, {"reelbench.registry.discovery": ("get", "specs")})
 
 
 def __dir__() -> list[str]:

@@ -19,12 +19,12 @@ from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, get_args
 
-from reelbench.registry import bounds, settings
-from reelbench.registry.containment import contained
-from reelbench.registry.data.mapped_rows import ANSWERS, PLACE, is_number_text
-from reelbench.registry.data.sources import expected_files
-from reelbench.registry.errors import InputError, cut_in_the_middle
-from reelbench.registry.files import read_json, read_text
+from reelbench.base import bounds, settings
+from reelbench.base.containment import contained
+from reelbench.base.errors import InputError, cut_in_the_middle
+from reelbench.base.files import read_json, read_text
+from reelbench.base.values import is_array, is_object
+from reelbench.registry.mapping_words import ANSWERS, PLACE, is_number_text
 from reelbench.registry.metrics import Grouped, Mean, MeanOf, Metric, UnitName
 from reelbench.registry.rows import ALSO, ASKED, CLIP, DURATION, FPS, GROUP, KIND_COLUMNS, OPTIONAL, VIDEOS
 from reelbench.registry.spec import (
@@ -44,7 +44,7 @@ from reelbench.registry.spec import (
     TaskSpec,
     UrlFile,
 )
-from reelbench.registry.values import is_array, is_object
+from reelbench.registry.splits import expected_files
 
 NAME = "benchmark.yaml"
 ENTRY_POINTS = "reelbench.benchmarks"
@@ -171,7 +171,7 @@ def parse(path: Path) -> Block:
     """Read the YAML of a file as a mapping; InputError names the line of what is wrong."""
     import yaml  # here: 20 ms that only who has such files pays
 
-    from reelbench.registry.yaml_text import LOADER, check
+    from reelbench.base.yaml_text import LOADER, check
 
     bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.SETTINGS_BYTES)
     text = read_text(path)

@@ -12,9 +12,9 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from reelbench.registry import bounds
+from reelbench.base import bounds
+from reelbench.base.errors import InputError, first_line
 from reelbench.registry.benchmark_file import FORMATS, our_room
-from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
 
 _TEXTS = ("id", "title", "version", "summary", "homepage", "license", "citation", "languages", "row_kind", "twin")

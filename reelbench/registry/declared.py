@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from types import UnionType
 from typing import Any, Literal, Union, dataclass_transform, get_args, get_origin
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.values import is_array, is_object
+from reelbench.base.errors import InputError
+from reelbench.base.values import is_array, is_object
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.spec import TaskSpec
 
 MOST_CANDIDATES = 64

@@ -11,16 +11,17 @@ A result on a benchmark of the last two kinds brings its declaration along: `spe
 import json
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.registry import benchmark_file, prompts, settings
+from reelbench.base import process_state, settings
+from reelbench.base.errors import InputError, ReelbenchError, first_line
+from reelbench.registry import benchmark_file, prompts
 from reelbench.registry.declaration import declared_benchmark, scoring_sha256
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
 if TYPE_CHECKING:
@@ -124,6 +125,19 @@ def opened_files() -> list[str]:
         return []
     files = (spec.file for spec in _registry.specs.values() if not spec.package)
     return [file for file in files if file and os.path.isfile(file)]  # noqa: PTH113 - a folder may be gone by now
+
+
+def open_files(files: Sequence[str]) -> None:
+    """Open the benchmarks that another process has opened: what its user named by a path is known to its workers."""
+    if not files:
+        return
+    known = {spec.file for spec in specs().values()}
+    for file in files:
+        if file not in known:
+            open_file(file)
+
+
+process_state.register(opened_files, open_files)
 
 
 def specs() -> Mapping[str, BenchmarkSpec]:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reelbench.registry.files import read_json
+from reelbench.base.files import read_json
+from reelbench.base.values import is_object
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import is_object
 
 FILE = "parity.json"
 

@@ -5,11 +5,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_text
-from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_text
+from reelbench.base.values import is_number, is_object, is_whole
 from reelbench.registry.records import PresetRecord, PresetValue
-from reelbench.registry.values import is_number, is_object, is_whole
+from reelbench.registry.sampling import FrameSampling
 
 SAMPLING = ("temperature", "top_p", "top_k", "repetition_penalty", "presence_penalty", "seed")
 
@@ -32,7 +32,7 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 def shipped() -> dict[str, PresetRecord]:
     """Return the presets that come with Reelbench, by name."""
-    from reelbench.registry.yaml_text import read_mapping
+    from reelbench.base.yaml_text import read_mapping
 
     text = resources.files("reelbench.registry").joinpath("presets.yaml").read_text(encoding="utf-8")
     return {name: _preset(name, entry, "presets.yaml") for name, entry in read_mapping(text, "presets.yaml").items()}
@@ -40,7 +40,7 @@ def shipped() -> dict[str, PresetRecord]:
 
 def preset(named: str) -> PresetRecord:
     """Return a preset of ours, or of a YAML file with `values` (and `about`); InputError where that is wrong."""
-    from reelbench.registry.yaml_text import read_mapping
+    from reelbench.base.yaml_text import read_mapping
 
     known = shipped()
     if named in known:

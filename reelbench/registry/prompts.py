@@ -9,8 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from string import Formatter
 
-from reelbench.registry import bounds, rows
-from reelbench.registry.errors import InputError, first_line
+from reelbench.base import bounds
+from reelbench.base.errors import InputError, first_line
+from reelbench.registry import rows
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 

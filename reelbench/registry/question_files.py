@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl, read_jsonl, read_text, sha256_of, sha256_of_names, write_text
-from reelbench.registry.languages import language_of
+from reelbench.base import settings
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json_or_jsonl, read_jsonl, read_text, sha256_of, sha256_of_names, write_text
+from reelbench.base.languages import language_of
+from reelbench.base.values import is_array, is_id, is_object
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import is_array, is_id, is_object
 
 log = logging.getLogger("reelbench")
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from reelbench.registry import bounds
-from reelbench.registry.base_record import LARGEST, Amount, Count, Free, Later, Name, OptionScore, Plain, Record, absent
-from reelbench.registry.credentials import without_secrets
+from reelbench.base import bounds
+from reelbench.base.base_record import LARGEST, Amount, Count, Free, Later, Name, OptionScore, Plain, Record, absent
+from reelbench.base.credentials import without_secrets
 from reelbench.registry.reasons import Reason
 
 RESULT_SCHEMA = 1  # version of both records; a change that a reader must know about raises it

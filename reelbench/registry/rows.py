@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry import tables
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl
+from reelbench.base import tables
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json_or_jsonl
+from reelbench.base.values import describe, is_array, is_id, is_number, is_object
 from reelbench.registry.spec import BenchmarkSpec, Column
-from reelbench.registry.values import describe, is_array, is_id, is_number, is_object
 
 if TYPE_CHECKING:
     from datasets import Features

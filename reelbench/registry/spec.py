@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
+from reelbench.base.errors import InputError
 from reelbench.registry.declared import Declared
-from reelbench.registry.errors import InputError
 from reelbench.registry.metrics import Corpus, Grouped, Macro, Mean, MeanOf, Metric  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 Split = str
@@ -96,7 +96,7 @@ class SplitSpec(Declared):
     """Files read after the source's first, all of them: of its Hub repository, or beside its file or address."""
     owners_files: tuple[str, ...] = ()  # sha256 of the owners' files, where their bytes are known
     owners_rows: str | None = None
-    """sha256 over the owners' rows (`registry.data.ownership.rows_sha256`), whatever format a file of them has."""
+    """sha256 over the owners' rows (`data.ownership.rows_sha256`), whatever format a file of them has."""
     hidden_answers: bool = False  # True where only the owners' server can score it
     answers_kept: bool = False  # True where the rows have the answers, and nothing that tells one is passed on
     submit_to: str = ""  # where the owners take submissions of it

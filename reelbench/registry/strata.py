@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.rows import Row, facets
 from reelbench.registry.spec import BenchmarkSpec
 

@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
+from reelbench.base.progress import Bar, no_bar
 from reelbench.judges.verdicts import Judged, Verdict, is_judged
-from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import NO_ANSWER, OF_JUDGE, UNANSWERED, Reason
 from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
 from reelbench.registry.rows import GROUP

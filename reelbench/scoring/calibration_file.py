@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from reelbench.registry.base_record import Name, Record, record_of
-from reelbench.registry.files import read_json, write_text
+from reelbench.base.base_record import Name, Record, record_of
+from reelbench.base.files import read_json, write_text
 from reelbench.registry.records import Sample, Score
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.judge_agreement import Ratings

@@ -14,9 +14,9 @@ from itertools import combinations
 from math import comb
 from typing import Literal
 
+from reelbench.base.languages import words
 from reelbench.judges.parsing import after_reasoning, parse_score
 from reelbench.judges.verdicts import score_of_votes
-from reelbench.registry.languages import words
 from reelbench.registry.records import Sample
 from reelbench.scoring.answers import patterns
 

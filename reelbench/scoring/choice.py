@@ -7,7 +7,7 @@ task's work, not the scorer's.
 from collections.abc import Mapping
 from typing import Any
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import Item
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry import files
-from reelbench.registry.errors import InputError
+from reelbench.base import files
+from reelbench.base.errors import InputError
+from reelbench.base.values import is_array, is_id, is_object
 from reelbench.registry.spec import BenchmarkSpec, Facet
-from reelbench.registry.values import is_array, is_id, is_object
 
 TARGET = ("Character", "Object", "Place", "Conversation", "Behavior", "Event", "Emotion", "Commonsense")
 CONTENT = ("Identity", "Feature", "Relationship", "Means", "Context", "Sequence", "Causality", "Motivation")

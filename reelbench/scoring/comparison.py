@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.text_tables import Table, p_value
 from reelbench.judges.identity import judge_as_answered, returned_ids, same_model, single_judges
-from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
-from reelbench.registry.text_tables import Table, p_value
 from reelbench.scoring import aggregation, metric_table, value_bounds
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.scoring.value_bounds import is_left_out

@@ -16,7 +16,7 @@ Combining marks stay: in Indic scripts and in Thai they are the vowels.
 import unicodedata
 from functools import lru_cache
 
-from reelbench.registry.languages import DECIMAL_COMMA, NUMBER_SIGNS, ascii_digits, language_of
+from reelbench.base.languages import DECIMAL_COMMA, NUMBER_SIGNS, ascii_digits, language_of
 from reelbench.registry.records import Item
 from reelbench.scoring.answers import patterns, texts
 

@@ -16,7 +16,7 @@ from typing import Any
 import datasets
 import evaluate
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.scoring import choice, exact_match, temporal_span, text_overlap
 
 _TEXT = datasets.Value("string")

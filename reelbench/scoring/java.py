@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, cast
 
-from reelbench.registry.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 
 START_TIMEOUT_S = 600.0
 """Longest wait for a JVM to start and load its tables (6 to 10 s on a laptop's core)."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_text
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, JudgeSpec
 from reelbench.scoring import aggregation, cognitive_profile

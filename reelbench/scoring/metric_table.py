@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from reelbench.registry import text_tables
+from reelbench.base import text_tables
 from reelbench.registry.records import Breakdowns, Counts, Metrics, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.scoring import cognitive_profile

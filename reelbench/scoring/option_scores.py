@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from math import fsum
 from typing import Any
 
-from reelbench.registry.base_record import Likelihood, OptionScore
+from reelbench.base.base_record import Likelihood, OptionScore
+from reelbench.base.errors import InputError
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring import answers
 

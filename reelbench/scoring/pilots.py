@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.metrics import Mean
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Metric

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.scoring.cognitive_profile import COMPONENTS, Tags, is_weak
 from reelbench.stats import intervals

@@ -21,19 +21,20 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-from reelbench.registry import bounds, discovery, files, records
-from reelbench.registry.base_record import record_of
-from reelbench.registry.containment import contained
+from reelbench.base import bounds, files
+from reelbench.base.base_record import record_of
+from reelbench.base.containment import contained
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.settings import FILE_DEFAULTS
+from reelbench.base.values import is_array, is_object
+from reelbench.registry import discovery, records
 from reelbench.registry.declaration import declaration, scoring_sha256
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.media.library import Library
-from reelbench.registry.settings import FILE_DEFAULTS
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import is_array, is_object
 from reelbench.scoring import answers, panel_agreement
 from reelbench.scoring.aggregation import ScoredItems, answered
 from reelbench.scoring.videos import media_record
 from reelbench.stats import intervals
+from reelbench.video.library import Library
 
 log = logging.getLogger("reelbench")
 

@@ -12,8 +12,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from reelbench.registry.frames.sampling import SUBTITLED
 from reelbench.registry.records import Sample, SettingsRecord
+from reelbench.registry.sampling import SUBTITLED
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.aggregation import score_of
 from reelbench.stats.intervals import Estimate, mean_over_clusters

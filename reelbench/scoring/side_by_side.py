@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from reelbench.base.values import is_object
 from reelbench.judges.identity import judge_as_answered
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.values import is_object
 from reelbench.scoring.aggregation import score_of
 
 _NOT_SETTINGS = frozenset(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.scoring.cognitive_profile import COMPONENTS, THINKING, Tags
 from reelbench.stats.agreement import Array, RatioSums, Statistic, Weights, kappa_terms, kappas_of_sums
 from reelbench.stats.alternative_annotator import EPSILON, annotator_test

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring import choice
 

@@ -19,8 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, get_args
 
-from reelbench.registry import files, settings
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.base import files, settings
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.scoring import java
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from reelbench.registry.files import sha256_of_names
+from reelbench.base.files import sha256_of_names
 from reelbench.registry.reasons import NO_VIDEO
 from reelbench.registry.records import MediaRecord, Sample
 

@@ -17,6 +17,9 @@ from importlib import resources
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, get_args
 
+from reelbench.base.errors import InputError
+from reelbench.base.languages import words
+from reelbench.base.progress import Bar, no_bar
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import REJECTED, UNPARSABLE, AskResult, Read
@@ -27,9 +30,6 @@ from reelbench.llm.messages import Message
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.runner import Runner
 from reelbench.methods.candidates import CandidateSet, CandidateTable, with_texts
-from reelbench.registry.errors import InputError
-from reelbench.registry.languages import words
-from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.records import RankerRecord
 from reelbench.scoring import candidates as choice
 from reelbench.scoring import text_overlap

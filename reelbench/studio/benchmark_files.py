@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from reelbench.registry import benchmark_file, containment, datasheet_form, discovery
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import read_json, write_json, write_text
+from reelbench.base import containment
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import read_json, write_json, write_text
+from reelbench.registry import benchmark_file, datasheet_form, discovery
 from reelbench.studio.data_files import studio_data
 
 MadeBy = Literal["moments", "discussion"]

@@ -15,9 +15,9 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from reelbench.base.progress import Bar, no_bar
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError
-from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.spec import JudgeSpec
 from reelbench.scoring.answers import past_reasoning
 

@@ -22,6 +22,11 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reelbench.base.base_record import Record, record_of
+from reelbench.base.errors import InputError, PendingError
+from reelbench.base.files import open_aside, read_json, sha256_of, write_json, write_jsonl, write_text
+from reelbench.base.progress import Show, no_show
+from reelbench.base.yaml_text import read_mapping
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import PENDING, UNPARSABLE
 from reelbench.llm.asker import Asker, RetryCursor
@@ -29,11 +34,6 @@ from reelbench.llm.budget import Budget, Tally
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.messages import Message, estimated_tokens, on_record
 from reelbench.llm.runner import PENDING_SHOWN, Runner
-from reelbench.registry.base_record import Record, record_of
-from reelbench.registry.errors import InputError, PendingError
-from reelbench.registry.files import open_aside, read_json, sha256_of, write_json, write_jsonl, write_text
-from reelbench.registry.progress import Show, no_show
-from reelbench.registry.yaml_text import read_mapping
 from reelbench.scoring.answers import past_reasoning
 from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, join_accounts, to_svg
 

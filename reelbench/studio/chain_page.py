@@ -15,13 +15,13 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError
+from reelbench.base.files import Decoder, read_json, write_text
+from reelbench.base.values import is_array
 from reelbench.llm.reading import beside_dictionary
 from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
-from reelbench.registry.base_record import record_of
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import Decoder, read_json, write_text
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.values import is_array
 from reelbench.studio.discussion import JUDGE
 from reelbench.studio.discussion_files import WrittenQuestion, questions_in
 from reelbench.studio.funnel import StageRecord, TokensRecord

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

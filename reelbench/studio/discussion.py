@@ -16,10 +16,10 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field
 
+from reelbench.base.errors import InputError
+from reelbench.base.files import write_json
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_json
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.studio import bloom
 from reelbench.studio.chain import (

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json, read_json_or_jsonl
 from reelbench.llm.reading import last_dictionary
-from reelbench.registry.base_record import record_of
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_json_or_jsonl
 
 EXPECTED = (
     '{"video", "metadata": {…}, "qa": [{"question", "answer"}], "context": […]}, or MovieChat\'s own JSON, a file of '

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from reelbench.base.base_record import Count, Later, Record
 from reelbench.pages.svg import COLOURS, GRID, SOFT, rectangle, svg_document, text
-from reelbench.registry.base_record import Count, Later, Record
 
 
 class StageRecord(Record):

@@ -15,8 +15,8 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, StrictBool
 
+from reelbench.base.languages import UNSPACED_SCRIPTS
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
-from reelbench.registry.languages import UNSPACED_SCRIPTS
 from reelbench.registry.rows import LETTERS
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts
 from reelbench.studio.chain_rules import GateName, GateRules

@@ -12,10 +12,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import read_jsonl
 from reelbench.llm.reading import UnreadableError, read_model
-from reelbench.registry.base_record import record_of
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import read_jsonl
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.certificate_length import certificates
 from reelbench.studio.chain_rules import Cuts

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from reelbench.registry.base_record import record_of
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json_or_jsonl
 from reelbench.studio.chain_rules import SourceRules
 from reelbench.studio.funnel import DroppedError
 

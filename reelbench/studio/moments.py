@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import write_json, write_jsonl
 from reelbench.llm.reading import read_model
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import write_json, write_jsonl
 from reelbench.studio import moment_pairs, moment_sources
 from reelbench.studio.chain import (
     Chain,

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, computed_field, field_serializer
 
-from reelbench.registry.base_record import record_of
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import read_json_or_jsonl, read_jsonl
-from reelbench.registry.languages import UNSPACED, language_of, words
-from reelbench.registry.progress import Bar, no_bar
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import read_json_or_jsonl, read_jsonl
+from reelbench.base.languages import UNSPACED, language_of, words
+from reelbench.base.progress import Bar, no_bar
+from reelbench.data import loading
 from reelbench.registry.rows import LETTERS, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, cognitive_profile, result_files
@@ -90,7 +90,7 @@ class Dataset:
 
 
 def read_benchmark(name: str, split: str | None = None, data: Path | None = None) -> Dataset:
-    """Read a benchmark's (or one of its tasks') rows; errors as in `registry.data.loading.locate`."""
+    """Read a benchmark's (or one of its tasks') rows; errors as in `data.loading.locate`."""
     located = loading.locate(name, split, data)
     spec, entries = located.spec, list[ProfileRow]()
     for row in located.read():

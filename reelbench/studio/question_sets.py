@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from reelbench.registry.base_record import record_of
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json
-from reelbench.registry.languages import words
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json
+from reelbench.base.languages import words
 from reelbench.stats.intervals import difference_of_means, mean_over_clusters
 from reelbench.studio import bloom, readability
 from reelbench.studio.benchmark_files import FILES

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reelbench.registry import settings
-from reelbench.registry.errors import InputError, ReelbenchError, installing
-from reelbench.registry.languages import WORD, words
+from reelbench.base import settings
+from reelbench.base.errors import InputError, ReelbenchError, installing
+from reelbench.base.languages import WORD, words
 from reelbench.studio.data_files import studio_data
 
 if TYPE_CHECKING:

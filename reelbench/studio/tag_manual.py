@@ -7,8 +7,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from reelbench.registry.base_record import record_of
-from reelbench.registry.yaml_text import read_mapping
+from reelbench.base.base_record import record_of
+from reelbench.base.yaml_text import read_mapping
 from reelbench.scoring.cognitive_profile import COMPONENTS, tags_of
 
 MANUAL = "manual.yaml"

@@ -15,10 +15,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json, write_json, write_jsonl
 from reelbench.llm.ask_result import UNPARSABLE
 from reelbench.llm.reading import UnreadableError, read_model
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, write_json, write_jsonl
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.scoring.cognitive_profile import COMPONENTS, CONTENT, MOST_LABELS, TARGET, THINKING, tags_of
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role

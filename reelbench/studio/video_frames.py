@@ -4,15 +4,15 @@ import asyncio
 import os
 from pathlib import Path
 
-from reelbench.registry.attachment import Attachment
-from reelbench.registry.errors import InputError, MediaError
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.shown import Shown
-from reelbench.registry.frames.stored import StoredFrames
-from reelbench.registry.media.library import Library
+from reelbench.base.attachment import Attachment
+from reelbench.base.errors import InputError, MediaError
 from reelbench.registry.rows import Row
+from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.studio.funnel import DroppedError
+from reelbench.video.library import Library
+from reelbench.video.shown import Shown
+from reelbench.video.stored import StoredFrames
 
 _IN_A_PLAN = 16  # pictures, where the sampling does not say how many
 
@@ -21,7 +21,7 @@ class VideoFrames:
     """Finds videos as a benchmark's lie, takes their frames, and keeps a few decoders busy at most."""
 
     def __init__(self, spec: BenchmarkSpec, frames: str, media: Path | None, split: str | None = None) -> None:
-        """Set up: `frames` as `registry.frames` reads it; they are pictures, or with `as=clip` one video.
+        """Set up: `frames` as `FrameSampling` reads it; they are pictures, or with `as=clip` one video.
 
         Videos are in the folder `media`, or where a split's are, by default the default one's.
         """

@@ -9,14 +9,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.credentials import refuse_in_words
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_text
-from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.base.base_record import first_wrong_field
+from reelbench.base.credentials import refuse_in_words
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_text
+from reelbench.base.values import is_array
+from reelbench.base.yaml_text import read_mapping
 from reelbench.registry.records import PEOPLE_ADAPTER, About, ModelRecord, SettingsRecord
-from reelbench.registry.values import is_array
-from reelbench.registry.yaml_text import read_mapping
+from reelbench.registry.sampling import FrameSampling
 
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT]?)", re.IGNORECASE)
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}

@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reelbench.registry import benchmark_file, datasheet_form, tables
+from reelbench.base import tables
+from reelbench.base.containment import allow
+from reelbench.base.errors import InputError, cut_in_the_middle
+from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
+from reelbench.data import mapped_rows
+from reelbench.registry import benchmark_file, datasheet_form
 from reelbench.registry.benchmark_file import FileKind
-from reelbench.registry.containment import allow
-from reelbench.registry.data import mapped_rows
-from reelbench.registry.errors import InputError, cut_in_the_middle
-from reelbench.registry.files import LONGEST_NAME, replacing_folder, write_text
-from reelbench.registry.media.library import VIDEO_SUFFIXES, has_video_suffix
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
+from reelbench.video.library import VIDEO_SUFFIXES, has_video_suffix
 
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40

@@ -13,12 +13,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from reelbench.base.errors import InputError
+from reelbench.base.values import is_array, is_number, is_object
+from reelbench.data import mapped_rows
 from reelbench.registry.benchmark_file import FileKind
-from reelbench.registry.data import mapped_rows
-from reelbench.registry.errors import InputError
-from reelbench.registry.media.library import has_video_suffix
+from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.spec import AnswerForm
-from reelbench.registry.values import is_array, is_number, is_object
+from reelbench.video.library import has_video_suffix
 
 Cells = Mapping[str, Any]
 
@@ -91,7 +92,7 @@ class _Table:
         self._taken: set[str] = set()
         for column in given.values():
             parts = [column] if isinstance(column, str) else column
-            self._taken.update(name for part in parts for name in (mapped_rows.PLACE.findall(part) or [part]))
+            self._taken.update(name for part in parts for name in (PLACE.findall(part) or [part]))
         self._why: dict[str, str] = {}
         self._found: dict[str, Column] = dict(given)
 
@@ -392,7 +393,7 @@ class _Table:
             (lambda value: _is_plain(value) and "\n" not in str(value), "name", True),
             (lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value)), "ids as YouTube has them", False),
         ]
-        of_id = set(mapped_rows.PLACE.findall(str(self._given.get("id", ""))))  # an id is often video and number
+        of_id = set(PLACE.findall(str(self._given.get("id", ""))))  # an id is often video and number
         self._taken -= of_id
         for fits, why, named in ways if self._files else ways[1:]:
             if self._take("video", lambda values, fits=fits: _mostly(values, fits), why, named=named):

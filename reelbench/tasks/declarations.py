@@ -18,7 +18,7 @@ def of_package(package: str, file: str) -> BenchmarkSpec:
     if (folder / "spec.yaml").is_file():
         import yaml
 
-        from reelbench.registry.yaml_text import LOADER
+        from reelbench.base.yaml_text import LOADER
 
         fields: dict[str, Any] = yaml.load((folder / "spec.yaml").read_text(encoding="utf-8"), Loader=LOADER)  # noqa: S506 - a safe one
         return BenchmarkSpec(**fields, package=package, published=_published(folder))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from reelbench.base.errors import InputError
 from reelbench.judges.judge_options import JudgeOptions
-from reelbench.registry.errors import InputError
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, MergedRecord, Result, Sample, SettingsRecord

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import write_json, write_jsonl, write_text, written_aside
-from reelbench.registry.text_tables import csv_text, spreadsheet_cell
+from reelbench.base.errors import InputError
+from reelbench.base.files import write_json, write_jsonl, write_text, written_aside
+from reelbench.base.text_tables import csv_text, spreadsheet_cell
+from reelbench.data.loading import locate
 from reelbench.tasks.prompting import lettered_options
 
 COLUMNS: tuple[str, ...] = ("id", "video", "question", "options", "prediction")

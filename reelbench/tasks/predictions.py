@@ -11,14 +11,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from reelbench.registry import tables
-from reelbench.registry.data import hub
-from reelbench.registry.data.loading import import_object
-from reelbench.registry.errors import InputError, first_of
-from reelbench.registry.files import read_json_or_jsonl
+from reelbench.base import tables
+from reelbench.base.errors import InputError, first_of
+from reelbench.base.files import read_json_or_jsonl
+from reelbench.base.lazy import import_object
+from reelbench.base.tables import as_text
+from reelbench.data import hub
 from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import UNTIMED
-from reelbench.registry.tables import as_text
 from reelbench.tasks.submissions import Prediction, PredictionSet, Questions, UniqueIds, all_answered, join
 
 IDS = ("id", "question_id", "qid", "key", "index")

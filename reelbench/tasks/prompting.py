@@ -5,7 +5,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from reelbench.registry import bounds
+from reelbench.base import bounds
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.rows import ASKED
 from reelbench.registry.spec import BenchmarkSpec

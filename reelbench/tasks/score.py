@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from reelbench.base.base_record import record_of
+from reelbench.base.credentials import refuse_in_words, without_secrets
+from reelbench.base.errors import InputError, ReelbenchError, number_of, printable
+from reelbench.base.progress import Bar, no_bar
+from reelbench.base.settings import JUDGE
+from reelbench.base.values import drained
+from reelbench.data import ownership
 from reelbench.judges.verdicts import Judge, Judged
-from reelbench.registry.base_record import record_of
-from reelbench.registry.credentials import refuse_in_words, without_secrets
-from reelbench.registry.data import ownership
-from reelbench.registry.data.loading import upstream_split
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError, ReelbenchError, number_of, printable
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import NO_ANSWER, NOT_ASKED, OF_JUDGE, Reason
 from reelbench.registry.records import (
@@ -35,9 +35,9 @@ from reelbench.registry.records import (
     Sample,
     SettingsRecord,
 )
-from reelbench.registry.settings import JUDGE
+from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec, Corpus
-from reelbench.registry.values import drained
+from reelbench.registry.splits import upstream_split
 from reelbench.scoring import aggregation, result_files
 from reelbench.tasks import about as abouts
 from reelbench.tasks import predictions, submissions

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reelbench.registry.errors import InputError, PendingError, ReelbenchError
+from reelbench.base.errors import InputError, PendingError, ReelbenchError
 from reelbench.registry.records import SettingsRecord
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring import result_files

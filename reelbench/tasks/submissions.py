@@ -12,30 +12,25 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from reelbench.registry import looks, rows, tables
-from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.data import sources
-from reelbench.registry.data.declared_check import lengths_of
-from reelbench.registry.data.loading import (
-    SplitData,
-    find_split,
-    import_object,
-    is_mini,
-    locate_files,
-    read_rows,
-    upstream_split,
-)
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import sha256_of, write_jsonl, write_text
-from reelbench.registry.frames.sampling import TIMED_KINDS
-from reelbench.registry.media.library import Library
+from reelbench.base import tables
+from reelbench.base.base_record import first_wrong_field
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import sha256_of, write_jsonl, write_text
+from reelbench.base.lazy import import_object
+from reelbench.base.values import describe, drained, is_object
+from reelbench.data.declared_check import lengths_of
+from reelbench.data.loading import SplitData, find_split, locate_files, read_rows
+from reelbench.registry import rows
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample, SettingsRecord, SourceRecord, shared_labels
 from reelbench.registry.rows import UNTIMED, Row, Timing
+from reelbench.registry.sampling import TIMED_KINDS
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.registry.values import describe, drained, is_object
+from reelbench.registry.splits import expected_files, is_mini, upstream_split
 from reelbench.scoring import aggregation, answers, cognitive_profile, temporal_span
 from reelbench.scoring.cognitive_profile import TagsFile
+from reelbench.video import looks
+from reelbench.video.library import Library
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +173,7 @@ class Questions:
         split = spec.default_split if spec.mapping is None and hides(spec, self.split) else self.split
         found = list(read(file) if read else (reference_of(spec, row) for row in read_rows(spec, paths, split)))
         if not found:
-            expected = " or ".join(sources.expected_files(spec.splits[upstream_split(spec, split)].source))
+            expected = " or ".join(expected_files(spec.splits[upstream_split(spec, split)].source))
             raise InputError(f"{file}: no questions in it; expected references such as {expected}")
         several = rows.several_right(spec)
         for reference in found:

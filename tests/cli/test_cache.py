@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from reelbench.base.errors import InputError
 from reelbench.llm.reply import Reply
-from reelbench.registry.errors import InputError
 from tests.llm.by_hand import ReplyCache
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer

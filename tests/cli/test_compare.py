@@ -192,7 +192,7 @@ def test_judged_scores_by_label(judged, reelbench, tmp_path):
 
 
 def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
-    from reelbench.registry.data import loading
+    from reelbench.data import loading
 
     located = loading.locate("dramaqa_cogme_mini")
     tags = located.spec.folder / "mini" / "cogme_tags.jsonl"

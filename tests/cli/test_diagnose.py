@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
+from reelbench.data import loading
 from reelbench.studio.diagnosis.folder import read_questions
 from reelbench.tasks import curve
 from reelbench.tasks.lmms import process, worker

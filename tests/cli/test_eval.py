@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.cli.evaluate import _adapter
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from tests.servers.judge import Answer, JudgeServer
 
 MINI = "rextime_mini"

@@ -4,12 +4,12 @@ import shutil
 
 import pytest
 
-from reelbench.registry.data.loading import locate
+from reelbench.base.errors import InputError
+from reelbench.data.loading import locate
 from reelbench.registry.discovery import get
-from reelbench.registry.errors import InputError
-from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms import process
-from tests.registry.frames import clips
+from tests.video import clips
 
 BAD = "reelbench: frames 'uniform:x': 'x' is not a number of frames from 1 to 100000; give uniform:N, "
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry import frames
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
-from reelbench.registry.media import mcp_server
-from tests.registry.frames import clips
+from reelbench import frames
+from reelbench.base.errors import InputError
+from reelbench.data.loading import locate
+from reelbench.video import mcp_server
+from tests.video import clips
 
 VIDEO = "v_square00001"  # of the questions mini1, mini2 and mini3 of rextime_mini: 10 s, 12 frames per second
 

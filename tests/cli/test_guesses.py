@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import reelbench
+from reelbench.base.errors import InputError
 from reelbench.cli import guesses
 from reelbench.cli.commands import COMMANDS, FIRSTS
 from reelbench.cli.families import EXAMPLES
-from reelbench.registry.errors import InputError
 from tools.write_docs import commands
 
 KNOWN = {*COMMANDS, *FIRSTS}

@@ -6,9 +6,9 @@ from statistics import mean
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from reelbench.scoring import panel_agreement, result_files
 from tests.servers.judge import Answer, JudgeServer
 

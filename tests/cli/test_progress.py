@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.registry.frames import clips
 from tests.registry.upstream import MOVIECORE
 from tests.servers.hub import HubServer
 from tests.servers.judge import Answer, JudgeServer
+from tests.video import clips
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import reelbench as package
+from reelbench.data import loading
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
 from reelbench.registry.records import MetricValue
 from reelbench.scoring import metric_table
 

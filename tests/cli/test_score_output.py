@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.cli.loggers import check_arguments
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
+from reelbench.data.loading import locate
 from reelbench.scoring import result_files
 from tests.servers.judge import Answer, JudgeServer
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.status import StatusFile
 from reelbench.cli import app as app_module
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.status import StatusFile
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 

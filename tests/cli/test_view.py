@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reelbench.registry.data import loading
+from reelbench.data import loading
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files

@@ -40,8 +40,8 @@ def rendered(name: str, *, counted: bool) -> dict[str, bytes]:
 
 def with_mini_as_owners(spec):
     """Return a benchmark's spec as if its mini rows were the owners', and their folder."""
+    from reelbench.data import ownership
     from reelbench.hub_cards import material
-    from reelbench.registry.data import ownership
 
     mini = spec.folder / "mini"
     splits = dict(spec.splits)

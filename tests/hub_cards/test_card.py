@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import yaml
 
+from reelbench.base.errors import InputError
 from reelbench.hub_cards import card, material, merge
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from tests.hub_cards.rendering import rendered
 
 

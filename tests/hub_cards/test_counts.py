@@ -2,9 +2,9 @@
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.hub_cards import counts, material
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 
 
 def grounded(number, video, question, *, span, category, duration=100.0):

@@ -2,9 +2,9 @@
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.hub_cards import material
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 
 GOOD = (
     "---\ntask_categories: [video-text-to-text]\nannotations_creators: [found]\nlanguage_creators: [found]\n"

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
+from reelbench.base.errors import InputError
 from reelbench.hub_cards import merge
 from reelbench.hub_cards.card import Card
-from reelbench.registry.errors import InputError
 
 METADATA = {"license": "mit", "language": ["en"], "size_categories": ["n<1K"], "tags": ["video", "reelbench"]}
 CONFIGS = [{"config_name": "default", "data_files": [{"split": "test", "path": "data/test.parquet"}]}]

@@ -11,11 +11,11 @@ import pyarrow.parquet
 import pytest
 import yaml
 
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.data.passing_on import why_withheld
 from reelbench.hub_cards.push import TITLE, PushOptions, push
 from reelbench.registry import discovery
 from reelbench.registry import rows as rows_module
-from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import InputError, ReelbenchError
 from tests.hub_cards.rendering import NAMES, with_mini_as_owners
 from tests.servers.hub import skip_unless_cards_are_validated_here
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.judges.judge_run import LiveJudge, judge_items
 from reelbench.llm.reply import Reply
-from reelbench.registry.errors import InputError, ReelbenchError
 from tests.judges.conftest import KEY, judged_item
 from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer, always

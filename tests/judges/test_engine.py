@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.judges.judge_run import JudgeRun, LiveJudge, judge_items
 from reelbench.judges.prompting import load_prompts
 from reelbench.llm import runner as run_module
-from reelbench.registry.errors import InputError
 from tests.judges.conftest import ITEM, KEY, judged_item, verdicts
 from tests.servers.batches import BatchServer
 from tests.servers.judge import Answer, JudgeServer, always

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from tests.program import app
 from tests.servers.judge import JudgeServer, always
 

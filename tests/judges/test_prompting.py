@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.judges.judge_run import judge_items
 from reelbench.judges.prompting import load_prompts
-from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.registry.spec import UrlFile
 from tests.judges.conftest import judged_item
 from tests.servers.judge import JudgeServer, always

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import site
-from reelbench.registry.data import loading
 from reelbench.stats import intervals, ratios
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs

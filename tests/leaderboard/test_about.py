@@ -6,11 +6,11 @@ from typing import get_args
 
 import pytest
 
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.leaderboard import against_data, board, columns, entries, store
 from reelbench.leaderboard.entries import calibrated_primary
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.records import About, RankerRecord, SettingsRecord
 from reelbench.scoring.calibration_file import CalibrationRecord, Corrected

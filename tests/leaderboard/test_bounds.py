@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from reelbench.base import bounds
 from reelbench.leaderboard import board, store
-from reelbench.registry import bounds
 from reelbench.scoring import aggregation
 
 HUGE = 10**400

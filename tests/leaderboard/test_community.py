@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from reelbench.base.errors import DataUnavailableError, InputError
 from reelbench.leaderboard import board, community, site
 from reelbench.registry import discovery
-from reelbench.registry.errors import DataUnavailableError, InputError
 
 AUTHOR = {"name": "lab", "fullname": "A Lab", "type": "org", "avatarUrl": "https://x/a.png"}
 ROWS = [

@@ -8,11 +8,11 @@ import shutil
 import pytest
 
 import reelbench as reelbench_face
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import board, site, store
 from reelbench.leaderboard.exports import tables as export_tables
 from reelbench.registry import discovery
 from reelbench.registry.declaration import declared_benchmark, scoring_sha256
-from reelbench.registry.errors import InputError
 from tests.servers.judge import Answer, JudgeServer
 
 N = 36

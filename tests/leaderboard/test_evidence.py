@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import against_data, board, store
 from reelbench.leaderboard.checks import Check, carry_over, revalidate
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs

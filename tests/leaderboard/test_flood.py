@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from reelbench.base import bounded
 from reelbench.leaderboard import webhook
-from reelbench.registry import bounded
 from tools.attacking.flood import GOOD, KINDS, flood
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ def test_good_submissions_are_not_kept_waiting_by_hostile_ones(submitters, hub, 
 
 LOOK = """
 import importlib, sys
-from reelbench.registry.workers import ALONE
+from reelbench.base.workers import ALONE
 for name in {names}: importlib.import_module(name)
 before = set(sys.modules)
 from pathlib import Path

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from reelbench.registry.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from tests.leaderboard import test_tampering as ways
 from tests.leaderboard.test_tampering import forge, honest  # noqa: F401 - the fixture is used by its name
 

@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import board, site, store
-from reelbench.registry.errors import InputError
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
+from reelbench.base.workers import ALONE
 from reelbench.leaderboard import store
-from reelbench.registry.workers import ALONE
 from tests.leaderboard.test_bounds import HUGE, set_in
 
 pytestmark = pytest.mark.slow

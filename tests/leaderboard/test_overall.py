@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import aliases, board, overall
 from reelbench.leaderboard.entries import RankingGroup
 from reelbench.leaderboard.ranking import Noise, PairedDifference
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import About
 from tests.leaderboard.rows import CURVE, DRAMA, MOVIECORE, REXTIME, entry
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import board, site, store
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import MetricValue
 from tests.checkers import violations
 from tests.leaderboard.rows import CURVE, MOVIECORE, REXTIME, entry

@@ -14,10 +14,10 @@ import pytest
 import yaml
 from huggingface_hub import snapshot_download
 
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import site, store
 from reelbench.leaderboard.publish import PublishOptions
-from reelbench.registry.errors import InputError, ReelbenchError
 
 SPACE, DATASET = "museum/board", "museum/results"
 

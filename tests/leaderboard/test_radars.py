@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from reelbench.data import loading
 from reelbench.leaderboard import site, store
-from reelbench.registry.data import loading
 from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs

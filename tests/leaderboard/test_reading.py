@@ -69,7 +69,7 @@ def test_what_a_killed_build_left_goes_with_the_next(rextime_run, reelbench, tmp
     store, site = tmp_path / "store", tmp_path / "site"
     assert reelbench("leaderboard", "add", rextime_run(), "--store", store).returncode == 0
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom reelbench.registry.files import replacing_folder\n"
+        "import os, sys\nfrom pathlib import Path\nfrom reelbench.base.files import replacing_folder\n"
         "with replacing_folder(Path(sys.argv[1])) as aside:\n    (aside / 'half').write_text('x')\n"
         "    os.kill(os.getpid(), 9)\n"
     )

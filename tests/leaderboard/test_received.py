@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from reelbench.base import bounds
 from reelbench.leaderboard import board, store
 from reelbench.leaderboard.entries import RankingGroup
-from reelbench.registry import bounds
 from tests.leaderboard.test_tampering import forge
 
 LOOKS = (("view", "{}"), ("compare", "{}", "{}"))
@@ -38,7 +38,7 @@ def test_a_link_within_the_folder_is_read(rextime_run, reelbench):
 
 @pytest.mark.parametrize(("bound", "most"), [("SAMPLES_BYTES", 1000), ("ITEMS", 11)])
 def test_samples_beyond_a_bound_are_refused_with_both_figures(bound, most, rextime_run, monkeypatch):
-    from reelbench.registry.errors import InputError
+    from reelbench.base.errors import InputError
     from reelbench.scoring import result_files
 
     run = rextime_run()

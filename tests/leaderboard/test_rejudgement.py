@@ -18,14 +18,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import against_data, site, store
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import bridge as bridges
 from reelbench.leaderboard.trust import Filing
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.scoring import result_files
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs

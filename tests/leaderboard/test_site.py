@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.leaderboard import site, store
-from reelbench.registry.errors import ReelbenchError
 
 PROTO = {"__proto__": {"text": "another", "polluted": 1}}
 EVIL = "</textarea><script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>"

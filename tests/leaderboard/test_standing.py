@@ -6,12 +6,12 @@ from itertools import combinations
 
 import pytest
 
+from reelbench.data import loading
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard import against_data, board, entries, standing, store
 from reelbench.leaderboard.exports import tables
 from reelbench.llm.messages import reply_key, request_shape
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
 from reelbench.registry.records import Sample
 from reelbench.scoring import aggregation, value_bounds
 from reelbench.scoring.answers import scored

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError
+from reelbench.base.workers import ALONE, Workers
 from reelbench.leaderboard import site, store
 from reelbench.leaderboard.recompute import MismatchError, verify
 from reelbench.leaderboard.trust import Filing
-from reelbench.registry.errors import InputError
-from reelbench.registry.workers import ALONE, Workers
 from reelbench.scoring import result_files
 
 

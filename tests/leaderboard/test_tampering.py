@@ -10,10 +10,10 @@ import shutil
 
 import pytest
 
+from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import board, store
 from reelbench.registry import discovery, rows
-from reelbench.registry.data import loading
 from reelbench.registry.records import Item, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.scoring import aggregation, answers, result_files
 from reelbench.scoring.videos import media_record

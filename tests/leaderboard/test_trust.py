@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import board, headline, store, submission
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.trust import Filing
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.scored import score_files

@@ -10,9 +10,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import board, store
 from reelbench.leaderboard.exports import tables
-from reelbench.registry.errors import InputError
 from tests.leaderboard.test_tampering import forge
 from tests.program import app
 

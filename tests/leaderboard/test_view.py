@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 import reelbench as face
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.leaderboard.view import page as pages
 from reelbench.leaderboard.view import pictures
 from reelbench.leaderboard.view.page import read_groups, wanted_ids
 from reelbench.pages.shell_page import in_script
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
-from reelbench.registry.frames.store import FrameStore
 from reelbench.scoring import result_files
+from reelbench.video.store import FrameStore
 from tests.checkers import invalid, violations
 from tests.leaderboard.test_site import EVIL
 

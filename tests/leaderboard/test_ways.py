@@ -5,10 +5,10 @@ import re
 import pytest
 
 from reelbench import registry
+from reelbench.base.base_record import Likelihood, OptionScore
+from reelbench.data import loading
 from reelbench.leaderboard import store
 from reelbench.registry import rows
-from reelbench.registry.base_record import Likelihood, OptionScore
-from reelbench.registry.data import loading
 from reelbench.registry.decoding import Answering
 from reelbench.registry.records import Item, ModelRecord, RankerRecord, SettingsRecord
 from reelbench.scoring import option_scores, result_files

@@ -20,14 +20,14 @@ from aiohttp import web
 from huggingface_hub import HfApi
 from pydantic import ValidationError
 
+from reelbench.base.bounded import Bounds
+from reelbench.base.errors import ReelbenchError
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store, webhook
 from reelbench.leaderboard.publish import PublishOptions
 from reelbench.leaderboard.pull_request import PullRequests
 from reelbench.leaderboard.trust import Filing
 from reelbench.leaderboard.webhook import Payload
-from reelbench.registry.bounded import Bounds
-from reelbench.registry.errors import ReelbenchError
 from reelbench.registry.records import BASELINE_ADAPTER, About
 from tests.servers.hub_repos import Token
 

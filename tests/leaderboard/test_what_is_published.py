@@ -8,9 +8,9 @@ import pyarrow.parquet
 import pytest
 
 from reelbench import registry
+from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import publish, site, store
-from reelbench.registry.data import loading
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs
 from tests.leaderboard.test_publish import DATASET, SPACE

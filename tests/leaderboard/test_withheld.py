@@ -8,10 +8,10 @@ import pytest
 from huggingface_hub import snapshot_download
 from pyarrow import parquet
 
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import publish as publishing
 from reelbench.leaderboard import store
 from reelbench.leaderboard.publish import PublishOptions
-from reelbench.registry.errors import InputError
 
 SPACE, DATASET = "museum/reelbench-board", "museum/reelbench-results"
 ANSWER = "the secret answer"

@@ -10,13 +10,13 @@ import threading
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from reelbench.base.errors import ReelbenchError
 from reelbench.llm import ask_result
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment
 from reelbench.llm.reading import UnreadableError, read_model
-from reelbench.registry.errors import ReelbenchError
 from tests.servers.judge import Answer, JudgeServer
 
 PIXEL = bytes.fromhex("ffd8ffe000104a46494600")

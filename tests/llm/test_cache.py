@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.llm.reply import Reply
 from reelbench.llm.sqlite_store import SCHEMA
-from reelbench.registry.errors import InputError
 from tests.llm.by_hand import ReplyCache
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"

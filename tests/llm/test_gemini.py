@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 import reelbench
+from reelbench.base.attachment import Attachment
+from reelbench.base.errors import InputError
 from reelbench.llm import model_names as providers
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.model_names import PROVIDERS, read_model_name
-from reelbench.registry.attachment import Attachment
-from reelbench.registry.errors import InputError
 from tests.servers.judge import Answer, JudgeServer
 
 VIDEO = Attachment("video_url", "video/mp4", b"ftyp")

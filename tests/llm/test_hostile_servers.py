@@ -9,10 +9,10 @@ import zlib
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.client import MAX_BYTES
-from reelbench.registry.errors import InputError
 from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer
 

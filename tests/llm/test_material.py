@@ -4,8 +4,8 @@ from importlib import resources
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.llm.material import PromptFiles
-from reelbench.registry.errors import InputError
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from reelbench.base import settings
+from reelbench.base.attachment import Attachment
+from reelbench.base.errors import InputError
 from reelbench.llm import model_names as providers
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.model_names import PROVIDERS, read_model_name
-from reelbench.registry import settings
-from reelbench.registry.attachment import Attachment
-from reelbench.registry.errors import InputError
 from tests.servers.judge import Answer, JudgeServer
 
 KEYS = (settings.LLM_API_KEY, settings.OPENAI_API_KEY)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.asker import Asker
 from reelbench.llm.batches import Batches
@@ -19,7 +20,6 @@ from reelbench.llm.cache import open_store, stored_now
 from reelbench.llm.postgres_store import CONNECTIONS
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import AwayError, Copied, Limit, copy
-from reelbench.registry.errors import InputError, ReelbenchError
 from tests.llm.by_hand import ReplyCache
 from tests.servers.judge import Answer, JudgeServer
 from tests.servers.postgres import PASSWORD

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import reelbench
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.scoring.candidates import majority, pass_at
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer

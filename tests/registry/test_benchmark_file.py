@@ -7,10 +7,10 @@ import re
 import pytest
 
 import reelbench as face
+from reelbench.base.errors import InputError
 from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.declaration import declaration
 from reelbench.registry.discovery import Registry
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import BenchmarkRecord, SourceRecord
 from reelbench.scoring import result_files
 from tests.servers.files import Response

@@ -6,9 +6,10 @@ import json
 import pytest
 
 import reelbench as face
-from reelbench.registry import benchmark_file, bounds, discovery, prompts, settings, tables
-from reelbench.registry.data import mapped_rows
-from reelbench.registry.errors import InputError
+from reelbench.base import bounds, settings, tables
+from reelbench.base.errors import InputError
+from reelbench.data import mapped_rows
+from reelbench.registry import benchmark_file, discovery, prompts
 from reelbench.tasks.prompting import prompt_of
 from tests.alarms import one_pass
 

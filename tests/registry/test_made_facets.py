@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from reelbench.data import loading
 from reelbench.registry import discovery, rows
-from reelbench.registry.data import loading
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from reelbench import registry
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.spec import Column, Facet, HubFile, Mean, MeanOf, Metric, PublishedResult, SplitSpec, TaskSpec
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reelbench.registry.data import loading
+from reelbench.data import loading
 from reelbench.registry.strata import Strata
 from reelbench.scoring.cognitive_profile import read_tags
 from tests.servers.judge import Answer, JudgeServer

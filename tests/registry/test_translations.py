@@ -2,9 +2,9 @@
 
 import pytest
 
-from reelbench.registry.data.rows_on_disk import DataName
+from reelbench.base.errors import InputError
+from reelbench.data.rows_on_disk import DataName
 from reelbench.registry.discovery import get
-from reelbench.registry.errors import InputError
 from reelbench.registry.question_files import Translations, read_translations
 
 ROWS = [{"id": "a", "language": "en-GB", "question": "Why?"}, {"id": "b", "language": "ja-JP", "question": "なぜ?"}]

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.registry import discovery
 from reelbench.registry.decoding import Answering, Candidates, check
-from reelbench.registry.errors import InputError
 
 
 @pytest.mark.parametrize("text", ["beam:5", "beam:2", "sample:5,t=0.7", "sample:64,t=1", "sample:2,t=0.05"])

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from reelbench.registry.media import library as media
-from reelbench.registry.media.mini import draw_clip
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
+from reelbench.video import library as media
+from reelbench.video.mini import draw_clip
 
 # The shape of MovieCORE's Hub file: one object, keyed by question id.
 MOVIECORE = json.dumps(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring.choice import columns, score_item
 

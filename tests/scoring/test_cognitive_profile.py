@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from reelbench.scoring.cognitive_profile import (
     COMPONENTS,
     THINKING_WEIGHTS,

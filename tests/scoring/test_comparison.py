@@ -1,7 +1,7 @@
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import JudgeRecord, Sample
 from reelbench.scoring.comparison import compare, compare_by_video, judging_apart, mcnemar
 from reelbench.tasks.curve import SPEC as CURVE

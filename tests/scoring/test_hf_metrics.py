@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 
 
 @pytest.fixture(scope="module")

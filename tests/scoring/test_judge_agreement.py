@@ -4,7 +4,7 @@ import random
 import numpy as np
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.scoring.judge_agreement import compare_ratings, ratings_of, read_ratings
 from reelbench.stats.agreement import cohen_kappa, krippendorff_alpha
 from reelbench.tasks.curve import SPEC as CURVE

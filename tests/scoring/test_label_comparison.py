@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.scoring.comparison import compare_labels
 from reelbench.tasks.dramaqa_cogme import SPEC

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reelbench.registry.base_record import Likelihood, OptionScore
+from reelbench.base.base_record import Likelihood, OptionScore
+from reelbench.base.errors import InputError
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring import option_scores
 

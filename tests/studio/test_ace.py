@@ -7,7 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from reelbench.registry.data import loading
+from reelbench.data import loading
 from reelbench.scoring.candidates import shuffled_order
 from tests.servers import ranker
 from tests.servers.judge import Answer, JudgeServer

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio import chain_page
 from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.discussion import Discussion, DiscussionOptions, run

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.registry.errors import PendingError
+from reelbench.base.errors import PendingError
 from tests.program import app
 from tests.servers import roles
 from tests.servers.batches import BatchServer, completion

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.diagnosis import report
 from reelbench.studio.diagnosis.folder import ANSWERS, Attempt, Folder, ReasonedQuestion, judged_steps, write_records
 from reelbench.studio.evidence.findings import NodeVerdict

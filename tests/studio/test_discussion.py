@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.llm.budget import Budget
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
-from reelbench.registry.media import mini
 from reelbench.studio.chain import ChainPrompts
 from reelbench.studio.discussion import Discussion, DiscussionOptions
 from reelbench.studio.discussion_files import read_videos
+from reelbench.video import mini
 from tests.servers import roles
 from tests.servers.judge import Answer
 from tests.studio.conftest import INJECTIONS, adds_up, dropped, files_in, read, stages, video

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.judges.judge_options import JudgeOptions
-from reelbench.registry.errors import InputError, ReelbenchError
 from reelbench.studio.diagnosis import report
 from reelbench.studio.diagnosis.attempts import LmmsEval
 from reelbench.studio.diagnosis.folder import Folder

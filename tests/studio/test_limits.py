@@ -3,7 +3,7 @@
 import pytest
 
 import reelbench
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.tasks.lmms import process
 
 

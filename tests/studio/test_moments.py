@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
-from reelbench.registry.media import mini
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.chain_rules import Cuts, GateName, GateRules, SourceRules
 from reelbench.studio.gates import Gates
 from reelbench.studio.moment_pairs import MomentSource, across_time, cost_per_1000, mini_test, read_pairs
 from reelbench.studio.moment_sources import read_sources
 from reelbench.studio.moments import MomentOptions, Moments, run
+from reelbench.video import mini
 from tests.servers import roles
 from tests.servers.judge import Answer
 from tests.studio.conftest import INJECTIONS, adds_up, dropped, files_in, stages, valid

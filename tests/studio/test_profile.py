@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.profile import Extras, Label, count_steps, profile, read_benchmark, read_file
 from tests import spacy_models
 from tests.servers.judge import Answer, JudgeServer

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.readability import (
     ParserUnavailableError,
     flesch_kincaid,

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.discussion_files import read_videos
 from reelbench.studio.gates import GateQuestion, near_duplicates
 from tests.servers import roles

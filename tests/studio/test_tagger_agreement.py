@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.diagnosis.folder import Attempt, ReasonedQuestion, Step
 from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
 from reelbench.studio.evidence.findings import LABELS

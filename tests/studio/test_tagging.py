@@ -8,8 +8,8 @@ from importlib import resources
 
 import pytest
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.review.tags import TAGS

@@ -59,7 +59,7 @@ SPEC = BenchmarkSpec(
 READER = '''\
 """Silhouettes' files -> rows: the questions, and what is right."""
 
-from reelbench.registry.files import read_jsonl
+from reelbench.base.files import read_jsonl
 
 
 def read(paths, split):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import About, ModelRecord, SettingsRecord
 from reelbench.tasks import about
 

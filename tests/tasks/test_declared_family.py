@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from reelbench import registry
+from reelbench.base.errors import InputError
+from reelbench.data.loading import locate
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
 from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.tasks.submissions import PredictionSet, Questions, tagged
 from tests.tasks.test_predictions import half_right, put, scored

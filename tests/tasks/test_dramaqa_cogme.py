@@ -8,11 +8,12 @@ import av
 import numpy as np
 import pytest
 
+import reelbench
 from reelbench import registry
-from reelbench.registry.errors import DataUnavailableError, InputError
-from reelbench.registry.media import library as media
+from reelbench.base.errors import DataUnavailableError, InputError
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.tasks.lmms import codegen
+from reelbench.video import library as media
 
 SPEC = registry.get("dramaqa_cogme")
 lmms = codegen.functions("dramaqa_cogme")
@@ -87,7 +88,7 @@ def row(**fields):
 class TestTheUsersFolder:
     @pytest.mark.parametrize("given", [".", "AnotherMissOh", "AnotherMissOh/AnotherMissOh_QA"])
     def test_the_questions_are_found_in_the_owners_layout(self, given, folder):
-        (found,) = registry.load("dramaqa_cogme", data=folder.parent / given)
+        (found,) = reelbench.load("dramaqa_cogme", data=folder.parent / given)
         assert found["id"] == "1"
         assert found["answer"] == "B"  # correct_idx counts from 0
         assert found["options"] == ["left", "right", "up", "down", "nowhere"]
@@ -97,7 +98,7 @@ class TestTheUsersFolder:
 
     def test_without_one_a_line_says_how_to_get_it_and_nothing_is_fetched(self):
         with pytest.raises(DataUnavailableError) as caught:
-            registry.load("dramaqa_cogme")
+            reelbench.load("dramaqa_cogme")
         said = str(caught.value)
         assert "\n" not in said
         for part in ("agreement", "https://dramaqa.github.io/Download", "REELBENCH_DATA_DRAMAQA_COGME"):
@@ -105,12 +106,12 @@ class TestTheUsersFolder:
 
     def test_the_test_split_keeps_its_answers_hidden(self, folder):
         write(folder / "AnotherMissOh_QA" / "AnotherMissOhQA_test_set.json", [entry(correct_idx=2)])
-        (found,) = registry.load("dramaqa_cogme", "test", data=folder)
+        (found,) = reelbench.load("dramaqa_cogme", "test", data=folder)
         assert found["answer"] == ""
 
     def test_a_shot_is_its_own_video(self, tmp_path):
         path = write(tmp_path / "q.json", [entry(vid=shot(3), videoType="shot", shot_contained=[3])])
-        assert registry.load("dramaqa_cogme", data=path)[0]["shots"] == [shot(3)]
+        assert reelbench.load("dramaqa_cogme", data=path)[0]["shots"] == [shot(3)]
 
     @pytest.mark.parametrize(
         ("changed", "said"),
@@ -128,7 +129,7 @@ class TestTheUsersFolder:
     def test_a_wrong_question_says_where_and_what(self, changed, said, tmp_path):
         path = write(tmp_path / "q.json", [entry(**changed)])
         with pytest.raises(InputError, match=said) as caught:
-            registry.load("dramaqa_cogme", data=path)
+            reelbench.load("dramaqa_cogme", data=path)
         assert str(path) in str(caught.value)
         assert "\n" not in str(caught.value)
 
@@ -146,17 +147,17 @@ class TestWhatIsSaid:
     def test_a_scene_has_each_line_of_its_shots_once_in_order_of_time(self, folder):
         # As the authors merge it: by the scene's prefix, one line per start, sorted by it as a number.
         write(folder / "AnotherMissOh_script.json", SCRIPT)
-        (found,) = registry.load("dramaqa_cogme", data=folder)
+        (found,) = reelbench.load("dramaqa_cogme", data=folder)
         assert found["subtitles"].split("\n") == ["Quad: First.", "Quad: Second.", "Quad: Third.", "Tria: Last."]
 
     def test_a_shot_has_its_own_lines(self, folder):
         write(folder / "AnotherMissOh_script.json", SCRIPT)
         write(folder / "AnotherMissOh_QA" / "AnotherMissOhQA_val_set.json", [entry(vid=shot(2))])
-        assert registry.load("dramaqa_cogme", data=folder)[0]["subtitles"] == "Quad: Second.\nQuad: Third."
+        assert reelbench.load("dramaqa_cogme", data=folder)[0]["subtitles"] == "Quad: Second.\nQuad: Third."
 
     def test_it_is_shown_on_request_only_and_the_results_can_be_told_apart(self, folder):
         write(folder / "AnotherMissOh_script.json", SCRIPT)
-        (found,) = registry.load("dramaqa_cogme", data=folder)
+        (found,) = reelbench.load("dramaqa_cogme", data=folder)
         assert "Second." not in lmms.doc_to_text(found)
         assert "Quad: Second.\nQuad: Third." in lmms.doc_to_text(found, {"prompt": "prompt_subtitles.txt"})
         from reelbench.registry.prompts import prompt_sha256
@@ -168,8 +169,8 @@ class TestWhatIsSaid:
     def test_without_the_script_the_task_with_subtitles_can_not_be_run(self, folder, monkeypatch):
         pictures(folder, {2: {100: 10}})
         monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(folder))
-        assert len(lmms.process_docs(registry.load("dramaqa_cogme"))) == 1
-        assert len(lmms.process_docs(registry.load("dramaqa_cogme_subtitles"))) == 0
+        assert len(lmms.process_docs(reelbench.load("dramaqa_cogme"))) == 1
+        assert len(lmms.process_docs(reelbench.load("dramaqa_cogme_subtitles"))) == 0
         assert lmms.data["dramaqa_cogme_subtitles"].problem == (
             "its prompt needs subtitles, and no question has any; put AnotherMissOh_script.json beside the questions"
         )
@@ -177,7 +178,7 @@ class TestWhatIsSaid:
     def test_a_broken_script_says_where(self, folder):
         write(folder / "AnotherMissOh_script.json", {shot(2): {"contained_subs": [{"utter": "No time."}]}})
         with pytest.raises(InputError, match=rf"script.json: '{shot(2)}' has no 'contained_subs' with speaker, st"):
-            registry.load("dramaqa_cogme", data=folder)
+            reelbench.load("dramaqa_cogme", data=folder)
 
 
 class TestPictures:

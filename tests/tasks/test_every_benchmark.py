@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+import reelbench
 from reelbench import registry
 from reelbench.registry import prompts, rows
-from reelbench.registry.data import loading
-from reelbench.registry.media import library as media
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.reasons import Reason
 from reelbench.registry.spec import Corpus
+from reelbench.registry.splits import is_mini, upstream_split
 from reelbench.scoring import aggregation
 from reelbench.tasks.lmms import codegen
+from reelbench.video import library as media
 from tests import lmms_runs
 from tests.scoring.answers.test_reading import HOSTILE
 
@@ -49,7 +50,7 @@ def imported(dotted):
 
 
 def mini_splits(spec):
-    return [task.split for task in spec.tasks if loading.is_mini(task.split) and not task.only]
+    return [task.split for task in spec.tasks if is_mini(task.split) and not task.only]
 
 
 @each_benchmark
@@ -73,7 +74,7 @@ class TestEveryBenchmark:
 
     def test_its_mini_rows_are_read_by_the_same_reader(self, spec):
         for split in mini_splits(spec):
-            dataset = registry.load(spec.id, split)
+            dataset = reelbench.load(spec.id, split)
             assert 3 <= len(dataset) <= 40
             assert dataset.features == rows.features(spec)
             assert {row["split"] for row in dataset} == {split}
@@ -81,14 +82,14 @@ class TestEveryBenchmark:
 
     def test_its_mini_media_are_real_and_made_once(self, spec):
         library = media.Library(spec, "mini")
-        row = registry.load(spec.id, "mini")[0]
+        row = reelbench.load(spec.id, "mini")[0]
         first = library.find(row)
         assert first is not None
         assert library.find(row) == first
 
     def test_its_prompt_holds_the_question_and_every_option(self, spec):
         task = lmms_runs.functions(spec)
-        for row in registry.load(spec.id, "mini"):
+        for row in reelbench.load(spec.id, "mini"):
             prompt = task.doc_to_text(row)
             assert row["question"] in prompt
             assert all(option in prompt for option in row.get("options", ()))
@@ -99,7 +100,7 @@ class TestEveryBenchmark:
         prompts.check(spec)
 
     def test_the_right_answer_gets_the_highest_score_and_silence_the_lowest(self, spec):
-        dataset = list(registry.load(spec.id, "mini"))
+        dataset = list(reelbench.load(spec.id, "mini"))
         task = lmms_runs.functions(spec)
         unjudged = [m for m in spec.metrics if not m.judged and not isinstance(m.aggregate, Corpus)]
 
@@ -115,7 +116,7 @@ class TestEveryBenchmark:
         assert values(lambda _: "") == {metric.name: metric.in_unit.low for metric in unjudged}
 
     def test_no_answer_is_not_a_wrong_answer(self, spec):
-        row = registry.load(spec.id, "mini")[0]
+        row = reelbench.load(spec.id, "mini")[0]
         task = lmms_runs.functions(spec)
         for marker in ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] timeout", "[LMMS_EVAL_BUDGET_EXCEEDED]"):
             sample = aggregation.to_sample(spec, task.item(row, marker))
@@ -123,14 +124,14 @@ class TestEveryBenchmark:
 
     @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
     def test_a_hostile_answer_is_an_answer(self, spec, text):
-        row = registry.load(spec.id, "mini")[0]
+        row = reelbench.load(spec.id, "mini")[0]
         task = lmms_runs.functions(spec)
         sample = task.process_results(row, [text])[spec.primary.name]["sample"]
         # In a run an opening tag that is never closed says that the run's limit cut the answer off.
         assert sample["reason"] in ((Reason.CUT_OFF,) if text == HOSTILE["reasoning"] else (None, "judge_unavailable"))
 
     def test_judged_metrics_without_a_judge_are_none_and_never_zero(self, spec):
-        row = registry.load(spec.id, "mini")[0]
+        row = reelbench.load(spec.id, "mini")[0]
         task = lmms_runs.functions(spec)
         details = task.process_results(row, ["an answer"])
         for metric in spec.metrics:
@@ -142,7 +143,7 @@ class TestEveryBenchmark:
         self, spec, caplog, monkeypatch
     ):
         task = lmms_runs.functions(spec)
-        details = task.process_results(registry.load(spec.id, "mini")[0], ["an answer"])
+        details = task.process_results(reelbench.load(spec.id, "mini")[0], ["an answer"])
         for environ in ({}, {"REELBENCH_JUDGE": ""}):
             monkeypatch.delenv("REELBENCH_JUDGE", raising=False)
             for name, value in environ.items():
@@ -171,12 +172,12 @@ class TestEveryTask:
         assert config["dataset_kwargs"] == {"load_from_disk": True}
         assert config["cluster_key"] == "video"
         names = [entry["metric"] for entry in config["metric_list"]]
-        hidden = spec.splits[loading.upstream_split(spec, task.split)].hidden_answers
+        hidden = spec.splits[upstream_split(spec, task.split)].hidden_answers
         assert names == (["submission"] if hidden else [metric.name for metric in spec.metrics])
         tags = set(config.get("tag", ()))
         if not task.plain:  # cues, or what not every model can give: it never runs with those that all can be asked
             assert not tags
-        elif loading.is_mini(task.split):
+        elif is_mini(task.split):
             assert tags == {"reelbench_mini"}
         else:
             assert ("reelbench" in tags) == (spec.open_data and not task.only)

@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
+from reelbench.base.lazy import import_object
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import import_object
 from reelbench.tasks import submissions
 
 

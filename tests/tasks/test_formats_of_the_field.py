@@ -11,14 +11,14 @@ import yaml
 from typer.testing import CliRunner
 
 import reelbench as face
+from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.leaderboard import site
 from reelbench.registry import benchmark_file, discovery
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.shown import show
-from reelbench.registry.media.library import Library
-from reelbench.registry.media.mini import draw_clip
 from reelbench.registry.parity import parity, sentence
+from reelbench.registry.sampling import FrameSampling
+from reelbench.video.library import Library
+from reelbench.video.mini import draw_clip
+from reelbench.video.shown import show
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from reelbench import registry
+import reelbench
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("odd", [["x"], 2, True], ids=str)
 def test_one_odd_value_among_texts_is_named(odd, tmp_path, reelbench):
-    rows = list(registry.load("dramaqa_cogme", "mini"))
+    rows = list(reelbench.load("dramaqa_cogme", "mini"))
     answers = {row["id"]: f"({row['answer']})" for row in rows}
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps(answers | {rows[3]["id"]: odd}))
@@ -45,7 +45,7 @@ def test_a_reference_with_an_odd_field_is_named(name, field, odd, named, *, tmp_
     entries = document if isinstance(document, list) else list(document.values())
     entries[1][field] = odd
     references.write_text(json.dumps(document))
-    rows = registry.load(name, "mini")
+    rows = reelbench.load(name, "mini")
     predictions.write_text(json.dumps([{"id": row["id"], "prediction": "(A)"} for row in rows]))
     done = reelbench("score", name, "--predictions", predictions, "--references", references, "--no-overlap")
     assert done.returncode == 2, done.stdout
@@ -71,7 +71,7 @@ def test_references_without_a_question_say_which_file_has_some(name, said, tmp_p
 
 
 def test_an_owners_files_may_name_their_questions_by_id(tmp_path, score):
-    rows = list(registry.load("rextime", "mini"))
+    rows = list(reelbench.load("rextime", "mini"))
     answers = [{"qid": row["id"], "pred_relevant_windows": [row["span"]], "ans": row["answer"]} for row in rows]
     truth = json.loads((ROOT / "reelbench" / "tasks" / "rextime" / "mini" / "rextime_val.json").read_text())
     predictions, references = tmp_path / "predictions.json", tmp_path / "references.json"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from reelbench.base.errors import InputError
+from reelbench.data import declared_check
+from reelbench.data.loading import locate
 from reelbench.registry import discovery
-from reelbench.registry.data import declared_check
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
 from reelbench.tasks.column_guess import guess
 from tests.program import app
 from tests.tasks.field_formats import FORMATS

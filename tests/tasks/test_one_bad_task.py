@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from reelbench import registry
+import reelbench
+from reelbench.base.errors import InputError
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import upstream_split
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import Item
+from reelbench.registry.splits import upstream_split
 from reelbench.scoring import aggregation, text_overlap
 from reelbench.tasks import score, score_runs
 from tests import lmms_runs
@@ -43,7 +43,7 @@ def run(tmp_path):
     (folder / "1_results.json").write_text(json.dumps(document))
     for name in tasks:
         spec, _ = discovery.find_task(name)
-        rows = [{**row, "split": upstream_split(spec, "mini")} for row in registry.load(spec.id, "mini")]
+        rows = [{**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(spec.id, "mini")]
         details = [lmms_runs.functions(spec).process_results(row, ["(A)"]) for row in rows]
         lines = "".join(json.dumps(detail) + "\n" for detail in details)
         (folder / f"1_samples_{name}.jsonl").write_text(lines + ("" if name == "rextime_mini" else '{"doc_id":'))

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from reelbench import registry
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_jsonl
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_jsonl
+from reelbench.data.loading import locate
 from reelbench.registry.records import Sample
 from reelbench.scoring.cognitive_profile import read_tags
 from reelbench.tasks import prediction_template
@@ -487,7 +487,7 @@ def test_questions_lie_beside_samples_that_are_free_of_them(name, tmp_path):
 
 
 def test_a_question_says_where_its_video_is_once_it_is_here(tmp_path):
-    from reelbench.registry.media.library import Library
+    from reelbench.video.library import Library
 
     rows = locate("rextime", "mini").read()
     path = put(tmp_path / "p.csv", half_right("rextime"))

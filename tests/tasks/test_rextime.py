@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from reelbench import registry
+import reelbench
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.leaderboard.entries import published_entries
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
 from reelbench.tasks.rextime.formats import check_submission
 
 
@@ -252,7 +252,7 @@ HUB = [
 class TestBothSchemas:
     def test_the_hubs_rows(self, tmp_path):
         (tmp_path / "rextime_val.json").write_text(json.dumps(HUB), encoding="utf-8")
-        (row,) = registry.load("rextime", "val", data=tmp_path)
+        (row,) = reelbench.load("rextime", "val", data=tmp_path)
         assert row["category"] == ["means-to-an-end"]
         assert (row["span"], row["answer"], row["options"]) == ([0, 10], "B", ["w", "x", "y", "z"])
 
@@ -260,17 +260,17 @@ class TestBothSchemas:
         bare = [{key: value for key, value in HUB[0].items() if key not in ("ans", "span")}]
         (tmp_path / "rextime_val.json").write_text(json.dumps(bare), encoding="utf-8")
         write(tmp_path / "rextime_val.jsonl", [{**GROUND_TRUTH[0], "ans": "B"}])
-        (row,) = registry.load("rextime", "val", data=tmp_path)
+        (row,) = reelbench.load("rextime", "val", data=tmp_path)
         assert (row["span"], row["answer"]) == ([0, 10], "B")
 
     def test_the_evaluators_file_alone_has_no_options_to_ask_with(self, tmp_path):
         write(tmp_path / "rextime_val.jsonl", GROUND_TRUTH)
         with pytest.raises(InputError, match=r"rextime_val\.json"):
-            registry.load("rextime", "val", data=tmp_path)
+            reelbench.load("rextime", "val", data=tmp_path)
 
     def test_the_test_splits_answers_stay_hidden_whatever_stands_in_their_place(self, tmp_path):
         (tmp_path / "rextime_test_release.json").write_text(json.dumps(HUB), encoding="utf-8")
-        (row,) = registry.load("rextime", "test", data=tmp_path)
+        (row,) = reelbench.load("rextime", "test", data=tmp_path)
         assert (row["span"], row["answer"]) == ([], "")
 
     def test_breakdowns_by_category_need_the_hubs_rows(self, tmp_path, score):

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
+import reelbench
 from reelbench import registry
-from reelbench.registry.data.loading import upstream_split
+from reelbench.registry.splits import upstream_split
 from tests import lmms_runs
 
 SPECS = registry.specs()
@@ -36,13 +37,13 @@ def logged_run(folder, spec, task):
     folder.mkdir()
     (folder / "1_results.json").write_text(json.dumps(document), encoding="utf-8")
     with (folder / f"1_samples_{task.name}.jsonl").open("w", encoding="utf-8") as file:
-        for row in registry.load(spec.id, "mini"):
+        for row in reelbench.load(spec.id, "mini"):
             details = functions.process_results({**row, "split": upstream_split(spec, "mini")}, ["(A)"])
             file.write(json.dumps(details) + "\n")
 
 
 def predictions(path, spec):
-    rows = registry.load(spec.id, "mini")
+    rows = reelbench.load(spec.id, "mini")
     if spec.id in ("moviecore", "moviechat"):
         document = {row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"} for row in rows}
     else:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from reelbench import registry
+import reelbench
+from reelbench.data import loading, rows_on_disk
 from reelbench.registry import discovery
-from reelbench.registry.data import loading, rows_on_disk
 from reelbench.scoring import aggregation
 from reelbench.tasks import score_runs
 from reelbench.tasks.lmms.run_logs import logged_tasks
@@ -44,7 +44,7 @@ def logged(tmp_path):
     named = f"reelbench:{NAME}@{loading.locate(NAME).source.fingerprint[:16]};media_missing=0"
     document = {"results": {NAME: {}}, "configs": {NAME: {"dataset_path": named}}, "config": {"model": "openai"}}
     (folder / "1_results.json").write_text(json.dumps(document))
-    details = [lmms_runs.functions(spec).process_results(row, ["(A)"]) for row in registry.load(spec.id, "mini")]
+    details = [lmms_runs.functions(spec).process_results(row, ["(A)"]) for row in reelbench.load(spec.id, "mini")]
     (folder / f"1_samples_{NAME}.jsonl").write_text("".join(json.dumps(detail) + "\n" for detail in details))
     [one] = logged_tasks(folder)
     return one

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from reelbench.registry import workers
-from reelbench.registry.errors import ReelbenchError
+from reelbench.base import workers
+from reelbench.base.errors import ReelbenchError
 from reelbench.registry.records import Sample
 from reelbench.scoring.answers import scored
 from reelbench.tasks.score import Options, score_files

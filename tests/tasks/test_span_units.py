@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 import reelbench
+from reelbench.base.errors import InputError
+from reelbench.data.loading import locate
 from reelbench.registry import benchmark_file, discovery
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError
 from tests.program import app
 
 WHERE = [{"id": n, "video": f"v{n % 3}.mp4", "question": f"When is number {n} seen?"} for n in range(6)]

@@ -159,7 +159,7 @@ def local_hub(place: Path) -> Iterator[HubServer]:
 def attack(rng: Random, place: Path, number: int, told: Callable[[str], Any]) -> None:
     """Offer that many, half of them good, in any order; say how long they took."""
     import reelbench
-    from reelbench.registry.data import loading
+    from reelbench.data import loading
 
     place.mkdir()
     rows = loading.locate("rextime", "mini").read()

@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from reelbench.data import loading
 from reelbench.leaderboard import withheld
 from reelbench.registry import datasheet_form
-from reelbench.registry.data import loading
-from reelbench.registry.media.mini import draw_clip
 from reelbench.scoring import calibration_file
+from reelbench.video.mini import draw_clip
 from tests.forks import Forks
 from tests.servers.judge import Answer, JudgeServer
 

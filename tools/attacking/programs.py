@@ -16,8 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from reelbench.registry.data import loading
-from reelbench.registry.files import is_aside, sha256_of
+from reelbench.base.files import is_aside, sha256_of
+from reelbench.data import loading
 from reelbench.scoring import result_files
 from tests.forks import FULL_AT, KILL_AT, Forks
 from tests.leaderboard import test_tampering as ways

@@ -12,11 +12,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from reelbench.base.errors import ReelbenchError, first_of
 from reelbench.leaderboard import board, store, submission
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.trust import Filing
-from reelbench.registry.errors import ReelbenchError, first_of
 from tests.leaderboard import test_forged_results as of_mini
 from tests.leaderboard import test_tampering as ways
 from tests.leaderboard.test_tampering import forge

@@ -25,10 +25,10 @@ from unittest.mock import patch
 import yaml
 
 from reelbench import studio as making
+from reelbench.base.files import written_aside
+from reelbench.base.settings import home
 from reelbench.registry import discovery
-from reelbench.registry.files import written_aside
-from reelbench.registry.media.mini import draw_clip
-from reelbench.registry.settings import home
+from reelbench.video.mini import draw_clip
 from tests.servers import diagnosis, ranker, roles
 from tests.servers.judge import Answer, Call, JudgeServer
 from tools.fuzzing import damage, seeds
@@ -652,7 +652,7 @@ def check(name: str, folder: Path) -> None:
 
 def _again(url: str) -> None:
     """Go on with `diagnose run` where its folder says that it stopped."""
-    from reelbench.registry.errors import ReelbenchError
+    from reelbench.base.errors import ReelbenchError
     from tests.studio.looping import run
 
     try:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from reelbench.registry.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 
 LIMIT_S = 60
 """Seconds that one input may take, on a busy machine."""

@@ -17,8 +17,9 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+import reelbench
+from reelbench.base.errors import InputError
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from tests.servers.judge import JudgeServer
 from tools.fuzzing import commands, damage, seeds
 from tools.fuzzing.commands import inside, play
@@ -105,15 +106,14 @@ def _of_function() -> Scores:
 
 def _run_of_lmms_eval() -> None:
     """What lmms-eval leaves of a run of one task."""
-    from reelbench import registry
-    from reelbench.registry.data.loading import upstream_split
+    from reelbench.registry.splits import upstream_split
     from tests import lmms_runs
 
     spec, _ = discovery.find_task("rextime_mini")
     configs = {"rextime_mini": {"dataset_path": "reelbench:rextime_mini@0123456789abcdef;media_missing=0"}}
     document = {"results": {"rextime_mini": {}}, "configs": configs, "config": {"model": "openai"}}
     commands._json("run/1_results.json", document)  # noqa: SLF001
-    rows = [{**row, "split": upstream_split(spec, "mini")} for row in registry.load(spec.id, "mini")]
+    rows = [{**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(spec.id, "mini")]
     details = [lmms_runs.functions(spec).process_results(row, ["(A) [0.0, 5.0]"]) for row in rows]
     commands._jsonl("run/1_samples_rextime_mini.jsonl", details)  # noqa: SLF001
 
@@ -206,7 +206,7 @@ def check(folder: Path) -> None:
 
 @functools.cache
 def _honest(name: str) -> Path:
-    from reelbench.registry.settings import home
+    from reelbench.base.settings import home
 
     folder = home() / "fuzz" / "neighbours" / name.replace(" ", "_")
     if not folder.is_dir():

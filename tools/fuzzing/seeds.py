@@ -17,10 +17,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from reelbench.base.files import sha256_of, write_text, written_aside
+from reelbench.base.settings import home
+from reelbench.data import loading
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.files import sha256_of, write_text, written_aside
-from reelbench.registry.settings import home
 
 FILES = {
     "curve": "curve.json",
@@ -148,7 +148,7 @@ def card(name: str) -> str:
 @cache
 def clips() -> list[Path]:
     """Return small real videos, 60 frames in each container and codec."""
-    from tests.registry.frames import clips as made
+    from tests.video import clips as made
 
     folder = home() / "fuzz" / "clips"
     folder.mkdir(parents=True, exist_ok=True)

@@ -237,10 +237,10 @@ def write_archive(draw: Random, folder: Path) -> None:
 
 def check_archive(folder: Path) -> None:
     """Fetch from it: each video ends as done or failed with a reason, and nothing lands outside the home."""
+    from reelbench.data import fetch
     from reelbench.registry import discovery
-    from reelbench.registry.data import fetch
-    from reelbench.registry.media import library, playable
     from reelbench.registry.spec import MediaSource
+    from reelbench.video import library, playable
     from tests.servers.files import FileServer
 
     spec = discovery.get("moviecore")
@@ -272,9 +272,9 @@ def write_video(draw: Random, folder: Path) -> None:
 
 def check_video(folder: Path) -> None:
     """Take frames of it: some frames or one line, and a store that holds whole entries only."""
-    from reelbench.registry.frames.decoder import decode
-    from reelbench.registry.frames.sampling import FrameSampling
-    from reelbench.registry.frames.store import FrameStore
+    from reelbench.registry.sampling import FrameSampling
+    from reelbench.video.decoder import decode
+    from reelbench.video.store import FrameStore
 
     said = _noted(folder)
     [path] = folder.glob("film.*")

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from reelbench import __version__
-from reelbench.registry.files import write_text
+from reelbench.base.files import write_text
 from tools.verification import attacks, media, scorers, simulations, statistics
 from tools.verification.proof import NotRunError, Proof
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from reelbench.registry.files import write_json, write_text
+from reelbench.base.files import write_json, write_text
 
 COUNTS = Path(__file__).with_name("attacks.json")
 TITLE = "Attacks"

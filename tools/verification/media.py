@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from perf import answers as peers
-from reelbench.registry.frames.decoder import decode
-from reelbench.registry.frames.sampling import FrameSampling
+from reelbench.registry.sampling import FrameSampling
 from reelbench.scoring.answers import read_option, read_span, strip_reasoning
+from reelbench.video.decoder import decode
 from tests.scoring.answers.table import ROWS
 from tools.verification.proof import NotRunError, OwnersCode, Proof, run, versions_of
 from tools.verification.scorers import TIMELENS

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from reelbench.base import settings
+from reelbench.base.settings import home
+from reelbench.data.download import download
 from reelbench.judges.prompting import GITHUB_RAW
-from reelbench.registry import settings
-from reelbench.registry.data.download import download
-from reelbench.registry.settings import home
 
 
 class NotRunError(Exception):

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import reelbench
+from reelbench.base.errors import DataUnavailableError
+from reelbench.data import loading
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.errors import DataUnavailableError
 from reelbench.registry.records import Item, Sample
 from reelbench.scoring import aggregation, text_overlap
 from tools.verification.proof import NotRunError, OwnersCode, Proof, largest, run, versions_of

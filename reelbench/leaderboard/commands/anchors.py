@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
+from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.cli import console
 from reelbench.cli.asking import Judge
 from reelbench.cli.option_groups import Per, reports_status, strata
 from reelbench.leaderboard.commands import board_option
-from reelbench.registry.errors import InputError, ReelbenchError, number_of
 
 _NOTE = "anchors: a few answers, to ask a judge about again"
 

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from reelbench.base.errors import InputError, ReelbenchError, first_of, number_of
+from reelbench.base.settings import home
+from reelbench.base.text_tables import p_value
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import AboutModel, Judge, JudgeEstimate, budget_of, price_of
 from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata
 from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
-from reelbench.registry.errors import InputError, ReelbenchError, first_of, number_of
-from reelbench.registry.settings import home
-from reelbench.registry.text_tables import p_value
 
 if TYPE_CHECKING:
+    from reelbench.base.workers import Workers
     from reelbench.leaderboard.bridge import Bridge
     from reelbench.leaderboard.rejudge import Rejudge
-    from reelbench.registry.workers import Workers
 
 app = App("Verify results, build the leaderboard's page, publish.")
 _board = partial(board_option, "board")
@@ -35,7 +35,7 @@ _SHOWN = 20
 
 def workers_options(*, workers: NumberOfWorkers = None, engine: Engine = "pool") -> "Workers":
     """Return the workers for many results."""
-    from reelbench.registry.workers import Workers
+    from reelbench.base.workers import Workers
 
     return Workers(workers, engine)
 
@@ -243,8 +243,8 @@ def import_hub(
     dataset: Annotated[str | None, _board("--dataset")] = None,
 ) -> None:
     """Import the Hub's leaderboard of a dataset: shown as a separate source, never ranked."""
+    from reelbench.data.loading import find_split
     from reelbench.leaderboard import community
-    from reelbench.registry.data.loading import find_split
 
     board = community.fetch(find_split(name)[0], store, dataset)
     console.note(f"{number_of(len(board.rows), 'row')} of {board.dataset}")
@@ -286,9 +286,9 @@ def check(
     spread: Spread,
 ) -> None:
     """Check results as the results dataset's CI does: recompute every number, and check the paths."""
+    from reelbench.base.files import write_text
     from reelbench.leaderboard import store as stores
     from reelbench.leaderboard import submission, submission_page
-    from reelbench.registry.files import write_text
 
     checked = stores.check(*folders, workers=spread)
     refused = {one.source: one.why for one in checked if one.outcome == "refused"}
@@ -396,9 +396,9 @@ def webhook(
     It comments as the owner of HF_TOKEN; WEBHOOK_SECRET is the webhook's secret. `publish --webhook` makes a Space
     that runs it.
     """
+    from reelbench.base.settings import WEBHOOK_SECRET
     from reelbench.leaderboard import webhook as webhooks
     from reelbench.leaderboard.pull_request import PullRequests
-    from reelbench.registry.settings import WEBHOOK_SECRET
 
     if not WEBHOOK_SECRET.is_set:
         raise InputError(

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from reelbench.base.errors import InputError
 from reelbench.cli import console
 from reelbench.cli.option_groups import reports_status
 from reelbench.leaderboard.commands import board_option
-from reelbench.registry.errors import InputError
 
 
 @reports_status
@@ -29,8 +29,8 @@ def view(
     It holds what the benchmark's owners wrote, so it is for this machine. Its path is printed; where the runs are of
     several benchmarks, there is a page for each.
     """
+    from reelbench.base.files import write_text
     from reelbench.leaderboard.view import page
-    from reelbench.registry.files import write_text
 
     if absent := [path for path in runs if not path.exists()]:
         raise InputError(f"{absent[0]}: no such run; give the folder that `reelbench score --output` wrote")

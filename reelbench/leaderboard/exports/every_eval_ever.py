@@ -16,6 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import sha256_of, write_jsonl, write_text
+from reelbench.base.values import as_text, is_number
+from reelbench.data.passing_on import why_withheld
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard.entries import means_of
 from reelbench.leaderboard.exports import Exported
@@ -23,13 +27,9 @@ from reelbench.leaderboard.recompute import date_of
 from reelbench.leaderboard.standing import bound_in_words, standing
 from reelbench.leaderboard.store import StoredResult
 from reelbench.pages.shell_page import page_asset
-from reelbench.registry.data import loading
-from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import sha256_of, write_jsonl, write_text
 from reelbench.registry.records import JudgeRecord, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, Metric, UrlFile
-from reelbench.registry.values import as_text, is_number
+from reelbench.registry.splits import is_mini
 from reelbench.scoring import result_files
 
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
@@ -54,7 +54,7 @@ def export(
             f"--relationship {relationship}: is not one of the format's; give {', '.join(get_args(Relationship))}"
         )
     for one in stored:
-        if loading.is_mini(one.result.benchmark.split):
+        if is_mini(one.result.benchmark.split):
             yield Exported(one.key, why="it is on the mini data, which is for trying things out")
         elif not any(found.value is not None for found in one.result.metrics.values()):
             yield Exported(one.key, why="none of its metrics is scored")

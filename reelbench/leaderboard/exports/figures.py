@@ -4,13 +4,13 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any, Literal
 
+from reelbench.base.errors import InputError, installing
+from reelbench.base.files import open_aside
 from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import RankingGroup, metric_value
 from reelbench.leaderboard.exports.tables import least
 from reelbench.pages.svg import COLOURS, GRID, SOFT
-from reelbench.registry.errors import InputError, installing
-from reelbench.registry.files import open_aside
 
 Width = Literal["column", "page"]
 

@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import write_text
+from reelbench.data import hub
 from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.entries import HUB_ID, BoardEntry, metric_value, run_entry
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.store import StoredResult
-from reelbench.registry.data import hub, loading
-from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.files import write_text
 from reelbench.registry.records import Result
 from reelbench.registry.spec import BenchmarkSpec, HubFile
+from reelbench.registry.splits import is_mini, upstream_split
 
 _HASH = 12
 
@@ -47,11 +48,11 @@ def export(
         result, spec = result_here.result, result_here.spec
         row = run_entry(result_here)
         split = result.benchmark.split
-        data = spec.splits[loading.upstream_split(spec, split)].source
+        data = spec.splits[upstream_split(spec, split)].source
         repository = (datasets or {}).get(spec.id) or (data.repo_id if isinstance(data, HubFile) else None)
         # The id that the benchmark's `eval.yaml` has for a whole split.
         whole = [task for task in spec.tasks if task.split == split and not task.only and task.prompt is None]
-        task = whole[0].name if whole and not loading.is_mini(split) and not spec.splits[split].secret else None
+        task = whole[0].name if whole and not is_mini(split) and not spec.splits[split].secret else None
         value = metric_value(row.metrics, spec.primary.name)
         covers = row.group.subset or row.unranked
         reasons = {

@@ -6,15 +6,15 @@ from itertools import chain
 from string import ascii_lowercase
 from typing import Any, Literal
 
+from reelbench.base.errors import InputError
+from reelbench.base.text_tables import Table, csv_text, interval, spreadsheet_cell, tex
 from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.pages.markdown import inert
 from reelbench.pages.shell_page import page_asset
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import About, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
-from reelbench.registry.text_tables import Table, csv_text, interval, spreadsheet_cell, tex
 
 Format = Literal["text", "markdown", "latex"]
 

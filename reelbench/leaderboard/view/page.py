@@ -10,6 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import InputError, ReelbenchError, first_line
+from reelbench.base.files import replacing_folder, write_text
+from reelbench.base.settings import home
+from reelbench.base.values import as_text
+from reelbench.data import loading
+from reelbench.data.passing_on import why_withheld
 from reelbench.leaderboard import site
 from reelbench.leaderboard.exports.tables import sheet
 from reelbench.leaderboard.recompute import mismatches
@@ -17,19 +23,13 @@ from reelbench.leaderboard.store import public
 from reelbench.leaderboard.view.pictures import Strips
 from reelbench.pages.shell_page import page_asset, page_head, shell_page
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.data.passing_on import why_withheld
-from reelbench.registry.errors import InputError, ReelbenchError, first_line
-from reelbench.registry.files import replacing_folder, write_text
-from reelbench.registry.media.library import Library
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, Mean
-from reelbench.registry.values import as_text
 from reelbench.scoring import aggregation, comparison, result_files, side_by_side
 from reelbench.scoring.answers import strip_reasoning
 from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_after_scoring
+from reelbench.video.library import Library
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _FAULTS = 5

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.store import FrameStore
-from reelbench.registry.looks import AGENTIC
-from reelbench.registry.media.library import Library
+from reelbench.base.errors import ReelbenchError
 from reelbench.registry.records import Sample
+from reelbench.registry.sampling import FrameSampling
+from reelbench.video.library import Library
+from reelbench.video.looks import AGENTIC
+from reelbench.video.store import FrameStore
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from reelbench.registry.frames.stored import StoredFrames
+    from reelbench.video.stored import StoredFrames
 
 SIDE = 144
 """Short side of a picture, in pixels."""
@@ -167,7 +167,7 @@ def _pictures(stored: "StoredFrames", chosen: Sequence[int]) -> "Iterator[Image]
         return
     from PIL import Image
 
-    from reelbench.registry.frames.decoder import decode
+    from reelbench.video.decoder import decode
 
     wanted = set(chosen)
     for number, frame in enumerate(decode(stored.path, FrameSampling(kind="all", size=SIDE))):

@@ -9,7 +9,7 @@ drops reasoning needs none of them.
 
 from typing import TYPE_CHECKING
 
-from reelbench.registry.lazy import names_of
+from reelbench.base.lazy import names_of
 
 if TYPE_CHECKING:
     from reelbench.registry.rows import LETTERS

@@ -6,8 +6,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from reelbench.base.values import is_array, is_object
 from reelbench.registry.rows import LETTERS
-from reelbench.registry.values import is_array, is_object
 from reelbench.scoring import answers
 from reelbench.scoring.answers import patterns, texts
 from reelbench.scoring.answers.json_literals import find_literals, without_objects

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from importlib import resources
 
-from reelbench.registry.languages import MARKS, NUMBER_SIGNS, UNSPACED_SCRIPTS
+from reelbench.base.languages import MARKS, NUMBER_SIGNS, UNSPACED_SCRIPTS
 from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 
 _REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")

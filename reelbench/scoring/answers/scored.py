@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from reelbench.registry.data.loading import import_object
-from reelbench.registry.data.mapped_rows import is_number_text
+from reelbench.base.lazy import import_object
+from reelbench.base.workers import ALLOTTED
+from reelbench.registry.mapping_words import is_number_text
 from reelbench.registry.rows import FPS, UNTIMED, Timing
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.workers import ALLOTTED
 from reelbench.scoring import answers as readers
 from reelbench.scoring.answers.options import read_option, read_options
 from reelbench.scoring.answers.reasoning import strip_reasoning

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
-from reelbench.registry.values import is_array, is_object
+from reelbench.base.values import is_array, is_object
 from reelbench.scoring.answers import patterns, texts
 from reelbench.scoring.answers.json_literals import find_literals, without_objects
 from reelbench.scoring.answers.vocabulary import WORDS

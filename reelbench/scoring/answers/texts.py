@@ -4,7 +4,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from reelbench.registry.languages import ascii_digits, ascii_signs
+from reelbench.base.languages import ascii_digits, ascii_signs
 from reelbench.scoring.answers import patterns
 from reelbench.scoring.answers.reasoning import strip_reasoning
 from reelbench.scoring.answers.vocabulary import KINDS, WORDS

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.base.errors import ReelbenchError, number_of
 from reelbench.cli import console
 from reelbench.cli.asking import AboutAnswers, Judge, Llm, LlmBatch, RetryUnread, only_model
 from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers
 from reelbench.cli.option_groups import Json, NoOverlap, options_given, reports_status
 from reelbench.cli.report import check_judged, report
-from reelbench.registry.errors import ReelbenchError, number_of
 from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def ace(
     The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
     random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
     """
+    from reelbench.base.settings import home
     from reelbench.methods.candidates import limit_candidates
-    from reelbench.registry.settings import home
     from reelbench.studio.ace import Enhancement, Ranker, rank
     from reelbench.tasks.score import Options
 
@@ -88,7 +88,7 @@ def ace(
 
 
 def _write(enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path) -> "list[Outcome]":
-    from reelbench.registry.files import write_json, write_jsonl
+    from reelbench.base.files import write_json, write_jsonl
 
     if enhanced.answers is not None:
         outcomes = [enhanced.evaluation(enhanced.answers, options).write(folder)]
@@ -133,9 +133,9 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
 
 def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:
     """Draw the controls: of several numbers of candidates their first metric, and METEOR against length."""
+    from reelbench.base.files import write_text
     from reelbench.pages.figures import scatter
     from reelbench.pages.plots import Mark, lines
-    from reelbench.registry.files import write_text
 
     def marks(metric: str, *, by_length: bool) -> dict[str, list[Mark]]:
         """Return each control's marks in a metric, one for each number of candidates."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from reelbench.base import settings
+from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
 from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, choice, reports_status, task_names
-from reelbench.registry import settings
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.studio.commands import option
 from reelbench.studio.data_files import from_papers
 
@@ -52,7 +52,7 @@ class IsolationOptions:
         self, questions: "list[ReasonedQuestion]", models: "RoleModels", about: dict[str, Any], rounds: int
     ) -> "Plan":
         """Return the plan of a diagnosis; `about` is said of it in the folder's settings."""
-        from reelbench.registry.files import sha256_of
+        from reelbench.base.files import sha256_of
         from reelbench.studio.diagnosis.loop import Plan
         from reelbench.studio.evidence.graphs import read_graphs
 
@@ -136,7 +136,7 @@ def errors(
     llm: Llm,
 ) -> None:
     """Find the first error in the evidence behind each wrong answer; the model is not asked again."""
-    from reelbench.registry.files import sha256_of
+    from reelbench.base.files import sha256_of
     from reelbench.scoring import result_files
     from reelbench.studio.diagnosis import attempts, loop
     from reelbench.studio.diagnosis.folder import read_questions
@@ -182,7 +182,7 @@ def run(
     Roles of --llm: graph, tagger, translator. Rerun to resume. Answers
     given with cues contain the truth, so they are saved in DIR only, without a score.
     """
-    from reelbench.registry.frames.sampling import FrameSampling
+    from reelbench.registry.sampling import FrameSampling
     from reelbench.studio.diagnosis import attempts, loop
     from reelbench.studio.diagnosis.folder import read_questions
     from reelbench.tasks.lmms.worker import Worker

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from reelbench.base.errors import InputError, number_of
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
 from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata
-from reelbench.registry.errors import InputError, number_of
 from reelbench.registry.reasons import Reason
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
 from reelbench.studio.commands import option
@@ -126,7 +126,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two runs of a chain: funnels, questions that are the same, and how the texts differ."""
-    from reelbench.registry.text_tables import interval, number
+    from reelbench.base.text_tables import interval, number
     from reelbench.studio.question_sets import comparison_of_runs, read_run
     from reelbench.studio.readability import load_parser
 
@@ -285,7 +285,7 @@ def tags(
     llm: Llm,
 ) -> None:
     """Tag questions by the understanding that they need (CogME's TARGET, CONTENT and THINKING)."""
-    from reelbench.registry.data import loading
+    from reelbench.data import loading
     from reelbench.studio import tagging
     from reelbench.studio.chain import ChainPrompts
     from reelbench.studio.video_frames import VideoFrames

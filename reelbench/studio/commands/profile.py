@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reelbench.base.errors import InputError
+from reelbench.base.text_tables import interval, number
 from reelbench.cli import console
 from reelbench.cli.asking import Judge
 from reelbench.cli.option_groups import Data, Json, Split, reports_status, task_names
-from reelbench.registry.errors import InputError
-from reelbench.registry.text_tables import interval, number
 from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ _TERMS = 25
 
 def write(folder: Path, document: object, profiles: "Sequence[Profile]") -> None:
     """Write the numbers to `folder`, a table in the shape of MovieCORE's Table 1, and plots."""
-    from reelbench.registry.files import write_json, write_text
+    from reelbench.base.files import write_json, write_text
 
     write_json(folder / "profile.json", document)
     columns = {name: column for name, (_, column, _) in _MEASURES.items() if column}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reelbench.base.errors import InputError, first_of, number_of
+from reelbench.base.text_tables import Table, interval, number
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata
-from reelbench.registry.errors import InputError, first_of, number_of
-from reelbench.registry.text_tables import Table, interval, number
 from reelbench.studio.commands import option
 from reelbench.studio.review import KindName
 

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from reelbench.base.errors import PendingError, ReelbenchError
+from reelbench.base.files import write_json, write_text
+from reelbench.base.progress import Show, no_show
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import BUDGET, PENDING, REFUSED, UNAVAILABLE, UNPARSABLE
@@ -22,9 +25,6 @@ from reelbench.llm.budget import Budget
 from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError, last_dictionary
 from reelbench.llm.runner import PENDING_SHOWN, Runner
-from reelbench.registry.errors import PendingError, ReelbenchError
-from reelbench.registry.files import write_json, write_text
-from reelbench.registry.progress import Show, no_show
 from reelbench.scoring.answers import past_reasoning, strip_reasoning
 from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion, SpentByRole, write_records
 from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings

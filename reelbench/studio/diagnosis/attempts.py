@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import write_json
+from reelbench.base.progress import Bar, no_bar
 from reelbench.judges.judge_run import judge_of
 from reelbench.judges.prompting import load_prompts
-from reelbench.registry import discovery, settings
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import write_json
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.progress import Bar, no_bar
+from reelbench.registry import discovery
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, JudgeRecord, Sample
+from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, result_files
 from reelbench.studio.diagnosis.folder import CUES, Attempt

@@ -21,10 +21,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator
 
-from reelbench.registry.base_record import record_of
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json, read_jsonl, write_json, write_jsonl
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json, read_jsonl, write_json, write_jsonl
+from reelbench.data import loading
 from reelbench.registry.rows import LETTERS, STEP_COLUMNS, steps
 from reelbench.studio.evidence.graphs import Graph, read_graphs
 from reelbench.studio.evidence.isolation import NodeTag, Round

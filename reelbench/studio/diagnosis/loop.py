@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import ReelbenchError
+from reelbench.base.files import write_jsonl
+from reelbench.base.progress import Bar, no_bar
 from reelbench.llm import loop
 from reelbench.llm.runner import Runner
-from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.files import write_jsonl
-from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.reasons import Reason
 from reelbench.studio.diagnosis import asking
 from reelbench.studio.diagnosis.folder import ANSWERS, CUES, Attempt, Folder, ReasonedQuestion, write_records

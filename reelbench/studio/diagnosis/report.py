@@ -13,12 +13,11 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from reelbench.base.errors import MediaError
+from reelbench.base.files import address, read_json, write_json, write_text
 from reelbench.pages.plots import bars
 from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
 from reelbench.registry import discovery
-from reelbench.registry.errors import MediaError
-from reelbench.registry.files import address, read_json, write_json, write_text
-from reelbench.registry.media.library import Library
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.intervals import cluster_sums, difference_of_means, mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
@@ -27,6 +26,7 @@ from reelbench.studio.evidence import isolation
 from reelbench.studio.evidence.findings import LABELS, Label, seconds_off
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import NodeTag, Status, Stop
+from reelbench.video.library import Library
 
 REPORT, PICTURE = "report.json", "errors.svg"
 PERCEPTION: frozenset[Label] = frozenset(

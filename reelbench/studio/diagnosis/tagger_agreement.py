@@ -10,7 +10,7 @@ from statistics import fmean, harmonic_mean
 
 import numpy as np
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.intervals import Estimate, mean_over_clusters
 from reelbench.studio.diagnosis.folder import Step

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from reelbench.registry.values import is_array, is_object
+from reelbench.base.values import is_array, is_object
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_windows, seconds_apart
 

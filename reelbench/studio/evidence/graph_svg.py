@@ -9,8 +9,8 @@ from html import escape
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from reelbench.base.files import valid_text
 from reelbench.pages.svg import INK, SOFT, svg_document, text
-from reelbench.registry.files import valid_text
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
 if TYPE_CHECKING:

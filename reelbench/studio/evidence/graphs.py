@@ -19,11 +19,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reelbench.registry import bounds
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_jsonl
-from reelbench.registry.languages import ascii_digits, ascii_signs
-from reelbench.registry.values import is_array, is_id, is_object
+from reelbench.base import bounds
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_jsonl
+from reelbench.base.languages import ascii_digits, ascii_signs
+from reelbench.base.values import is_array, is_id, is_object
 from reelbench.scoring.exact_match import normalize
 
 NOT_APPLICABLE = "N/A"

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from reelbench.registry.base_record import Count
+from reelbench.base.base_record import Count
 from reelbench.studio.evidence.findings import LABELS, Label, NodeVerdict, SubCause
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.base.text_tables import Table, interval, number
+from reelbench.data import loading
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import PEOPLE_ADAPTER, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
-from reelbench.registry.text_tables import Table, interval, number
+from reelbench.registry.splits import upstream_split
 from reelbench.scoring import aggregation, result_files
 from reelbench.scoring.aggregation import ScoredItems
 from reelbench.stats import intervals
@@ -60,7 +61,7 @@ class BlindAnswers(ReviewKind):
         """
         located = loading.locate(reviews.benchmark, reviews.split, reviews.data, fetch=False)
         spec = located.spec
-        hidden = spec.splits[loading.upstream_split(spec, located.split)].hidden_answers
+        hidden = spec.splits[upstream_split(spec, located.split)].hidden_answers
         known = {row["id"]: row for row in located.read()}
         people = {}
         for name in reviews.reviewers:

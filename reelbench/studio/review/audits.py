@@ -12,9 +12,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.text_tables import Table, number
 from reelbench.registry.rows import Row, steps
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.text_tables import Table, number
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.answers import ANSWERS

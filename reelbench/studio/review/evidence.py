@@ -15,12 +15,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import write_jsonl
+from reelbench.base.text_tables import Table, number
+from reelbench.data import loading
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import write_jsonl
 from reelbench.registry.rows import steps
-from reelbench.registry.text_tables import Table, number
 from reelbench.studio.diagnosis.folder import Folder, Step, judged_steps
 from reelbench.studio.diagnosis.tagger_agreement import CODES
 from reelbench.studio.diagnosis.tagger_agreement import Node as NodeKey

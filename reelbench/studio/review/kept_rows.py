@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import read_json, read_json_or_jsonl, write_json
-from reelbench.registry.values import is_object
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import read_json, read_json_or_jsonl, write_json
+from reelbench.base.values import is_object
+from reelbench.data import loading
 from reelbench.studio.funnel import FunnelRecord
 from reelbench.studio.moment_pairs import across_time, cost_per_1000
 from reelbench.studio.review.review_kind import Reviews

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reelbench.registry.base_record import record_of
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json
+from reelbench.data import loading
 from reelbench.registry.rows import LETTERS
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.studio.moment_pairs import WAGE

@@ -15,15 +15,15 @@ from xml.sax.saxutils import escape
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from reelbench.registry.base_record import record_of
-from reelbench.registry.errors import InputError, MediaError
-from reelbench.registry.files import write_json, write_text
-from reelbench.registry.media.library import Library
-from reelbench.registry.values import is_id, is_object
+from reelbench.base.base_record import record_of
+from reelbench.base.errors import InputError, MediaError
+from reelbench.base.files import write_json, write_text
+from reelbench.base.values import is_id, is_object
 from reelbench.studio.review import pages
 from reelbench.studio.review.review_items import Item
 from reelbench.studio.review.review_kind import KIND, Content, Marks, Review
 from reelbench.studio.review.spans import QUESTION_SPANS, SPANS
+from reelbench.video.library import Library
 
 FPS = 24.0
 """Label Studio's own default, where a video's rate isn't known."""

@@ -22,17 +22,17 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
+from reelbench.base.errors import InputError, MediaError
+from reelbench.base.files import address, write_text
+from reelbench.base.progress import Bar, no_bar
 from reelbench.pages.shell_page import in_script, page_asset
-from reelbench.registry.data.loading import is_mini
-from reelbench.registry.errors import InputError, MediaError
-from reelbench.registry.files import address, write_text
-from reelbench.registry.media import playable
-from reelbench.registry.media.library import Library
-from reelbench.registry.progress import Bar, no_bar
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
+from reelbench.registry.splits import is_mini
 from reelbench.studio.review.review_items import Place
 from reelbench.studio.review.review_kind import KIND, Content, Draw
+from reelbench.video import playable
+from reelbench.video.library import Library
 
 Clips = Literal["page", "folder"]
 """Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
@@ -223,7 +223,7 @@ def read_rate(path: Path) -> tuple[float | None, bool]:
 
     MediaError where it is no video.
     """
-    from reelbench.registry.frames.index import open_container, video_stream
+    from reelbench.video.index import open_container, video_stream
 
     with closing(open_container(path)) as container:
         stream = video_stream(container, path)
@@ -248,7 +248,7 @@ def describe_video(
     try:
         (fps, plays), duration = read_rate(path), playable.seconds(path)
         if strips or not plays:
-            from reelbench.registry.frames import take
+            from reelbench.video import take
 
             frames = take(path, STRIP)
             folder = page.parent / f"{page.stem}-frames" / path.stem
@@ -316,7 +316,7 @@ def cut_clips(
     Raises:
         InputError: The clips of one rater's page would hold more than `PAGE_BYTES`.
     """
-    from reelbench.registry.frames.excerpt import write_excerpt
+    from reelbench.video.excerpt import write_excerpt
 
     folder.mkdir(parents=True, exist_ok=True)
     held = [0] * len(parts)

@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import write_jsonl
-from reelbench.registry.text_tables import Table, interval, number
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import write_jsonl
+from reelbench.base.text_tables import Table, interval, number
+from reelbench.data import loading
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts

@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import write_text
+from reelbench.base.text_tables import Table, csv_text, number
+from reelbench.base.values import is_whole
 from reelbench.judges.prompting import PromptSet, load_prompts
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import write_text
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
-from reelbench.registry.text_tables import Table, csv_text, number
-from reelbench.registry.values import is_whole
 from reelbench.scoring import result_files
 from reelbench.studio.data_files import from_papers
 from reelbench.studio.review import KindName, review_kind

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictInt
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.base.text_tables import Table
+from reelbench.base.values import is_number
+from reelbench.data import loading
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.strata import Labels, Strata
-from reelbench.registry.text_tables import Table
-from reelbench.registry.values import is_number
 from reelbench.stats.agreement import krippendorff_alpha
 from reelbench.studio.benchmark_files import FILES
 from reelbench.studio.data_files import studio_data

@@ -13,11 +13,11 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import write_jsonl
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import write_jsonl
+from reelbench.base.text_tables import Table, interval, number
 from reelbench.registry.rows import Row, facets
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.text_tables import Table, interval, number
 from reelbench.scoring.temporal_span import iou
 from reelbench.studio.moment_pairs import across_time
 from reelbench.studio.review import KindName

@@ -10,12 +10,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import DataUnavailableError, number_of
-from reelbench.registry.files import write_jsonl
+from reelbench.base.errors import DataUnavailableError, number_of
+from reelbench.base.files import write_jsonl
+from reelbench.base.text_tables import Table, interval, number
+from reelbench.data import loading
 from reelbench.registry.rows import Row
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.text_tables import Table, interval, number
 from reelbench.scoring import cognitive_profile
 from reelbench.scoring.cognitive_profile import COMPONENTS, MOST_LABELS, THINKING, Tags
 from reelbench.scoring.tag_agreement import tag_agreement

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import InputError, number_of
-from reelbench.registry.files import write_json
-from reelbench.registry.languages import language_of
+from reelbench.base.errors import InputError, number_of
+from reelbench.base.files import write_json
+from reelbench.base.languages import language_of
+from reelbench.base.text_tables import Table, number
 from reelbench.registry.rows import Row
-from reelbench.registry.text_tables import Table, number
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts

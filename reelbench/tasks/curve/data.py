@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.base.values import as_text
 from reelbench.registry.rows import Row, questions_of, text_of
-from reelbench.registry.values import as_text
 from reelbench.tasks.curve import SPEC
 
 EXPECTED = "key, video_id, locale, question, answer, reasoning_steps, external_links, skills, category, subcategory"

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.data.mapped_rows import seconds
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json
+from reelbench.base.values import is_whole
+from reelbench.data.mapped_rows import seconds
 from reelbench.registry.rows import LETTERS, Row, questions_of, text_of
-from reelbench.registry.values import is_whole
 
 EXPECTED = "qid, vid, videoType, que, answers (5), correct_idx (0 to 4), shot_contained, q_level_logic"
 OPTIONS = 5

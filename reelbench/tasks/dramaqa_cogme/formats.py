@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.registry.rows import LETTERS
 from reelbench.tasks import submissions

@@ -11,13 +11,14 @@ from contextlib import contextmanager, nullcontext
 from functools import partial, partialmethod, wraps
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry import discovery, settings
+from reelbench.base import settings
+from reelbench.base.errors import ReelbenchError
+from reelbench.registry import discovery
 from reelbench.registry.decoding import Candidates
-from reelbench.registry.errors import ReelbenchError
-from reelbench.registry.frames.ahead import by_video
 from reelbench.tasks.lmms import option_scores, swallowed, visuals
 from reelbench.tasks.lmms.candidates import Ask, beams, replacing_attribute, row_of
 from reelbench.tasks.lmms.logprobs import at_once
+from reelbench.video.ahead import by_video
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance

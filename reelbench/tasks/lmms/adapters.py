@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.frames.sampling import MOST_FRAMES, TIMED_KINDS, FrameSampling
-from reelbench.registry.yaml_text import read_mapping
+from reelbench.base.errors import InputError
+from reelbench.base.yaml_text import read_mapping
+from reelbench.registry.sampling import MOST_FRAMES, TIMED_KINDS, FrameSampling
 
 PASS_VIDEO = "pass_video_url"  # noqa: S105 - no password
 """The argument with which an adapter sends a video on as it is, for the server to read."""

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reelbench.registry.attachment import Attachment
+from reelbench.base.attachment import Attachment
 from reelbench.registry.rows import Row
 from reelbench.tasks.lmms.wrapping import wrap
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import ReelbenchError, first_line
+from reelbench.base.errors import ReelbenchError, first_line
 from reelbench.registry.rows import Row
 from reelbench.scoring import aggregation
 

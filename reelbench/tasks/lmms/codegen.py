@@ -18,10 +18,11 @@ from typing import Any
 
 import yaml
 
+from reelbench.base.files import write_text
+from reelbench.base.lazy import import_object
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import import_object, upstream_split
-from reelbench.registry.files import write_text
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
+from reelbench.registry.splits import upstream_split
 from reelbench.tasks.lmms.task import FUNCTIONS, SUBMISSION, LmmsTask, name_of_rows
 
 _HERE = "reelbench.tasks.lmms.codegen"

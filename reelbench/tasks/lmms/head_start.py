@@ -18,15 +18,15 @@ from itertools import islice
 from multiprocessing import parent_process
 from typing import TYPE_CHECKING
 
-from reelbench.registry import settings
-from reelbench.registry.data.loading import locate
-from reelbench.registry.frames.ahead import WINDOW, Ahead, by_video
-from reelbench.registry.frames.shown import show
-from reelbench.registry.media.library import Library
+from reelbench.base import settings
+from reelbench.base.workers import usable_cores
+from reelbench.data.loading import locate
 from reelbench.registry.question_files import QuestionIds
-from reelbench.registry.workers import usable_cores
 from reelbench.tasks.lmms import adapters, visuals
 from reelbench.tasks.lmms.process import option_value, wanted_tasks
+from reelbench.video.ahead import WINDOW, Ahead, by_video
+from reelbench.video.library import Library
+from reelbench.video.shown import show
 
 if TYPE_CHECKING:
     from reelbench.registry.rows import Row

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from reelbench.registry.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.tasks.lmms.candidates import Ask, StandIn, prompt_ids, replacing_attribute, text_of, tokenizer_of
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base.base_record import OptionScore
+from reelbench.base.errors import InputError, first_line
+from reelbench.data.rows_on_disk import DataName
 from reelbench.registry import decoding, rows
-from reelbench.registry.base_record import OptionScore
-from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError, first_line
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item
 from reelbench.registry.rows import Row

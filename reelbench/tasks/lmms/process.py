@@ -16,26 +16,28 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from reelbench.base import containment, settings
+from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError, installing
+from reelbench.base.files import read_json
+from reelbench.base.progress import Bar, no_show
+from reelbench.base.settings import home
+from reelbench.base.status import StatusFile
+from reelbench.data.loading import locate
 from reelbench.llm.ask_options import THINKING_TOKENS
-from reelbench.registry import containment, decoding, discovery, settings
+from reelbench.registry import decoding, discovery
 from reelbench.registry.benchmark_file import NAME
-from reelbench.registry.data.loading import is_mini, locate
 from reelbench.registry.decoding import Answering, Candidates
-from reelbench.registry.errors import DataUnavailableError, InputError, ReelbenchError, installing
-from reelbench.registry.files import read_json
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.presets import SAMPLING
-from reelbench.registry.progress import Bar, no_show
 from reelbench.registry.records import PresetRecord
-from reelbench.registry.settings import home
+from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
-from reelbench.registry.status import StatusFile
+from reelbench.registry.splits import is_mini
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.run_logs import LoggedTask, logged_tasks, spec_and_task
 from reelbench.tasks.score import Options, Outcome
 from reelbench.tasks.score_runs import check_scored, score_logged, scores_folder
 from reelbench.tasks.submissions import Questions
+from reelbench.video.library import Library, where_looked
 
 _MAX_NEW_TOKENS = "max_new_tokens"
 

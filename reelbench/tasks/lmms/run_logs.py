@@ -11,26 +11,26 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from reelbench.base.base_record import first_wrong_field
+from reelbench.base.credentials import without_secrets
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import read_json, read_jsonl
+from reelbench.base.values import without_folders
+from reelbench.data.rows_on_disk import DataName
 from reelbench.judges.panel import merge_records
 from reelbench.judges.verdicts import Judged, Verdict
 from reelbench.registry import discovery
-from reelbench.registry.base_record import first_wrong_field
-from reelbench.registry.credentials import without_secrets
-from reelbench.registry.data.rows_on_disk import DataName
 from reelbench.registry.decoding import Answering
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import read_json, read_jsonl
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.shown import sound
-from reelbench.registry.frames.stored import Sound
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
+from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
-from reelbench.registry.values import without_folders
 from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO, values_in
 from reelbench.tasks.submissions import Questions, Words, cut_off, frames_given, frames_unlike
+from reelbench.video.shown import sound
+from reelbench.video.stored import Sound
 
 _SECRET = ("key", "token", "secret", "password", "auth")
 

@@ -18,7 +18,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reelbench.registry.errors import first_line
+from reelbench.base.errors import first_line
 from reelbench.tasks.lmms import adapters, arrivals
 from reelbench.tasks.lmms.candidates import FAILED, Ask, row_of, text_of
 

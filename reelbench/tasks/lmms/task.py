@@ -14,27 +14,28 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from reelbench.base import settings
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.base.files import valid_text, write_text
+from reelbench.base.settings import home
+from reelbench.data.rows_on_disk import RowsOnDisk
 from reelbench.judges.judge_run import LiveJudge
-from reelbench.registry import decoding, rows, settings
-from reelbench.registry.data.loading import upstream_split
-from reelbench.registry.data.rows_on_disk import RowsOnDisk
+from reelbench.registry import decoding, rows
 from reelbench.registry.decoding import Answering, Candidates
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.files import valid_text, write_text
-from reelbench.registry.media.library import Library, where_looked
 from reelbench.registry.prompts import prompt_template
 from reelbench.registry.question_files import QuestionCues, QuestionIds, Translations
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, Sample
 from reelbench.registry.rows import Row
-from reelbench.registry.settings import home
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, MeanOf, Metric, TaskSpec
+from reelbench.registry.splits import upstream_split
 from reelbench.scoring import aggregation
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.tasks import submissions
 from reelbench.tasks.lmms import adapter_patches, adapters, arrivals, option_scores
 from reelbench.tasks.lmms import visuals as frames
 from reelbench.tasks.prompting import CUE, prompt_of
+from reelbench.video.library import Library, where_looked
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_jsonl
+from reelbench.base.values import is_number, is_object
 from reelbench.registry import rows
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_jsonl
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item
 from reelbench.registry.rows import Row
-from reelbench.registry.values import is_number, is_object
 from reelbench.scoring import choice
 from reelbench.tasks.lmms.run_logs import logged_reply
 from reelbench.tasks.submissions import Questions, answered, cut_off, reference_of

@@ -20,18 +20,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry import settings
-from reelbench.registry.errors import ReelbenchError, first_line
-from reelbench.registry.files import write_text
-from reelbench.registry.frames.ahead import PAUSE_S, Ahead, Waits
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.shown import Shown, show
-from reelbench.registry.media.library import Library
+from reelbench.base import settings
+from reelbench.base.errors import ReelbenchError, first_line
+from reelbench.base.files import write_text
 from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import VIDEOS, Row
+from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.arrivals import StoredPicture
+from reelbench.video.ahead import PAUSE_S, Ahead, Waits
+from reelbench.video.library import Library
+from reelbench.video.shown import Shown, show
 
 log = logging.getLogger("reelbench")
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from reelbench.registry.errors import InputError
-from reelbench.registry.files import read_json_or_jsonl
-from reelbench.registry.media.library import has_video_suffix
+from reelbench.base.errors import InputError
+from reelbench.base.files import read_json_or_jsonl
 from reelbench.registry.rows import Row, text_of
+from reelbench.video.library import has_video_suffix
 
 EXPECTED = "question, answer (or enhanced_answer), video, question_id and, where there are any, classification, caption"
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.base.values import is_array, is_object
 from reelbench.registry.rows import text_of
-from reelbench.registry.values import is_array, is_object
 from reelbench.tasks import submissions
 from reelbench.tasks.moviecore import data
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.data.mapped_rows import read_windows
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.base.values import is_number
+from reelbench.data.mapped_rows import read_windows
 from reelbench.registry.rows import Row, questions_of, text_of
-from reelbench.registry.values import is_number
 
 _HUB = "qid, vid, duration, question, options, ans, span"
 EXPECTED = f"{_HUB} or qid, vid, duration, query, relevant_windows, ans"

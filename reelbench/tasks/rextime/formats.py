@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.base.values import is_number
 from reelbench.registry.records import Sample, shared_labels
 from reelbench.registry.rows import LETTERS, text_of
-from reelbench.registry.values import is_number
 from reelbench.tasks import submissions
 from reelbench.tasks.rextime import data
 

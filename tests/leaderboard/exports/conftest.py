@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
-from reelbench.registry.data import loading
 from reelbench.tasks import moviecore, rextime
 from reelbench.tasks.score import Options
 from reelbench.tasks.submissions import Inputs

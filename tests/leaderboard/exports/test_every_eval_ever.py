@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import store
 from reelbench.leaderboard.exports import every_eval_ever
-from reelbench.registry.errors import InputError
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_the_judge_stands_in_its_metrics(exported):
 
 
 def test_no_question_is_repeated(exported):
-    from reelbench.registry.data import loading
+    from reelbench.data import loading
 
     for benchmark, (path, _, _) in exported.items():
         text = path.with_name(path.stem + "_samples.jsonl").read_text() + path.read_text()

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pyarrow.parquet
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.leaderboard import board, columns, publish, site, store, submission
 from reelbench.leaderboard.columns import BoardColumn
 from reelbench.leaderboard.entries import RankingGroup
 from reelbench.leaderboard.exports import tables
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
 from reelbench.registry.records import MetricValue
 from reelbench.scoring import aggregation, result_files
 from tests.leaderboard.rows import REXTIME

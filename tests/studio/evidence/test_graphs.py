@@ -7,7 +7,7 @@ import random
 import pytest
 from pydantic import ValidationError
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.evidence import graphs
 from reelbench.studio.evidence.graphs import (
     Graph,

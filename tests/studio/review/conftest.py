@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry.data import loading
+from reelbench.data import loading
 from reelbench.studio.review import pages
 from reelbench.studio.review.kinds import KINDS
 from reelbench.studio.review.review_kind import Sources

@@ -6,9 +6,9 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.registry import discovery
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
 from reelbench.studio.review import KindName
 from reelbench.studio.review.kinds import KINDS, summarize
 from tests.program import app

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from reelbench.registry.data import loading
+from reelbench.data import loading
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.registry.data import loading
+from reelbench.data import loading
 from reelbench.studio.evidence.graphs import read_graphs
 from tests.program import app
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.stats import intervals
 from reelbench.studio.review.kinds import summarize
 from reelbench.studio.tag_manual import our_manual

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.review import label_studio
 from reelbench.studio.review.kinds import summarize
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.studio.review import pages
 from reelbench.studio.review.review_items import Place
 
@@ -228,7 +228,7 @@ def test_another_raters_file_is_refused_with_the_reason(opened, make, save):
 def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(opened, make, monkeypatch, data_of, tmp_path):
     from playwright.sync_api import expect
 
-    from reelbench.registry.media.library import Library
+    from reelbench.video.library import Library
 
     mini = Library(loading.locate("rextime_mini").spec, "mini").find(loading.locate("rextime_mini").read()[0])
     # Not a container that browsers know, and moved where it can't be found as a video.

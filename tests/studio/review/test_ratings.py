@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 from typer.testing import CliRunner
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.review.kinds import summarize
 from tests.program import app
 
@@ -15,7 +15,7 @@ from tests.program import app
 
 
 def test_the_draw_is_of_videos_with_all_their_questions_and_the_seed_decides(data_of, make):
-    from reelbench.registry.data import loading
+    from reelbench.data import loading
 
     rows = loading.locate("moviecore_mini").read()
     made = make("moviecore_mini", "a.html", sample=2)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.review.kinds import summarize
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.base.errors import InputError
 from reelbench.registry import discovery
-from reelbench.registry.errors import InputError
-from reelbench.registry.media import mini
 from reelbench.studio.review import KindName, pages
 from reelbench.studio.review.kinds import KINDS
 from reelbench.studio.review.review_items import Place
 from reelbench.studio.review.review_kind import Sources
+from reelbench.video import mini
 
 PLAYS = "() => document.querySelector('video').currentTime > .4"
 READY = "() => document.querySelector('video').readyState >= 2"
@@ -150,7 +150,7 @@ def test_a_page_that_was_sent_plays_and_is_summarised(page_of, sent, save, reelb
 def test_a_video_that_is_not_here_is_chosen_and_stays_chosen(make, opened, monkeypatch, tmp_path):
     from playwright.sync_api import expect
 
-    from reelbench.registry.media.library import Library
+    from reelbench.video.library import Library
 
     spec = discovery.get("moviecore")
     with monkeypatch.context() as without:

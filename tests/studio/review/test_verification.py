@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.discussion import Discussion, DiscussionOptions, run
 from reelbench.studio.discussion_files import read_videos

@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reelbench.registry.data import loading
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.studio.review.kinds import summarize
 from tests.program import app
 

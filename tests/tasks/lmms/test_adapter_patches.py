@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from reelbench.registry.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.tasks.lmms import adapter_patches, option_scores
 
 pytest.importorskip("loguru")

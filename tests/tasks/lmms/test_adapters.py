@@ -10,12 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench import lmms_eval_plugin
-from reelbench.registry import settings
-from reelbench.registry.data.loading import locate
-from reelbench.registry.errors import InputError, ReelbenchError
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.media.library import Library
+from reelbench.base import settings
+from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.data.loading import locate
+from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms import adapters, process, visuals
+from reelbench.video.library import Library
 from tests.program import app
 
 
@@ -168,7 +168,7 @@ def test_what_was_extracted_for_an_adapter_is_not_decoded_again(model, task_type
     monkeypatch.setattr(adapters, "task_type", task_type)
     located = locate("rextime_mini")
     frames = visuals.Frames(Library(located.spec, located.split))
-    with caplog.at_level(logging.INFO, "reelbench.registry.frames.store"):
+    with caplog.at_level(logging.INFO, "reelbench.video.store"):
         shown = [frames.shown(row, None) for row in located.read()]
     assert [one.problem for one in shown] == [None] * len(shown)
     assert not [line for line in caplog.messages if "decoded" in line]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from reelbench import registry
+import reelbench
+from reelbench.base.errors import InputError
+from reelbench.data.rows_on_disk import DataName, RowsOnDisk
 from reelbench.registry import discovery
-from reelbench.registry.data.rows_on_disk import DataName, RowsOnDisk
-from reelbench.registry.errors import InputError
 from reelbench.registry.question_files import QuestionCues
 from reelbench.scoring.answers.reasoning import last_line
 from reelbench.tasks.lmms import codegen
@@ -36,14 +36,14 @@ def cued(tmp_path, monkeypatch):
 def asked(spec, task):
     """Return a task's rows as lmms-eval asks them, and each one's prompt."""
     lmms = codegen.functions(spec.id)
-    rows = lmms.process_docs(registry.load(task.name))
+    rows = lmms.process_docs(reelbench.load(task.name))
     return rows, [lmms.doc_to_text(row, {"prompt": task.prompt}) for row in rows]
 
 
 @each_task
 def test_without_a_file_all_are_asked_without_a_cue(spec, task):
     rows, prompts = asked(spec, task)
-    assert len(rows) == len(registry.load(spec.id, "mini"))
+    assert len(rows) == len(reelbench.load(spec.id, "mini"))
     assert all(row["question"] in prompt for row, prompt in zip(rows, prompts, strict=True))
     assert not any("{" in prompt or "\n\n\n" in prompt for prompt in prompts)
 
@@ -59,7 +59,7 @@ def test_every_language_that_is_asked_in_has_its_words_for_steps(spec, task):
 
 @each_task
 def test_only_the_rows_in_the_file_are_asked_with_their_cue(spec, task, cued):
-    ids = registry.load(spec.id, "mini")["id"]
+    ids = reelbench.load(spec.id, "mini")["id"]
     cued({ids[2]: "Known: {braces} stay.", ids[0]: ""})
     rows, prompts = asked(spec, task)
     assert rows["id"] == [ids[0], ids[2]]

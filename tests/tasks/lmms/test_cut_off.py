@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from reelbench import registry
+import reelbench
 from reelbench.registry import discovery
-from reelbench.registry.data.loading import upstream_split
+from reelbench.registry.splits import upstream_split
 from tests import lmms_runs
 
 CUT = "<think>First the square waits, then"
@@ -27,7 +27,7 @@ def run(tmp_path):
         document = {"results": {task: {}}, "configs": {task: config}, "config": config_of_run}
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "1_results.json").write_text(json.dumps(document), encoding="utf-8")
-        rows = [{**row, "split": upstream_split(spec, "mini")} for row in registry.load(name, "mini")]
+        rows = [{**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(name, "mini")]
         details = [
             functions.process_results(row, [text if number in cut else ANSWERS[name]])
             for number, row in enumerate(rows)
@@ -102,7 +102,7 @@ def test_a_run_of_before_is_read_so_too(run, reelbench):
 
 
 def test_in_a_file_of_predictions_it_stays_unreadable_as_nobody_knows_the_limit(tmp_path, reelbench):
-    rows = registry.load("rextime_mini")
+    rows = reelbench.load("rextime_mini")
     table = [{"id": row["id"], "prediction": CUT} for row in rows]
     (tmp_path / "p.json").write_text(json.dumps(table), encoding="utf-8")
     done = reelbench("score", "rextime_mini", "--predictions", tmp_path / "p.json", "--json")

@@ -7,12 +7,12 @@ from contextlib import suppress
 
 import pytest
 
+from reelbench.base.errors import MediaError
 from reelbench.registry import discovery
-from reelbench.registry.errors import MediaError
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.frames.store import FrameStore
+from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms.head_start import first_videos
-from tests.registry.frames import clips
+from reelbench.video.store import FrameStore
+from tests.video import clips
 
 FILMS, FRAMES = 3, "uniform:4,size=64"
 

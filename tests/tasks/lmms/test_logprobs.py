@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench.registry.errors import ReelbenchError
+from reelbench.base.errors import ReelbenchError
 from reelbench.tasks.lmms import logprobs
 
 pytestmark = pytest.mark.lmms

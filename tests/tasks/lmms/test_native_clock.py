@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from reelbench.registry.frames import take
-from tests.registry.frames import clips
+from reelbench.video import take
+from tests.video import clips
 from tools import tiny_families
 
 pytestmark = pytest.mark.lmms

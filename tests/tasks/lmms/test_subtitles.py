@@ -2,7 +2,7 @@
 
 import pytest
 
-from reelbench import registry
+import reelbench
 from reelbench.registry import discovery
 from reelbench.tasks.lmms.task import LmmsTask
 
@@ -12,7 +12,7 @@ def row(reelbench_home):
     folder = reelbench_home / "mini" / "rextime"
     folder.mkdir(parents=True)
     (folder / "v_square00001.en.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:04.000\nIt moves.\n", encoding="utf-8")
-    return registry.load("rextime", "mini")[0]
+    return reelbench.load("rextime", "mini")[0]
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+import reelbench
 from reelbench import registry
-from reelbench.registry.errors import InputError
+from reelbench.base.errors import InputError
 from reelbench.tasks.score import Options
 from tests.scored import score_run
 
@@ -23,7 +24,7 @@ def logged(tmp_path, monkeypatch):
         folder = tmp_path / "run"
         folder.mkdir()
         (folder / "1_results.json").write_text(json.dumps(document | {"config": {"model": "openai"}}))
-        lines = (line(n, row) for n, row in enumerate(registry.load(name, "mini")))
+        lines = (line(n, row) for n, row in enumerate(reelbench.load(name, "mini")))
         (folder / f"1_samples_{task}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
         return folder
 
@@ -42,7 +43,7 @@ def minerva_line(n, row):
 
 def test_minerva_is_read_by_its_ids(logged):
     [outcome] = score_run(logged("minerva", "minerva", minerva_line), None, Options())
-    rows = registry.load("minerva", "mini")
+    rows = reelbench.load("minerva", "mini")
     ours = ["B", "C", "A", None, "D", None] * 2
     right = sum(letter == row["answer"] for letter, row in zip(ours, rows, strict=True))
     result = outcome.result

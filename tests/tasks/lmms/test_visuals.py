@@ -8,15 +8,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import reelbench
 from reelbench import registry
-from reelbench.registry.data.rows_on_disk import RowsOnDisk
-from reelbench.registry.errors import InputError
-from reelbench.registry.frames.sampling import FrameSampling
-from reelbench.registry.media.library import Library
+from reelbench.base.errors import InputError
+from reelbench.data.rows_on_disk import RowsOnDisk
+from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks import rextime
 from reelbench.tasks.lmms import adapter_patches, adapters
 from reelbench.tasks.lmms.task import LmmsTask
-from tests.registry.frames import clips
+from reelbench.video.library import Library
+from tests.video import clips
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def task():
 @pytest.fixture
 def row(reelbench_home):
     """A mini row whose video is 10 numbered frames, 2 per second."""
-    row = registry.load("rextime_mini")[0]
+    row = reelbench.load("rextime_mini")[0]
     path = reelbench_home / "mini" / "rextime" / f"{row['video']}.mp4"
     path.parent.mkdir(parents=True)
     clips.encode(path, codec="libx264", gop=4, ticks=clips.constant(10, 2))
@@ -169,7 +170,7 @@ class TestTimesOfPictures:
 
     def test_they_are_in_the_language_of_the_prompt(self, shown_to):
         shown_to("openai", "uniform:2,times=text")
-        rows = {row["language"]: row for row in registry.load("curve_mini")}
+        rows = {row["language"]: row for row in reelbench.load("curve_mini")}
         task = LmmsTask(registry.get("curve"))
         assert self.message(task, rows["ja-JP"])[0] == "<0.0 秒>"
         assert self.message(task, rows["de-DE"])[0] == "<0.0 Sekunden>"
@@ -191,7 +192,7 @@ class TestTimesOfPictures:
 
 class TestWithoutVideos:
     def test_text_only_asks_every_question_and_looks_for_no_video(self, task, monkeypatch, reelbench_home):
-        rows = registry.load("rextime_mini")
+        rows = reelbench.load("rextime_mini")
         monkeypatch.setenv("REELBENCH_FRAMES", "none")
         kept = task.process_docs(rows)
         assert len(kept) == len(rows)
@@ -200,11 +201,11 @@ class TestWithoutVideos:
 
     def test_a_wrong_spec_is_the_tasks_problem(self, task, monkeypatch):
         monkeypatch.setenv("REELBENCH_FRAMES", "uniform:0")
-        assert len(task.process_docs(registry.load("rextime_mini"))) == 0
+        assert len(task.process_docs(reelbench.load("rextime_mini"))) == 0
         problem = task.data["rextime_mini"].problem
         assert problem.startswith("frames 'uniform:0': '0' is not a number of frames from 1")
         with pytest.raises(InputError, match="uniform:0"):
-            task.doc_to_text(registry.load("rextime_mini")[0])
+            task.doc_to_text(reelbench.load("rextime_mini")[0])
 
 
 class TestVideosInPictures:
@@ -216,7 +217,7 @@ class TestVideosInPictures:
 
     @pytest.fixture
     def row(self):
-        return registry.load("dramaqa_cogme", "mini")[0]
+        return reelbench.load("dramaqa_cogme", "mini")[0]
 
     def test_frames_are_picked_among_the_pictures(self, task, row, shown_to):
         shown_to("qwen2_5_vl", "uniform:4")
@@ -343,7 +344,7 @@ def extract_for(monkeypatch):
     """Run `frames extract` for an adapter in this process."""
     from reelbench.cli.frames import extract
 
-    monkeypatch.setattr("reelbench.registry.frames.fill._in_pool", lambda videos, work, _: map(work, videos))
+    monkeypatch.setattr("reelbench.video.fill._in_pool", lambda videos, work, _: map(work, videos))
     return lambda adapter: extract(["rextime_mini"], frames="uniform:5", shown_to=adapter, workers=1)
 
 
@@ -351,7 +352,7 @@ def extract_for(monkeypatch):
 def test_what_was_extracted_for_an_adapter_is_not_decoded_again(adapter, row, shown_to, extract_for, caplog):
     shown_to(adapter, "uniform:5")
     extract_for(adapter)
-    caplog.set_level("INFO", logger="reelbench.registry.frames.store")
+    caplog.set_level("INFO", logger="reelbench.video.store")
     content, sample = asked(LmmsTask(rextime.SPEC), row)
     assert len(content) in {1, 5}
     assert sample.frame_timestamps[:2] == [0, 1]

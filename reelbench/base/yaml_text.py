@@ -1,0 +1,49 @@
+"""YAML from anybody, read within limits: no aliases, nothing deep, nothing long, in time that grows with its length."""
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from typing import Any
+
+import yaml
+
+from reelbench.base.errors import InputError, first_line
+from reelbench.base.values import is_object
+
+MAX_CHARACTERS = 1_000_000
+MAX_DEPTH = 20
+
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the safe loader, in C where that is there
+
+
+def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1) -> dict[str, Any]:
+    """Return the keys and values of a YAML text; empty where it says nothing.
+
+    Errors name it by `where` and `what`, and count lines from `line`, on which it begins. InputError where it is not
+    YAML, not a mapping, has aliases (a kilobyte of them can stand for gigabytes), or is beyond the limits.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"{where}: {what} is longer than {MAX_CHARACTERS} characters; shorten it first")
+    try:
+        check(text, where, what, line)
+        values = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
+    except yaml.YAMLError as error:
+        at = getattr(getattr(error, "problem_mark", None), "line", 0) + line
+        raise InputError(f"{where}, line {at}: {what} is not valid YAML; put it right first") from None
+    except (ValueError, TypeError, LookupError, AttributeError) as error:  # a date or a tag without a meaning
+        raise InputError(f"{where}: {what} is not valid YAML ({first_line(error)}); put it right first") from None
+    if values is None:
+        return {}
+    if not is_object(values):
+        raise InputError(f"{where}: {what} is a {type(values).__name__}, expected keys and values")
+    return values
+
+
+def check(text: str, where: str, what: str, first: int) -> None:
+    """Raise InputError where a YAML text has aliases, or is nested too deep; `first` is the line that it begins on."""
+    depth = 0
+    for event in yaml.parse(text, Loader=LOADER):
+        line = event.start_mark.line + first
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise InputError(f"{where}, line {line}: {what} has YAML aliases (& and *); write the values out")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise InputError(f"{where}, line {line}: {what} is nested more than {MAX_DEPTH} deep")

@@ -1,1 +1,0 @@
-"""A split's data on this machine: where it is from, how it gets here, and its rows; `fetch` brings videos too."""

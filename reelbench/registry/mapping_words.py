@@ -1,0 +1,13 @@
+"""Words of a mapping of columns that its declaration and the reader of rows share."""
+
+import re
+
+PLACE = re.compile(r"\{([^{}]+)\}")  # a column's name in a template
+
+ANSWERS = {"answer", "span", "start", "end"}
+"""Columns of right answers, which rows whose answers are hidden need not have."""
+
+
+def is_number_text(text: str) -> bool:
+    """Return whether a text is a number, and no column's name."""
+    return re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is not None

@@ -1,0 +1,143 @@
+"""What is taken for a key, and where none may stand: names in all their forms, words that people say, files."""
+
+import json
+
+import pytest
+
+from reelbench.base import files
+from reelbench.base.credentials import is_secret, without, without_secrets
+from reelbench.base.errors import InputError
+from reelbench.llm.ask_options import AskOptions
+from reelbench.registry.records import Item
+from reelbench.tasks import about
+from reelbench.tasks.score import Options, RunMetadata
+from tests.servers.judge import Answer, JudgeServer
+
+KEY = "Zq7wXr2mKp9tLv4n"
+SECRETS = (
+    *("api_key", "apiKey", "API-KEY", "x-api-key", "api_keys", "token_value", "HF_TOKEN", "HF_TOKEN_READ", "HFToken"),
+    *("HUGGING_FACE_HUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "OPENAI_KEY", "KAGGLE_KEY", "PGPASSWORD"),
+    *(
+        "MYSQL_PWD",
+        "dbPassword",
+        "Authorization",
+        "proxy-authorization",
+        "client_secret_2",
+        "secret_key_base",
+        "tokens",
+    ),
+    *("credentials", "GITHUB_TOKEN_OLD", "key", "OPENAI_API_KEY_PROD", "private key"),
+)
+NAMES = (
+    *("max_tokens", "tokenizer", "stop_token_ids", "key_frames", "monkey", "compass", "author", "num_key_value_heads"),
+    *("keyboard", "passage", "secretary", "TOKENIZERS_PARALLELISM", "frames"),
+)
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_name_of_a_secret_in_all_its_forms(name, monkeypatch):
+    assert is_secret(name, KEY)
+    assert KEY not in json.dumps(without_secrets({"a": [{name: [KEY]}], "seed": 3}))
+    with pytest.raises(InputError, match="--llm-extra: looks like a key"):
+        AskOptions(model="m", url="http://h/v1", extra={"a": {name: KEY}})
+    monkeypatch.setenv(name, KEY)
+    assert KEY not in without(f"401: {KEY} is wrong")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_of_none(name, monkeypatch):
+    kept = {name: [1, 2], "a": {name: "uniform"}}
+    assert without_secrets(kept) == kept
+    monkeypatch.setenv(name, "uniform-or-not")
+    assert without("uniform-or-not") == "uniform-or-not"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [f"Token {KEY}", f"Bearer {KEY}", f"sk-{KEY}xxxx", f"gsk_{KEY}", f"xai-{KEY}", f"github_pat_{KEY}", f"nvapi-{KEY}"],
+)
+def test_a_value_that_is_made_like_a_key(value):
+    assert KEY not in without_secrets(value)
+    assert KEY not in json.dumps(without_secrets({"x": value}))
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        [["X-Api-Key", KEY]],
+        ["--api-key", KEY],
+        [{"name": "Authorization", "value": f"Bearer {KEY}"}],
+        [{"key": "Authorization", "value": KEY}],
+        f"run --api-key {KEY}",
+        f"curl -H 'X-Api-Key: {KEY}'",
+        json.dumps({"a": json.dumps({"api_key": KEY})}),
+    ],
+    ids=str,
+)
+def test_what_stands_beside_a_secret_s_name(held):
+    assert KEY not in json.dumps(without_secrets({"held": held}))
+
+
+def test_words_beside_other_words_stay():
+    kept = {"choices": ["pass", "fail"], "sort": {"by": "key", "order": "ascending"}, "a": "- key points -token 1"}
+    assert without_secrets(kept) == kept | {"a": "- key points -token ***"}
+
+
+@pytest.mark.parametrize(("name", "value"), [("MY_KEY", "/etc/hosts"), ("A_TOKEN", "16384000"), ("PWD", "/usr/lib")])
+def test_a_path_or_a_number_in_the_environment_is_no_key(name, value, monkeypatch):
+    monkeypatch.setenv(name, value)
+    assert without(f"in {value}") == f"in {value}"
+
+
+PARTED = " ".join(KEY)
+
+
+@pytest.mark.parametrize("said", [KEY, KEY.upper(), KEY.lower(), PARTED, f"my {KEY}.", "sk-" + "a1" * 12])
+def test_words_that_go_on_record_hold_no_key(said, monkeypatch):
+    monkeypatch.setenv("OPENAI_KEY", KEY)
+    for make in (
+        lambda: Options(label=said),
+        lambda: RunMetadata(label=said),
+        lambda: RunMetadata(url=said),
+        lambda: AskOptions(model=said, url="http://h/v1"),
+        lambda: about.parse({"organisation": said}, "a.yaml"),
+        lambda: about.parse({"links": {said: "https://h/x"}}, "a.yaml"),
+        lambda: about.parse({"trained_on": [said]}, "a.yaml"),
+    ):
+        with pytest.raises(InputError, match="a key, or an address with a user"):
+            make()
+
+
+@pytest.mark.parametrize(
+    "said", ["web search", "token: none", "sk-learn-something-else", "key frames", "https://h/x?v=1"]
+)
+def test_other_words_stay(said):
+    assert (Options(label=said).label, RunMetadata(url=said).url) == (said, said)
+
+
+def test_what_is_written_holds_no_key_of_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
+    rows = [{"prediction": f"it is {KEY.upper()}", "n": 1}, {"prediction": f"parted: {PARTED}"}]
+    files.write_jsonl(tmp_path / "a.jsonl", rows)
+    files.write_json(tmp_path / "a.json", rows)
+    for file in tmp_path.iterdir():
+        assert "".join(file.read_text().split()).lower().count(KEY.lower()) == 0
+    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0]) == {"prediction": "it is ***", "n": 1}
+
+
+def test_a_column_of_a_prediction_that_is_named_like_a_key_is_not_kept():
+    given = {"qid": 1, "ans": "A", "api_key": "x", "text": "the password: swordfish", "meta": {"auth_token": KEY}}
+    item = Item(id="a", video="v", target={"text": ""}, prediction=given)
+    assert item.prediction == {"qid": 1, "ans": "A", "text": "the password: swordfish", "meta": {}}
+    assert Item(id="a", video="v", target={"text": ""}, prediction="password: x").prediction == "password: x"
+
+
+def test_a_label_of_the_home_s_file_holds_no_key(reelbench, tmp_path):
+    (tmp_path / "config" / "reelbench").mkdir(parents=True)
+    (tmp_path / "config" / "reelbench" / "reelbench.toml").write_text(f'[ask]\nlabel = "{KEY}"\n')
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "OPENAI_KEY": KEY}
+    with JudgeServer(lambda _: Answer("A")) as server:
+        asked = ["ask", "rextime_mini", "--llm", "m", "--llm-url", server.url, "--frames", "none", "--limit", "2"]
+        done = reelbench(*asked, "--output", tmp_path / "out", env=env)
+    assert (done.returncode, KEY in done.stdout + done.stderr, server.calls) == (2, False, [])
+    assert "--label: a key" in done.stderr
