@@ -13,7 +13,9 @@ html_extra_path = ["llms.txt"]
 html_copy_source = html_show_sourcelink = False
 myst_heading_anchors = 3
 smartquotes = False  # two dashes of an option stay two
-copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"  # what a command prints is not for copying
+copybutton_selector = (
+    "div:not(.highlight-text) > div.highlight > pre"  # what a command prints is not for copying
+)
 html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#4f46e5",

@@ -4,8 +4,31 @@ import subprocess
 import sys
 
 MODULES = (
-    *("startup", "load", "answers", "predictions", "judge", "scale", "ace", "frames", "leaderboard", "view"),
-    *("making", "profile", "review", "diagnose", "coverage", "pictures", "waiting", "store", "memory", "gpu", "asking"),
+    *(
+        "startup",
+        "load",
+        "answers",
+        "predictions",
+        "judge",
+        "scale",
+        "ace",
+        "frames",
+        "leaderboard",
+        "view",
+    ),
+    *(
+        "making",
+        "profile",
+        "review",
+        "diagnose",
+        "coverage",
+        "pictures",
+        "waiting",
+        "store",
+        "memory",
+        "gpu",
+        "asking",
+    ),
 )
 """`score` is the one that is left out: it needs the authors' ground truth."""
 
@@ -13,7 +36,9 @@ MODULES = (
 def main() -> int:
     """Run each as a process of its own; returns 1 if one failed."""
     failed = [
-        name for name in MODULES if subprocess.run([sys.executable, "-m", f"perf.{name}"], check=False).returncode
+        name
+        for name in MODULES
+        if subprocess.run([sys.executable, "-m", f"perf.{name}"], check=False).returncode
     ]
     for name in failed:
         print(f"failed: perf.{name}", file=sys.stderr)

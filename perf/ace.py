@@ -23,7 +23,9 @@ def written(path: Path) -> dict[str, int]:
     """Write the candidates; return the index of each question's best one, of equal ones the first."""
     with path.open("w", encoding="utf-8") as file:
         for n in range(QUESTIONS):
-            texts = [f"{SENTENCE * 2}Answer {i} to {n} is worth {worth(n, i)}" for i in range(CANDIDATES)]
+            texts = [
+                f"{SENTENCE * 2}Answer {i} to {n} is worth {worth(n, i)}" for i in range(CANDIDATES)
+            ]
             file.write(json.dumps({"id": f"q{n}", "candidates": texts}) + "\n")
     scores = {f"q{n}": [worth(n, i) for i in range(CANDIDATES)] for n in range(QUESTIONS)}
     return {name: values.index(max(values)) for name, values in scores.items()}
@@ -32,7 +34,9 @@ def written(path: Path) -> dict[str, int]:
 def command(candidates: Path, home: Path, url: str) -> Run:
     """Run the command once, in a process of its own."""
     ace = [Path(sys.executable).with_name("reelbench"), "ace", "--candidates", candidates, "--json"]
-    return run([*ace, "--llm", "ranker", "--llm-url", url, "--llm-concurrency", str(CONCURRENCY)], home)
+    return run(
+        [*ace, "--llm", "ranker", "--llm-url", url, "--llm-concurrency", str(CONCURRENCY)], home
+    )
 
 
 def main() -> None:
@@ -42,7 +46,10 @@ def main() -> None:
         best = written(candidates)
         print(f"{QUESTIONS} questions x {CANDIDATES} candidates")
         runs = cold_and_cached(
-            "ranker", DELAY, CONCURRENCY, lambda url: command(candidates, Path(folder) / "home", url)
+            "ranker",
+            DELAY,
+            CONCURRENCY,
+            lambda url: command(candidates, Path(folder) / "home", url),
         )
     chosen = [json.loads(each.stdout)["chosen"] for each in runs]
     right = sum(all(choice[name] == index for choice in chosen) for name, index in best.items())

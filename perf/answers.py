@@ -86,7 +86,13 @@ def counted(letters: Sequence[str | None], rows: Sequence[Row] = ROWS) -> dict[s
     counts = Counter({"right": 0, "missed": 0, "wrong": 0, "invented": 0})
     for row, letter in zip(rows, letters, strict=True):
         kind = (
-            "right" if letter == row.letter else "missed" if letter is None else "wrong" if row.letter else "invented"
+            "right"
+            if letter == row.letter
+            else "missed"
+            if letter is None
+            else "wrong"
+            if row.letter
+            else "invented"
         )
         counts[kind] += 1
     return dict(counts)
@@ -98,7 +104,9 @@ def lmms_eval() -> Read:
     if package is None or package.origin is None:
         raise SystemExit("lmms-eval is not installed: make install")
     module = _loaded(Path(package.origin).parent / "tasks/_task_utils/mcq_extract.py")
-    return lambda text, options: module.extract_mcq_answer(text, list(LETTERS[: len(options)])) or None
+    return lambda text, options: (
+        module.extract_mcq_answer(text, list(LETTERS[: len(options)])) or None
+    )
 
 
 def lmms_eval_minerva() -> tuple[Read, Read]:
@@ -109,7 +117,10 @@ def lmms_eval_minerva() -> tuple[Read, Read]:
     package = importlib.util.find_spec("lmms_eval")
     if package is None or package.origin is None:
         raise SystemExit("lmms-eval is not installed: make install")
-    needed = {"lmms_eval.tasks._task_utils.video_loader": "get_video", "lmms_eval.utils": "eval_logger"}
+    needed = {
+        "lmms_eval.tasks._task_utils.video_loader": "get_video",
+        "lmms_eval.utils": "eval_logger",
+    }
     for name, used in needed.items():  # to find videos and to log, neither of which reading does
         sys.modules[name] = ModuleType(name)
         setattr(sys.modules[name], used, None)
@@ -142,11 +153,17 @@ def minerva() -> None:
     drawn = [scored(strip_reasoning(row.text) or "", row.options) for row in rows]
     print(f"of {len(rows)} answers with at most five options")
     print("  ours               ", counted(ours, rows))
-    print("  lmms-eval's minerva", counted(own, rows), f"and {own.count(None)} unread: a letter at random each")
+    print(
+        "  lmms-eval's minerva",
+        counted(own, rows),
+        f"and {own.count(None)} unread: a letter at random each",
+    )
     print("  as it is scored    ", counted(drawn, rows))
 
 
-def elsewhere(python: str, script: str, rows: list[tuple[str, Sequence[str]]], *arguments: str) -> list[str | None]:
+def elsewhere(
+    python: str, script: str, rows: list[tuple[str, Sequence[str]]], *arguments: str
+) -> list[str | None]:
     """Run a peer in another interpreter."""
     done = subprocess.run(
         [python, "-c", script, *arguments],
@@ -174,15 +191,23 @@ def sentences(path: Path) -> list[str]:
 def lost(events: Sequence[str]) -> None:
     """Print how many spans are not read back behind sentences, as a model writes on and behind their own full stop."""
     for form, span in STATED.items():
-        for name, texts in (("", [event.rstrip(".!? ") for event in events]), ("a full stop and ", events)):
+        for name, texts in (
+            ("", [event.rstrip(".!? ") for event in events]),
+            ("a full stop and ", events),
+        ):
             missed = sum(read_span(text + form) != span for text in texts)
-            print(f"{len(texts)} sentences with {name}{form!r}: {missed} lost, {100 * missed / len(texts):.2f} %")
+            print(
+                f"{len(texts)} sentences with {name}{form!r}: {missed} lost, {100 * missed / len(texts):.2f} %"
+            )
 
 
 def growth() -> None:
     """Print the slowest of the hostile texts at 100 kB, and the worst ratio of twice the text to once."""
     read_option("x", WHY), read_span("x")  # the vocabulary is compiled once
-    for name, read in (("read_option", lambda text: read_option(text, WHY)), ("read_span", read_span)):
+    for name, read in (
+        ("read_option", lambda text: read_option(text, WHY)),
+        ("read_span", read_span),
+    ):
         slowest, ratios = ("", 0.0), []
         for kind, piece in HOSTILE.items():
             seconds = []
@@ -205,10 +230,14 @@ def timed(read: Callable[[str], object], text: str) -> float:
 
 def main() -> int:
     """Measure ours and those peers that are there."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--inspect-python", help="a Python that has inspect_ai")
     parser.add_argument("--vlmevalkit", help="VLMEvalKit's vlmeval/utils/matching_util.py")
-    parser.add_argument("--sentences", nargs="+", type=Path, help="files of event sentences, such as val_1.json")
+    parser.add_argument(
+        "--sentences", nargs="+", type=Path, help="files of event sentences, such as val_1.json"
+    )
     options = parser.parse_args()
     for path in options.sentences or ():
         lost(sentences(path))
@@ -228,12 +257,17 @@ def main() -> int:
     print("lmms-eval       ", max(both, key=lambda counts: counts["right"]))
     minerva()
     if options.inspect_python:
-        both = [counted(elsewhere(options.inspect_python, INSPECT, rows)) for rows in (raw, stripped)]
+        both = [
+            counted(elsewhere(options.inspect_python, INSPECT, rows)) for rows in (raw, stripped)
+        ]
         print("inspect_ai      ", max(both, key=lambda counts: counts["right"]))
     else:
         print("inspect_ai       skipped: --inspect-python names an interpreter that has it")
     if options.vlmevalkit:
-        both = [counted(elsewhere(sys.executable, VLMEVALKIT, rows, options.vlmevalkit)) for rows in (raw, stripped)]
+        both = [
+            counted(elsewhere(sys.executable, VLMEVALKIT, rows, options.vlmevalkit))
+            for rows in (raw, stripped)
+        ]
         print("VLMEvalKit      ", max(both, key=lambda counts: counts["right"]))
     else:
         print("VLMEvalKit       skipped: --vlmevalkit names its matching_util.py")

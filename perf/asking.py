@@ -23,17 +23,35 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = (
-            {"id": f"q{n}", "video": f"film{n // 5}", "question": f"Is it {n}?", "options": ["a", "b"], "answer": "B"}
+            {
+                "id": f"q{n}",
+                "video": f"film{n // 5}",
+                "question": f"Is it {n}?",
+                "options": ["a", "b"],
+                "answer": "B",
+            }
             for n in range(asked.questions)
         )
         source, ours, home = folder / "rows.jsonl", folder / "asking", folder / "home"
         source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         reelbench = (sys.executable, "-m", "reelbench")
         run((*reelbench, "new", "asking", "--from", source, "--out", ours), home)
-        how = ("--frames", "none", "--llm-concurrency", str(AT_ONCE), "--kept", "--output", folder / "out")
+        how = (
+            "--frames",
+            "none",
+            "--llm-concurrency",
+            str(AT_ONCE),
+            "--kept",
+            "--output",
+            folder / "out",
+        )
         ask = (*reelbench, "ask", ours, *how, "--llm", "m", "--llm-url")
-        _, cached = cold_and_cached("judge", asked.delay, AT_ONCE, lambda url: run((*ask, url), home, of_commit(None)))
-        print(f"  of that, start and scoring included, {1e3 * cached.cpu / asked.questions:.2f} ms from the cache too")
+        _, cached = cold_and_cached(
+            "judge", asked.delay, AT_ONCE, lambda url: run((*ask, url), home, of_commit(None))
+        )
+        print(
+            f"  of that, start and scoring included, {1e3 * cached.cpu / asked.questions:.2f} ms from the cache too"
+        )
 
 
 if __name__ == "__main__":

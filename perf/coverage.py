@@ -54,15 +54,21 @@ class Population:
             low, high = (middle, high) if score < mean else (low, middle)
         return low
 
-    def draw(self, videos: int, rng: np.random.Generator, effect: float = 0.0) -> tuple[Array, Array, NDArray[np.intp]]:
+    def draw(
+        self, videos: int, rng: np.random.Generator, effect: float = 0.0
+    ) -> tuple[Array, Array, NDArray[np.intp]]:
         """Scores of model a and of b, who truly differs by `effect`, and each question's video."""
         video = np.repeat(np.arange(videos), 1 + rng.poisson(4, videos))
         questions = len(video)
-        shared = math.sqrt(self.icc) * rng.normal(size=videos)[video] + math.sqrt(QUESTION) * rng.normal(size=questions)
+        shared = math.sqrt(self.icc) * rng.normal(size=videos)[video] + math.sqrt(
+            QUESTION
+        ) * rng.normal(size=questions)
         rest = math.sqrt(1 - self.icc - QUESTION - SUITS)
         scores = []
         for mean in (self.mean, self.mean + effect):
-            own = math.sqrt(SUITS) * rng.normal(size=videos)[video] + rest * rng.normal(size=questions)
+            own = math.sqrt(SUITS) * rng.normal(size=videos)[video] + rest * rng.normal(
+                size=questions
+            )
             ability = self.shift(mean) + shared + own
             scores.append((ability[:, None] > np.array(self.cuts)).sum(axis=1).astype(np.float64))
         return scores[0], scores[1], video
@@ -80,7 +86,9 @@ POPULATIONS = [
 
 def resampled(values: Array, video: NDArray[np.intp]) -> tuple[float, Array, int]:
     """A mean, its draws and its clusters."""
-    sums = intervals.cluster_sums(np.stack([values, np.ones(len(values))], axis=1), [str(v) for v in video])
+    sums = intervals.cluster_sums(
+        np.stack([values, np.ones(len(values))], axis=1), [str(v) for v in video]
+    )
     draws = np.concatenate(list(intervals.resampled_sums(sums)))
     return float(values.mean()), draws[:, 0] / draws[:, 1], len(sums)
 
@@ -100,7 +108,9 @@ def coverage(repetitions: int) -> None:
                 value, draws, clusters = resampled(scores, video)
                 for method in methods:
                     # Where `t` sees no spread it says nothing: that counts as not covered, and as without length.
-                    ends = intervals.confidence_interval(value, draws, clusters, bounds=bounds, method=method)
+                    ends = intervals.confidence_interval(
+                        value, draws, clusters, bounds=bounds, method=method
+                    )
                     low, high = ends or (value, value)
                     covered[method] += low - 1e-9 <= population.mean <= high + 1e-9
                     length[method] += (high - low) / repetitions
@@ -110,7 +120,9 @@ def coverage(repetitions: int) -> None:
 
 def differences(repetitions: int) -> None:
     """Print how often the intervals of a paired difference hold the truth, and how often p finds one that isn't."""
-    print("| population | true difference | videos | percentile % | length | t, ours % | length | p at most 0.05 % |")
+    print(
+        "| population | true difference | videos | percentile % | length | t, ours % | length | p at most 0.05 % |"
+    )
     print("|" + "---|" * 8)
     for population in POPULATIONS:
         top = float(len(population.cuts))
@@ -139,7 +151,9 @@ def differences(repetitions: int) -> None:
                 )
 
 
-def sides(a: Array, b: Array, video: NDArray[np.intp]) -> tuple[tuple[float, float], tuple[Array, Array], int]:
+def sides(
+    a: Array, b: Array, video: NDArray[np.intp]
+) -> tuple[tuple[float, float], tuple[Array, Array], int]:
     """Two models' means, their draws and their clusters."""
     (value_a, draws_a, clusters), (value_b, draws_b, _) = resampled(a, video), resampled(b, video)
     return (value_a, value_b), (draws_a, draws_b), clusters
@@ -148,7 +162,9 @@ def sides(a: Array, b: Array, video: NDArray[np.intp]) -> tuple[tuple[float, flo
 def macro(repetitions: int) -> None:
     """Print how often the interval of a mean over 18 labels' means (CURVE's locales) holds the truth."""
     labels = 18
-    print("| population | videos a label | percentile % | length | t % | length | wilson % | length |")
+    print(
+        "| population | videos a label | percentile % | length | t % | length | wilson % | length |"
+    )
     print("|" + "---|" * 8)
     for population in POPULATIONS:
         bounds = (0.0, float(len(population.cuts)))
@@ -165,11 +181,15 @@ def macro(repetitions: int) -> None:
                     rows = slice(len(names), len(names) + len(values))
                     table[rows, 2 * label], table[rows, 2 * label + 1] = values, 1
                     names += [f"{label}-{v}" for v in video]
-                blocks = np.concatenate(list(intervals.resampled_sums(intervals.cluster_sums(table, names))))
+                blocks = np.concatenate(
+                    list(intervals.resampled_sums(intervals.cluster_sums(table, names)))
+                )
                 with np.errstate(invalid="ignore"):
                     draws = (blocks[:, ::2] / blocks[:, 1::2]).mean(axis=1)
                 for method in methods:
-                    ends = intervals.confidence_interval(value, draws, labels * videos, bounds=bounds, method=method)
+                    ends = intervals.confidence_interval(
+                        value, draws, labels * videos, bounds=bounds, method=method
+                    )
                     low, high = ends or (value, value)
                     covered[method] += low - 1e-9 <= population.mean <= high + 1e-9
                     length[method] += (high - low) / repetitions
@@ -179,19 +199,36 @@ def macro(repetitions: int) -> None:
 
 def powers(repetitions: int) -> None:
     """Print the power that a pilot promises and how often the test then finds the difference."""
-    print("| population | | videos | true difference | promised % | found % | found where there is none % |")
+    print(
+        "| population | | videos | true difference | promised % | found % | found where there is none % |"
+    )
     print("|---|---|---|---|---|---|---|")
-    for population in (Population(RIGHT, 0.5, 0.1), Population(RIGHT, 0.7, 0.3), Population(SCALE, 2.5, 0.1)):
+    for population in (
+        Population(RIGHT, 0.5, 0.1),
+        Population(RIGHT, 0.7, 0.3),
+        Population(SCALE, 2.5, 0.1),
+    ):
         for paired in (True, False):
             for videos in VIDEOS:
                 rng = np.random.default_rng(videos)
                 # The smallest difference by a pilot without error; where the scale is too short for it, what fits.
                 large = pilot_of(population, 1000, rng, 0.0, paired=paired)
-                effect = min(power.smallest_difference(large, videos), 0.9 * (len(population.cuts) - population.mean))
-                pilots = [pilot_of(population, videos, rng, effect, paired=paired) for _ in range(repetitions)]
+                effect = min(
+                    power.smallest_difference(large, videos),
+                    0.9 * (len(population.cuts) - population.mean),
+                )
+                pilots = [
+                    pilot_of(population, videos, rng, effect, paired=paired)
+                    for _ in range(repetitions)
+                ]
                 promised = [power.power(pilot, effect, videos) for pilot in pilots]
                 power_seen, false_alarms = (
-                    np.mean([_finds(population, videos, rng, difference, paired=paired) for _ in range(repetitions)])
+                    np.mean(
+                        [
+                            _finds(population, videos, rng, difference, paired=paired)
+                            for _ in range(repetitions)
+                        ]
+                    )
                     for difference in (effect, 0.0)
                 )
                 print(
@@ -208,10 +245,18 @@ def pilot_of(
     a, b, video = population.draw(videos, rng, effect)
     value, draws, clusters = resampled(b - a if paired else a, video)
     bounds = (0.0, float(len(population.cuts)))
-    return power.Pilot(intervals.standard_error(draws, clusters), clusters, paired=paired, value=value, bounds=bounds)
+    return power.Pilot(
+        intervals.standard_error(draws, clusters),
+        clusters,
+        paired=paired,
+        value=value,
+        bounds=bounds,
+    )
 
 
-def _finds(population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool) -> bool:
+def _finds(
+    population: Population, videos: int, rng: np.random.Generator, effect: float, *, paired: bool
+) -> bool:
     a, b, video = population.draw(videos, rng, effect)
     if paired:
         test = intervals.paired_test(*resampled(b - a, video))
@@ -219,7 +264,9 @@ def _finds(population: Population, videos: int, rng: np.random.Generator, effect
     _, others, video_b = population.draw(videos, rng, effect)
     (value_a, draws_a, n), (value_b, draws_b, _) = resampled(a, video), resampled(others, video_b)
     error = math.hypot(intervals.standard_error(draws_a, n), intervals.standard_error(draws_b, n))
-    return bool(error) and abs(value_b - value_a) / error >= student_t.quantile(1 - power.ALPHA / 2, 2 * (n - 1))
+    return bool(error) and abs(value_b - value_a) / error >= student_t.quantile(
+        1 - power.ALPHA / 2, 2 * (n - 1)
+    )
 
 
 JUDGES = {"good": (0.5, 0.6), "fair": (0.5, 1.5), "noise": (0.0, math.inf)}
@@ -248,10 +295,14 @@ def calibrations(repetitions: int) -> None:
         for judge in JUDGES:
             for videos, labels in ((30, 40), (170, 40), (170, 100), (170, 300)):
                 cells = _calibrated(population, judge, videos, labels, repetitions)
-                print(f"| {population.name} | {judge} | {videos} | {labels} | {cells} |", flush=True)
+                print(
+                    f"| {population.name} | {judge} | {videos} | {labels} | {cells} |", flush=True
+                )
 
 
-def _calibrated(population: Population, judge: str, videos: int, labels: int, repetitions: int) -> str:
+def _calibrated(
+    population: Population, judge: str, videos: int, labels: int, repetitions: int
+) -> str:
     rng = np.random.default_rng(labels)
     top = len(population.cuts)
     covered = np.zeros(3)
@@ -275,7 +326,9 @@ def _calibrated(population: Population, judge: str, videos: int, labels: int, re
                 length[at] += estimate.ci95[1] - estimate.ci95[0]
     percent = 100 * covered / repetitions
     by_confusion = f"{percent[2]:.1f} | {length[2] / length[0]:.2f}" if top == 2 else " | "
-    shares = " | ".join(f"{100 * verdicts[name] / repetitions:.0f}" for name in ("helps", "no gain"))
+    shares = " | ".join(
+        f"{100 * verdicts[name] / repetitions:.0f}" for name in ("helps", "no gain")
+    )
     return f"{percent[0]:.1f} | {percent[1]:.1f} | {length[1] / length[0]:.2f} | {by_confusion} | {shares}"
 
 
@@ -290,9 +343,13 @@ MEASURES = (
 
 def main() -> None:
     """Simulate and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repetitions", type=int, default=1000)
-    parser.add_argument("--least", type=int, default=2, help="clusters from which on to ask for an interval")
+    parser.add_argument(
+        "--least", type=int, default=2, help="clusters from which on to ask for an interval"
+    )
     parser.add_argument("--only", choices=[name for name, _ in MEASURES])
     given = parser.parse_args()
     intervals.MIN_CLUSTERS = given.least  # what users get none of is measured as well, to say why

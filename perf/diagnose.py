@@ -32,7 +32,10 @@ def diagnosed(url: str, out: str) -> None:
 
     def under_test(run: Path, _lock: int) -> list[Attempt]:
         cues = [json.loads(line) for line in (run / "cues.jsonl").read_text().splitlines()]
-        return [Attempt(id=cue["id"], answer="no", output=f"{cue['cue']}\nno", right=False) for cue in cues]
+        return [
+            Attempt(id=cue["id"], answer="no", output=f"{cue['cue']}\nno", right=False)
+            for cue in cues
+        ]
 
     options = AskOptions(model="m", url=url, api_key="none", concurrency=CONCURRENCY)
     plan = Plan(
@@ -63,7 +66,9 @@ def opened(page: Path) -> float | None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        chromium = playwright.chromium.launch(
+            executable_path=browser, args=["--no-sandbox", "--disable-gpu"]
+        )
         tab = chromium.new_page()
         started = time.perf_counter()
         tab.goto(page.as_uri())
@@ -75,7 +80,9 @@ def opened(page: Path) -> float | None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--delay", type=float, default=0.5)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     parser.add_argument("--out", help=argparse.SUPPRESS)
@@ -84,7 +91,9 @@ def main() -> None:
         diagnosed(given.url, given.out)
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         return
-    print(f"{QUESTIONS} questions, {ROUNDS} rounds, {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}\n")
+    print(
+        f"{QUESTIONS} questions, {ROUNDS} rounds, {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}\n"
+    )
     with playing("diagnosis", given.delay) as url, tempfile.TemporaryDirectory() as folder:
         out, home = f"{folder}/out", f"{folder}/home"
         first = as_process(url, out, home)
@@ -96,7 +105,9 @@ def main() -> None:
         assert counted(url)["calls"] == calls, "a reply was paid twice"  # noqa: S101
         page = Path(out) / "report.html"
         seconds = opened(page)
-        print("| calls | ideal | Reelbench | x ideal | again, from the cache | peak memory | page | it opens in |")
+        print(
+            "| calls | ideal | Reelbench | x ideal | again, from the cache | peak memory | page | it opens in |"
+        )
         print("|---|---|---|---|---|---|---|---|")
         shown = "no browser here" if seconds is None else f"{seconds:.2f} s"
         print(

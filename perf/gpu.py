@@ -76,7 +76,9 @@ def machine() -> str | None:
         import torch
 
         name = torch.cuda.get_device_name() if torch.cuda.is_available() else None
-    print(f"{name or 'no GPU'}; {os.cpu_count()} cores; Python {sys.version.split()[0]}, {', '.join(versions)}")
+    print(
+        f"{name or 'no GPU'}; {os.cpu_count()} cores; Python {sys.version.split()[0]}, {', '.join(versions)}"
+    )
     if name is not None:
         told = "--query-gpu=name,driver_version,memory.total"
         subprocess.run(["nvidia-smi", told, "--format=csv,noheader"], check=False)  # noqa: S607 - the driver's own
@@ -97,9 +99,20 @@ def nvdec(films: Sequence[Path], folder: Path) -> None:
     alone = time.perf_counter() - began
     # The frames' numbers, at 25 a second.
     places = [round(frame.timestamp * 25) for frame in ours]
-    command = [sys.executable, "-c", NVDEC, json.dumps([*map(str, films)]), json.dumps(places), folder / "nvdec.npy"]
+    command = [
+        sys.executable,
+        "-c",
+        NVDEC,
+        json.dumps([*map(str, films)]),
+        json.dumps(places),
+        folder / "nvdec.npy",
+    ]
     done = subprocess.run(
-        command, env=os.environ | lent_libraries(libraries), capture_output=True, text=True, check=False
+        command,
+        env=os.environ | lent_libraries(libraries),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         print(f"NVDEC: left out: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
@@ -107,7 +120,9 @@ def nvdec(films: Sequence[Path], folder: Path) -> None:
     told = json.loads(done.stdout)
     theirs = np.load(folder / "nvdec.npy").astype(np.int16)
     own = np.stack([frame.rgb for frame in ours]).astype(np.int16)
-    apart = np.array([[np.abs(a - b).mean() for b in own[:, ::4, ::4]] for a in theirs[:, ::4, ::4]])
+    apart = np.array(
+        [[np.abs(a - b).mean() for b in own[:, ::4, ::4]] for a in theirs[:, ::4, ::4]]
+    )
     nearest = int((apart.argmin(axis=1) == np.arange(len(apart))).sum())
     same = nearest == len(apart) and apart.diagonal().max() <= APART
     print(f"NVDEC: {told.pop('fallback')}")
@@ -117,12 +132,16 @@ def nvdec(films: Sequence[Path], folder: Path) -> None:
     )
     began = time.perf_counter()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(lambda film: [frame.rgb for frame in decode(film, FrameSampling.parse(FRAMES))], films):
+        for _ in pool.map(
+            lambda film: [frame.rgb for frame in decode(film, FrameSampling.parse(FRAMES))], films
+        ):
             pass
     cores = time.perf_counter() - began
     print(f"one film on the cores {alone:.2f} s; {len(films)} films on the cores {cores:.2f} s")
     for threads, seconds in told.items():
-        print(f"{len(films)} films by NVDEC, {threads} at once: {seconds:.2f} s, {cores / seconds:.2f} x as fast")
+        print(
+            f"{len(films)} films by NVDEC, {threads} at once: {seconds:.2f} s, {cores / seconds:.2f} x as fast"
+        )
 
 
 def alone(model: Path, device: str, questions: int = 8) -> None:
@@ -135,9 +154,13 @@ def alone(model: Path, device: str, questions: int = 8) -> None:
     processor = AutoProcessor.from_pretrained(model)
     loaded = Qwen2_5_VLForConditionalGeneration.from_pretrained(model).to(device).eval()
     noise = np.random.default_rng(0)
-    pictures = [Image.fromarray(noise.integers(0, 255, (252, 448, 3), dtype=np.uint8)) for _ in range(32)]
+    pictures = [
+        Image.fromarray(noise.integers(0, 255, (252, 448, 3), dtype=np.uint8)) for _ in range(32)
+    ]
     content = [{"type": "image"} for _ in pictures] + [{"type": "text", "text": "What is it?"}]
-    text = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+    text = processor.apply_chat_template(
+        [{"role": "user", "content": content}], add_generation_prompt=True
+    )
     seconds = {"made ready on the cores": 0.0, "generating": 0.0}
     tokens = 0
     for number in range(questions + 1):  # the first is not counted
@@ -145,7 +168,9 @@ def alone(model: Path, device: str, questions: int = 8) -> None:
         inputs = processor(text=[text], images=pictures, return_tensors="pt").to(device)
         between = time.perf_counter()
         with torch.inference_mode():
-            made = loaded.generate(**inputs, do_sample=False, max_new_tokens=TOKENS, min_new_tokens=TOKENS)
+            made = loaded.generate(
+                **inputs, do_sample=False, max_new_tokens=TOKENS, min_new_tokens=TOKENS
+            )
         length = made.cpu().shape[1] - inputs["input_ids"].shape[1]
         if number:
             seconds["made ready on the cores"] += between - began
@@ -164,33 +189,74 @@ def of_3b(tiny: Path, folder: Path, device: str) -> Path:
 
     shutil.copytree(tiny, folder)
     config = AutoConfig.from_pretrained(tiny)
-    text = {"hidden_size": 2048, "intermediate_size": 11008, "num_hidden_layers": 36, "num_attention_heads": 16}
+    text = {
+        "hidden_size": 2048,
+        "intermediate_size": 11008,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 16,
+    }
     rope = config.text_config.rope_parameters | {"mrope_section": [16, 24, 24]}
     kinds = ["full_attention"] * text["num_hidden_layers"]
-    config.text_config.update(text | {"num_key_value_heads": 2, "rope_parameters": rope, "layer_types": kinds})
-    vision = {"depth": 32, "hidden_size": 1280, "num_heads": 16, "intermediate_size": 3420, "out_hidden_size": 2048}
+    config.text_config.update(
+        text | {"num_key_value_heads": 2, "rope_parameters": rope, "layer_types": kinds}
+    )
+    vision = {
+        "depth": 32,
+        "hidden_size": 1280,
+        "num_heads": 16,
+        "intermediate_size": 3420,
+        "out_hidden_size": 2048,
+    }
     config.vision_config.update(vision | {"fullatt_block_indexes": [7, 15, 23, 31]})
     torch.manual_seed(0)
     with torch.device(device):
         model = Qwen2_5_VLForConditionalGeneration._from_config(config, dtype=torch.bfloat16)  # noqa: SLF001
     model.save_pretrained(folder)
-    print(f"a model of {sum(one.numel() for one in model.parameters()) / 1e9:.2f} billion parameters")
+    print(
+        f"a model of {sum(one.numel() for one in model.parameters()) / 1e9:.2f} billion parameters"
+    )
     return folder
 
 
 def adapter(folder: Path, ours: Path, model: Path, device: str) -> None:
     """Run the model on lmms-eval's adapter, with no frames, with none stored and twice with all."""
     where = f"device={device},device_map={device},min_pixels=3136,max_pixels=100352"
-    client = ("--model", "qwen2_5_vl", "--model_args", f"pretrained={model},{where}", "--batch_size", "1")
+    client = (
+        "--model",
+        "qwen2_5_vl",
+        "--model_args",
+        f"pretrained={model},{where}",
+        "--batch_size",
+        "1",
+    )
     (folder / "libraries").mkdir(exist_ok=True)
     more = {"REELBENCH_MEDIA": str(folder), "HF_HOME": str(folder / "hf"), "HF_HUB_OFFLINE": "1"}
     more |= lent_libraries(folder / "libraries")
     samples: dict[str, list[bytes]] = {}
-    for name, way in (("none", "none"), ("cold", FRAMES), ("stored", FRAMES), ("stored again", FRAMES)):
+    for name, way in (
+        ("none", "none"),
+        ("cold", FRAMES),
+        ("stored", FRAMES),
+        ("stored again", FRAMES),
+    ):
         status, output = folder / "status.json", folder / f"{model.name}-{name.replace(' ', '-')}"
-        words = ("run", "--frames", way, "--status-file", status, "--", *client, "--output_path", output)
+        words = (
+            "run",
+            "--frames",
+            way,
+            "--status-file",
+            status,
+            "--",
+            *client,
+            "--output_path",
+            output,
+        )
         theirs = ("--gen_kwargs", f"max_new_tokens={TOKENS}", "--tasks", ours)
-        done = run((sys.executable, "-m", "reelbench", *words, *theirs), folder / f"{model.name}-home", more)
+        done = run(
+            (sys.executable, "-m", "reelbench", *words, *theirs),
+            folder / f"{model.name}-home",
+            more,
+        )
         (results,) = output.rglob("*_results.json")
         told = json.loads(results.read_text())
         speed = told.get("throughput", {})
@@ -203,7 +269,9 @@ def adapter(folder: Path, ours: Path, model: Path, device: str) -> None:
             f" {speed.get('avg_speed', 0):.0f} a second of generating; {line}",
             flush=True,
         )
-    answers = {name: [json.loads(line)["prediction"] for line in lines] for name, lines in samples.items()}
+    answers = {
+        name: [json.loads(line)["prediction"] for line in lines] for name, lines in samples.items()
+    }
     # A card may round otherwise in another process: what two runs with stored frames differ in is not the frames'.
     for one, other in (("none", "cold"), ("cold", "stored"), ("stored", "stored again")):
         equal = sum(a == b for a, b in zip(answers[one], answers[other], strict=True))
@@ -211,7 +279,10 @@ def adapter(folder: Path, ours: Path, model: Path, device: str) -> None:
         print(
             f"{model.name}, frames {one} and {other}: samples {same}, answers equal in {equal} of {len(answers[one])}"
         )
-    print(f"{model.name}, different answers: {len(set(answers['cold']))} of {len(answers['cold'])}", flush=True)
+    print(
+        f"{model.name}, different answers: {len(set(answers['cold']))} of {len(answers['cold'])}",
+        flush=True,
+    )
 
 
 def said(done: Run) -> str:
@@ -236,8 +307,18 @@ def vllm(model: Path) -> Generator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", model, "--port", port]
-    with subprocess.Popen([*map(str, command), "--served-model-name", "tiny"], stderr=subprocess.DEVNULL) as server:
+    command = [
+        sys.executable,
+        "-m",
+        "vllm.entrypoints.openai.api_server",
+        "--model",
+        model,
+        "--port",
+        port,
+    ]
+    with subprocess.Popen(
+        [*map(str, command), "--served-model-name", "tiny"], stderr=subprocess.DEVNULL
+    ) as server:
         try:
             for _ in range(300):
                 with contextlib.suppress(OSError):
@@ -254,15 +335,30 @@ def served(folder: Path, ours: Path, url: str) -> None:
     more = {"REELBENCH_MEDIA": str(folder)}
     for way, name in (("cold", "a"), ("stored", "b")):
         out, status = folder / f"asked-{name}", folder / "status.json"
-        words = ("ask", ours, "--llm", f"tiny@{url}", "--frames", FRAMES, "--max-tokens", TOKENS, "--output", out)
-        done = run((sys.executable, "-m", "reelbench", *words, "--status-file", status), folder / "s", more)
+        words = (
+            "ask",
+            ours,
+            "--llm",
+            f"tiny@{url}",
+            "--frames",
+            FRAMES,
+            "--max-tokens",
+            TOKENS,
+            "--output",
+            out,
+        )
+        done = run(
+            (sys.executable, "-m", "reelbench", *words, "--status-file", status), folder / "s", more
+        )
         line = json.loads(status.read_text())["line"]
         print(f"ask, vLLM, {way}: {said(done)}; {line}", flush=True)
 
 
 def main() -> None:
     """Measure what can be measured here."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--films", type=int, default=8)
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--each", type=int, default=2, help="questions of a film")
@@ -272,7 +368,10 @@ def main() -> None:
     if gpu is None and asked.device == "cuda":
         print("left out, all of it: torch finds no GPU here")
         return
-    lacks = {name: find_spec(name) is None for name in ("av", "skvideo", "torchcodec", "lmms_eval", "vllm")}
+    lacks = {
+        name: find_spec(name) is None
+        for name in ("av", "skvideo", "torchcodec", "lmms_eval", "vllm")
+    }
 
     def lacking(what: str, *needed: str, card: bool = False) -> bool:
         """Whether a part lacks what it needs; said."""

@@ -23,7 +23,10 @@ from perf.measure import Run, a_call, counted, of_commit, playing, report, run
 
 QUESTIONS, CRITERIA, CONCURRENCY = 850, 5, 64
 PEER_QUESTIONS, PEER_WORKERS = 80, 8
-TEXT = "The detective returns to the harbour because he has understood what the letter did not say. " * 4
+TEXT = (
+    "The detective returns to the harbour because he has understood what the letter did not say. "
+    * 4
+)
 
 
 # --- ours, in a fresh process each -----------------------------------------------------------------------------------
@@ -63,10 +66,16 @@ def judged(url: str, questions: int, criteria: int) -> dict[str, int]:
 
 
 def ours(
-    url: str, home: str, questions: int = QUESTIONS, criteria: int = CRITERIA, built: Path | None = None
+    url: str,
+    home: str,
+    questions: int = QUESTIONS,
+    criteria: int = CRITERIA,
+    built: Path | None = None,
 ) -> tuple[Run, dict[str, float]]:
     """Run `judged` as a process of its own, start and imports included -> the process, and what it says."""
-    process = run([sys.executable, "-c", OURS, url, str(questions), str(criteria)], home, of_commit(built))
+    process = run(
+        [sys.executable, "-c", OURS, url, str(questions), str(criteria)], home, of_commit(built)
+    )
     return process, json.loads(process.stdout)
 
 
@@ -75,13 +84,20 @@ def against(built: Path, runs: int) -> None:
     cpu: dict[str, list[float]] = {"before": [], "now": []}
     with playing("judge", 0.0) as url:
         for turn in range(runs + 1):  # the first is not counted: modules are compiled
-            for name, version in (("before", built), ("now", None)) if turn % 2 else (("now", None), ("before", built)):
+            for name, version in (
+                (("before", built), ("now", None))
+                if turn % 2
+                else (("now", None), ("before", built))
+            ):
                 with tempfile.TemporaryDirectory() as home:
                     process, counts = ours(url, home, built=version)
                 assert counts["scored"] == counts["calls"] == QUESTIONS * CRITERIA  # noqa: S101
                 if turn:
                     cpu[name].append(process.cpu)
-    ms = {name: [1e3 * value / (QUESTIONS * CRITERIA) for value in values] for name, values in cpu.items()}
+    ms = {
+        name: [1e3 * value / (QUESTIONS * CRITERIA) for value in values]
+        for name, values in cpu.items()
+    }
     print(f"load {os.getloadavg()[0]:.1f}")
     report("whole processes, seconds of the processor", cpu, "before")
     report("of the processor a call", ms, "before", "ms")
@@ -95,7 +111,10 @@ def _five_in_series(url: str) -> None:
 
     client = openai.OpenAI(base_url=url, api_key="none")
     for dimension in range(CRITERIA):
-        messages = [{"role": "system", "content": f"{dimension} {TEXT}"}, {"role": "user", "content": TEXT}]
+        messages = [
+            {"role": "system", "content": f"{dimension} {TEXT}"},
+            {"role": "user", "content": TEXT},
+        ]
         client.chat.completions.create(model="judge", messages=messages, timeout=30)
 
 
@@ -114,18 +133,29 @@ def peer(url: str) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--delays", type=float, nargs="+", default=[0.2, 1.0])
-    parser.add_argument("--against", metavar="BUILT", type=Path, help="another commit's `built`, to run in turn with")
+    parser.add_argument(
+        "--against",
+        metavar="BUILT",
+        type=Path,
+        help="another commit's `built`, to run in turn with",
+    )
     parser.add_argument("--runs", type=int, default=15, help="of each, against another commit")
     given = parser.parse_args()
     if given.against is not None:
         against(given.against.absolute(), given.runs)
         return
     load = os.getloadavg()[0]
-    print(f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, load {load:.2f}\n")
-    print("| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | authors' way | a call |")
+    print(
+        f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, load {load:.2f}\n"
+    )
+    print(
+        "| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | authors' way | a call |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for delay in given.delays[: 1 if given.quick else None]:
         ideal = QUESTIONS * CRITERIA / CONCURRENCY * delay
@@ -133,7 +163,9 @@ def main() -> None:
             process, first = ours(url, home)
             counts = counted(url)
             _, again = ours(url, home)
-            assert first["scored"] == again["scored"] == counted(url)["calls"] == QUESTIONS * CRITERIA  # noqa: S101
+            assert (
+                first["scored"] == again["scored"] == counted(url)["calls"] == QUESTIONS * CRITERIA
+            )  # noqa: S101
             theirs = peer(url)
         print(
             f"| {delay:g} s | {ideal:.1f} s | {first['seconds']:.1f} s | {first['seconds'] / ideal:.2f} |"
@@ -150,9 +182,13 @@ def memory() -> None:
     for rows in (1_000, 10_000, 100_000):
         with playing("judge", 0.0) as url, tempfile.TemporaryDirectory() as home:
             _, taken = ours(url, home, rows, criteria=1)
-            print(f"| {rows:,} | {taken['mib']:.0f} MiB | {rows / taken['seconds']:.0f} |", flush=True)
+            print(
+                f"| {rows:,} | {taken['mib']:.0f} MiB | {rows / taken['seconds']:.0f} |", flush=True
+            )
 
 
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    )
     main()

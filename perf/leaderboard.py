@@ -141,7 +141,11 @@ def opened(folder: Path) -> dict[str, float]:
                 filtering.append(seconds)
             page.close()
         chromium.close()
-    return {"open": statistics.median(opening), "filter": statistics.median(filtering), "filter, worst": max(filtering)}
+    return {
+        "open": statistics.median(opening),
+        "filter": statistics.median(filtering),
+        "filter, worst": max(filtering),
+    }
 
 
 def main() -> None:
@@ -158,7 +162,9 @@ def main() -> None:
     browser = shutil.which("chromium") is not None
     for count in [given.results // 2, given.results] if given.half else [given.results]:
         took = measure(count, browser)
-        print(f"{count} results: " + ", ".join(f"{name} {value:.2f}" for name, value in took.items()))
+        print(
+            f"{count} results: " + ", ".join(f"{name} {value:.2f}" for name, value in took.items())
+        )
 
 
 if __name__ == "__main__":

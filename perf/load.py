@@ -54,7 +54,9 @@ def main() -> None:
         peer_cached = min(seconds(peer) for _ in range(5))
         print(f"{ROWS} MovieCORE rows, {file.stat().st_size / 1e6:.1f} MB")
         for what, ours, theirs in (("cold", cold, peer_cold), ("cached", cached, peer_cached)):
-            print(f"  {what:<7} registry.load {ours:.3f} s   datasets json {theirs:.3f} s   ratio {ours / theirs:.2f}")
+            print(
+                f"  {what:<7} registry.load {ours:.3f} s   datasets json {theirs:.3f} s   ratio {ours / theirs:.2f}"
+            )
 
 
 if __name__ == "__main__":

@@ -32,11 +32,17 @@ def written(path: Path, moviechat: Path | None, number: int = VIDEOS) -> int:
     else:
         from reelbench.studio.discussion_files import read_videos
 
-        videos = {video.name: (list(video.qa), dict(video.metadata)) for video in read_videos(moviechat, 8)}
+        videos = {
+            video.name: (list(video.qa), dict(video.metadata))
+            for video in read_videos(moviechat, 8)
+        }
     with path.open("w", encoding="utf-8") as file:
         for name, (pairs, metadata) in videos.items():
             context = [f"{SENTENCE * 6}This is answer {place} on {name}." for place in range(8)]
-            file.write(json.dumps({"video": name, "metadata": metadata, "qa": pairs, "context": context}) + "\n")
+            file.write(
+                json.dumps({"video": name, "metadata": metadata, "qa": pairs, "context": context})
+                + "\n"
+            )
     return len(videos)
 
 
@@ -44,7 +50,15 @@ def command(videos: Path, out: Path, home: Path, url: str, built: Path | None = 
     """Run the command once, in a process of its own; `built` is the folder of another commit."""
     models = [part for role in DISCUSSION for part in ("--llm", f"{role}={role}")]
     where = ["--llm-url", url, "--llm-concurrency", str(CONCURRENCY)]
-    make = [Path(sys.executable).with_name("reelbench"), "make", "discussion", "--videos", videos, "--out", out]
+    make = [
+        Path(sys.executable).with_name("reelbench"),
+        "make",
+        "discussion",
+        "--videos",
+        videos,
+        "--out",
+        out,
+    ]
     return run([*make, *where, *models], home, of_commit(built))
 
 
@@ -56,7 +70,9 @@ def against(base: Path, built: Path, runs: int) -> None:
         for turn in range(runs + 1):  # the first is not counted: modules are compiled
             for name, version in (("before", built), ("now", None)):
                 home, out = base / f"home_{name}_{turn}", base / name / "made"
-                cold, cached = (command(base / "videos.jsonl", out, home, url, version) for _ in range(2))
+                cold, cached = (
+                    command(base / "videos.jsonl", out, home, url, version) for _ in range(2)
+                )
                 if turn:
                     cpu["cold"].setdefault(name, []).append(cold.cpu)
                     cpu["from the cache"].setdefault(name, []).append(cached.cpu)
@@ -68,19 +84,35 @@ def against(base: Path, built: Path, runs: int) -> None:
     ms = {name: [1e3 * value / calls for value in values] for name, values in cpu["cold"].items()}
     more = {name: [1e3 * (a - b) / calls for a, b in zip(values, cpu["from the cache"][name], strict=True)]
             for name, values in cpu["cold"].items()}  # fmt: skip
-    report(f"{calls} calls, of the processor a call, the process's start and the files included", ms, "before", "ms")
+    report(
+        f"{calls} calls, of the processor a call, the process's start and the files included",
+        ms,
+        "before",
+        "ms",
+    )
     report("of these, what a call costs beyond one that is in the cache", more, "before", "ms")
     same = sorted(file.name for file in (base / "now" / "made").iterdir())
     differ = filecmp.cmpfiles(base / "before" / "made", base / "now" / "made", same, shallow=False)
-    print(f"load {os.getloadavg()[0]:.1f}; files that are the same: {', '.join(differ[0])}; others: {differ[1:]}")
+    print(
+        f"load {os.getloadavg()[0]:.1f}; files that are the same: {', '.join(differ[0])}; others: {differ[1:]}"
+    )
 
 
 def main() -> None:
     """Measure a cold run and one from the cache."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("moviechat", nargs="?", type=Path, help="MovieChat's questions, as one JSON file")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "moviechat", nargs="?", type=Path, help="MovieChat's questions, as one JSON file"
+    )
     parser.add_argument("--videos", type=int, default=VIDEOS, help="how many made-up videos")
-    parser.add_argument("--against", metavar="BUILT", type=Path, help="another commit's `built`, to run in turn with")
+    parser.add_argument(
+        "--against",
+        metavar="BUILT",
+        type=Path,
+        help="another commit's `built`, to run in turn with",
+    )
     parser.add_argument("--runs", type=int, default=5, help="of each, against another commit")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

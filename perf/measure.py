@@ -45,7 +45,9 @@ def in_turn(
     return seconds
 
 
-def report(title: str, seconds: Mapping[str, Sequence[float]], against: str | None = None, unit: str = "s") -> None:
+def report(
+    title: str, seconds: Mapping[str, Sequence[float]], against: str | None = None, unit: str = "s"
+) -> None:
     """Print minimum, median and maximum of each, and the median ratio of pairs against one of them (95 % interval)."""
     print(f"\n{title}")
     for name, values in seconds.items():
@@ -61,7 +63,9 @@ def report(title: str, seconds: Mapping[str, Sequence[float]], against: str | No
 def median_interval(values: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % interval of a median, whatever the distribution: two of the values; all of few."""
     ordered, rank = sorted(values), 0
-    while sum(math.comb(len(ordered), place) for place in range(rank + 1)) <= 0.025 * 2 ** len(ordered):
+    while sum(math.comb(len(ordered), place) for place in range(rank + 1)) <= 0.025 * 2 ** len(
+        ordered
+    ):
         rank += 1
     outside = max(0, rank - 1)
     return ordered[outside], ordered[-1 - outside]
@@ -87,7 +91,9 @@ def run(command: Command, home: str | Path, more: Mapping[str, str] | None = Non
     every = {**os.environ, **(more or {}), "REELBENCH_HOME": str(home)}
     environ = {name: value for name, value in every.items() if value}
     before, began = _cpu(), time.perf_counter()
-    done = subprocess.run([str(part) for part in command], env=environ, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(part) for part in command], env=environ, check=True, capture_output=True, text=True
+    )
     return Run(time.perf_counter() - began, _cpu() - before, done.stdout)
 
 
@@ -101,7 +107,9 @@ def of_commit(built: Path | None) -> dict[str, str]:
 
     Modules are compiled once and for all, as an installed package's are.
     """
-    path = os.pathsep.join(str(part) for part in (built, Path(__file__).parents[1]) if part is not None)
+    path = os.pathsep.join(
+        str(part) for part in (built, Path(__file__).parents[1]) if part is not None
+    )
     return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONSAFEPATH": "1", "PYTHONPATH": path}
 
 
@@ -149,11 +157,15 @@ print(time.process_time() - began)
 def bare(delay: float, concurrency: int, calls: int = 4000) -> float:
     """Return the processor time (ms) of a call of 2 kB by aiohttp alone, without its start: sent and its reply read."""
     with playing("judge", delay) as url:
-        done = run((sys.executable, "-c", _BARE, url, str(calls), str(concurrency)), tempfile.gettempdir())
+        done = run(
+            (sys.executable, "-c", _BARE, url, str(calls), str(concurrency)), tempfile.gettempdir()
+        )
     return 1e3 * float(done.stdout) / calls
 
 
-def cold_and_cached(name: str, delay: float, concurrency: int, command: Callable[[str], Run]) -> tuple[Run, Run]:
+def cold_and_cached(
+    name: str, delay: float, concurrency: int, command: Callable[[str], Run]
+) -> tuple[Run, Run]:
     """Run a command twice against one of `tests.servers`, print what both took, and return them.
 
     The ideal is the calls alone: their number by those in flight, each as long as the server takes.
@@ -164,8 +176,12 @@ def cold_and_cached(name: str, delay: float, concurrency: int, command: Callable
         cached = command(url)
         more = counted(url)["calls"] - counts["calls"]
     ideal = counts["calls"] * delay / concurrency
-    print(f"{counts['calls']:,} calls, {a_call(cold, counts)}; bare aiohttp {bare(delay, concurrency):.2f}")
-    print(f"  cold               {cold.seconds:6.2f} s   {cold.seconds / ideal:.2f} x the ideal {ideal:.1f} s")
+    print(
+        f"{counts['calls']:,} calls, {a_call(cold, counts)}; bare aiohttp {bare(delay, concurrency):.2f}"
+    )
+    print(
+        f"  cold               {cold.seconds:6.2f} s   {cold.seconds / ideal:.2f} x the ideal {ideal:.1f} s"
+    )
     print(f"  calls in flight    {counts['most_in_flight']:6d}     of {concurrency}")
     print(f"  from the cache     {cached.seconds:6.2f} s   {more} calls")
     return cold, cached

@@ -35,7 +35,17 @@ def main() -> None:
             write_films(folder, FILMS, 20)
             ours = write_questions(folder, FILMS, number // FILMS)
             python, told = (sys.executable, "-c", PEAK), folder / "peak"
-            ask = ("reelbench", "ask", ours, "--llm", "m", "--llm-url", url, "--frames", asked.frames)
+            ask = (
+                "reelbench",
+                "ask",
+                ours,
+                "--llm",
+                "m",
+                "--llm-url",
+                url,
+                "--frames",
+                asked.frames,
+            )
             model = f"model=n,base_url={url},api_key=none,num_concurrent={AT_ONCE}"
             bare = ("lmms_eval", "--model", "openai", "--model_args", model, "--tasks", "waiting")
             peaks: list[str] = []

@@ -32,7 +32,9 @@ def main() -> None:
             frame.to_image().save(path, quality=90)
         own = ChatMessages.to_openai_messages
         arrivals.install()
-        ours = [arrivals.StoredPicture.of(Attachment("image_url", "image/jpeg", path)) for path in paths]
+        ours = [
+            arrivals.StoredPicture.of(Attachment("image_url", "image/jpeg", path)) for path in paths
+        ]
         seconds, sizes = {}, {}
         for _ in range(asked.rounds):
             for name, urls, make in (

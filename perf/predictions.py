@@ -24,8 +24,12 @@ SIZES = (1_000, 10_000, 200_000)
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json-lines", action="store_true", help="predictions as JSON Lines, not Parquet")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--json-lines", action="store_true", help="predictions as JSON Lines, not Parquet"
+    )
     json_lines = parser.parse_args().json_lines
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
@@ -61,7 +65,9 @@ def _resident(pid: int) -> list[float]:
     """Return the MiB that a process and all below it have resident, each for itself: what they share counts twice."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        children = " ".join(file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")).split()
+        children = " ".join(
+            file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")
+        ).split()
     except (OSError, IndexError):  # it has ended
         return [0.0]
     below = (size for child in children for size in _resident(int(child)))
@@ -79,12 +85,22 @@ def _files(folder: Path, size: int, *, json_lines: bool = False) -> tuple[Path, 
                 f"In scene {n} he opens it. The answer is ({'ABCD'[n % 4]}), from {n % 60} to {n % 60 + 12} seconds."
                 for n in ids
             ]
-            columns = {"id": [f"q{n}" for n in ids], "prediction": texts, "picture": [os.urandom(1024) for _ in ids]}
+            columns = {
+                "id": [f"q{n}" for n in ids],
+                "prediction": texts,
+                "picture": [os.urandom(1024) for _ in ids],
+            }
             writer.write_table(pa.table(columns, schema=schema))
     with references.open("w", encoding="utf-8") as file:
         for n in range(size):
             window = [n * 7 % 60, n * 7 % 60 + 15]
-            row = {"qid": f"q{n}", "vid": f"v{n // 8}", "query": "Which?", "duration": 90, "ans": "ABCD"[n * 3 % 4]}
+            row = {
+                "qid": f"q{n}",
+                "vid": f"v{n // 8}",
+                "query": "Which?",
+                "duration": 90,
+                "ans": "ABCD"[n * 3 % 4],
+            }
             file.write(json.dumps({**row, "relevant_windows": [window]}) + "\n")
     if json_lines:
         table, predictions = predictions, predictions.with_suffix(".jsonl")

@@ -27,7 +27,10 @@ changes slowly finally because although while when after before and but with wit
 
 def text(rng: random.Random, sentences: int, end: str) -> str:
     """Return some 20 words a sentence."""
-    made = (" ".join(rng.choices(WORDS, k=rng.randint(16, 24))).capitalize() + end for _ in range(sentences))
+    made = (
+        " ".join(rng.choices(WORDS, k=rng.randint(16, 24))).capitalize() + end
+        for _ in range(sentences)
+    )
     return " ".join(made)
 
 
@@ -36,7 +39,9 @@ def write_rows(path: Path, rows: int) -> None:
     rng = random.Random(0)  # noqa: S311 - no secret
     with path.open("w", encoding="utf-8") as file:
         for _ in range(rows):
-            file.write(json.dumps({"question": text(rng, 1, "?"), "answer": text(rng, 3, ".")}) + "\n")
+            file.write(
+                json.dumps({"question": text(rng, 1, "?"), "answer": text(rng, 3, ".")}) + "\n"
+            )
 
 
 def write_parser(folder: Path) -> None:
@@ -78,7 +83,11 @@ def write_parser(folder: Path) -> None:
                 "hidden_width": 64,
                 "maxout_pieces": 2,
                 "use_upper": True,
-                "tok2vec": {"@architectures": "spacy.Tok2VecListener.v1", "width": 96, "upstream": "tok2vec"},
+                "tok2vec": {
+                    "@architectures": "spacy.Tok2VecListener.v1",
+                    "width": 96,
+                    "upstream": "tok2vec",
+                },
             },
         },
     )
@@ -87,8 +96,14 @@ def write_parser(folder: Path) -> None:
     for _ in range(40):
         words = [*rng.choices(WORDS, k=12), "."]
         # A tree with branches to both sides of a root in the middle.
-        heads = [6 if place in {3, 6, 9, 12} else place + 1 if place < 6 else place - 1 for place in range(13)]
-        deps = ["ROOT" if head == place else "punct" if place == 12 else "dep" for place, head in enumerate(heads)]
+        heads = [
+            6 if place in {3, 6, 9, 12} else place + 1 if place < 6 else place - 1
+            for place in range(13)
+        ]
+        deps = [
+            "ROOT" if head == place else "punct" if place == 12 else "dep"
+            for place, head in enumerate(heads)
+        ]
         doc = spacy.tokens.Doc(nlp.vocab, words=words)
         examples.append(Example.from_dict(doc, {"heads": heads, "deps": deps}))
     optimizer = nlp.initialize(lambda: examples)
@@ -99,7 +114,9 @@ def write_parser(folder: Path) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=5000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -109,16 +126,30 @@ def main() -> None:
         if model is None:
             model = str(Path(folder) / "parser")
             write_parser(Path(model))
-        command = [Path(sys.executable).with_name("reelbench"), "profile", "--input", rows, "--json"]
+        command = [
+            Path(sys.executable).with_name("reelbench"),
+            "profile",
+            "--input",
+            rows,
+            "--json",
+        ]
         print("| rows | what | seconds | load |\n|---|---|---|---|")
-        for what, spacy_model in (("words, grade", "no_such_model"), ("words, grade, parse depth", model)):
+        for what, spacy_model in (
+            ("words, grade", "no_such_model"),
+            ("words, grade, parse depth", model),
+        ):
             began = time.perf_counter()
-            done = subprocess.run([*command, "--spacy-model", spacy_model], check=True, capture_output=True, text=True)
+            done = subprocess.run(
+                [*command, "--spacy-model", spacy_model], check=True, capture_output=True, text=True
+            )
             seconds = time.perf_counter() - began
             found = json.loads(done.stdout)
             assert found["rows"] == given.rows  # noqa: S101
             assert (found["parse_depth"] is None) == (spacy_model == "no_such_model")  # noqa: S101
-            print(f"| {given.rows:,} | {what} | {seconds:.1f} | {os.getloadavg()[0]:.1f} |", flush=True)
+            print(
+                f"| {given.rows:,} | {what} | {seconds:.1f} | {os.getloadavg()[0]:.1f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

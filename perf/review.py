@@ -29,7 +29,9 @@ def page(folder: Path) -> Path:
             "video": video,
             "question": f"What happens after event {number}? " * 3,
             "language": "en",
-            "options": [f"Option {letter} of question {number}, in some more words." for letter in "ABCD"],
+            "options": [
+                f"Option {letter} of question {number}, in some more words." for letter in "ABCD"
+            ],
             "answer": "A",
             "span": [1.0, 2.0],
             "duration": 60.0,
@@ -37,7 +39,9 @@ def page(folder: Path) -> Path:
         }
         rows[video] = row
         places.append(Place(video, row["id"], [SPANS.item(spec, row)]))
-    return pages.write(pages.Content(SPANS, spec, "val", places, rows), folder / "page.html", pages.Draw()).paths[0]
+    return pages.write(
+        pages.Content(SPANS, spec, "val", places, rows), folder / "page.html", pages.Draw()
+    ).paths[0]
 
 
 def main() -> None:
@@ -49,7 +53,9 @@ def main() -> None:
         sys.exit("no Chromium here")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         html = page(Path(folder))
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
         tab = browser.new_page()
         tab.goto(html.as_uri())
         opened = tab.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")

@@ -24,7 +24,10 @@ from perf.measure import counted, playing
 from tests.servers.postgres import PostgresServer, programs
 
 CONCURRENCY, ROUNDS = 32, 8
-TEXT = "The detective returns to the harbour because he has understood what the letter did not say. " * 4
+TEXT = (
+    "The detective returns to the harbour because he has understood what the letter did not say. "
+    * 4
+)
 _STARTING = 4.0  # seconds that a process may take to be ready, and each further one more
 _EACH = 1.0
 ONE = """
@@ -75,7 +78,13 @@ def judged(url: str, questions: int, criteria: int, at: float) -> dict[str, floa
     cache.open_store = timed
     scale = replace(SPEC.judge, criteria=SPEC.judge.criteria[:criteria])
     items = (
-        Item(id=str(n), video="film", target={"text": TEXT}, prediction=TEXT.upper(), question=f"Why? ({n})")
+        Item(
+            id=str(n),
+            video="film",
+            target={"text": TEXT},
+            prediction=TEXT.upper(),
+            question=f"Why? ({n})",
+        )
         for n in range(questions)
     )
     options = JudgeOptions(model="judge", url=url, concurrency=CONCURRENCY)
@@ -85,13 +94,22 @@ def judged(url: str, questions: int, criteria: int, at: float) -> dict[str, floa
     scored = sum(len(verdict.scores) for verdict in run)
     assert scored == questions * criteria  # noqa: S101 - a measurement of something else would be worthless
     database = sum(store.seconds for store in stores)
-    return {"calls": run.record.calls, "cpu": time.process_time() - began, "database": database, "end": time.time()}
+    return {
+        "calls": run.record.calls,
+        "cpu": time.process_time() - began,
+        "database": database,
+        "end": time.time(),
+    }
 
 
 def measure(processes: int, latency: float, criteria: int, place: str | None) -> str:
     """Run so many processes at once -> a row of the table."""
     questions = processes * CONCURRENCY * ROUNDS // criteria
-    with playing("judge", latency) as url, tempfile.TemporaryDirectory() as home, ExitStack() as stack:
+    with (
+        playing("judge", latency) as url,
+        tempfile.TemporaryDirectory() as home,
+        ExitStack() as stack,
+    ):
         at = time.time() + _STARTING + _EACH * processes
         command = [sys.executable, "-c", ONE, url, str(questions), str(criteria), str(at)]
         running = []
@@ -100,7 +118,9 @@ def measure(processes: int, latency: float, criteria: int, place: str | None) ->
                 "REELBENCH_HOME": str(Path(home, str(number) if place else "shared")),
                 "REELBENCH_CACHE": place or "",
             }
-            process = subprocess.Popen(command, env=os.environ | own, stdout=subprocess.PIPE, text=True)
+            process = subprocess.Popen(
+                command, env=os.environ | own, stdout=subprocess.PIPE, text=True
+            )
             running.append(stack.enter_context(process))
         told = [json.loads(process.communicate()[0]) for process in running]
         asked = counted(url)["calls"]
@@ -122,15 +142,21 @@ def main() -> None:
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4, 8])
     parser.add_argument("--criteria", type=int, default=5)
     given = parser.parse_args()
-    print(f"replies after {given.latency:g} s, {CONCURRENCY} calls in flight a process, {os.cpu_count()} cores\n")
-    print("| replies in | processes | calls a second | ideal | share | processor a call | database a call | load |")
+    print(
+        f"replies after {given.latency:g} s, {CONCURRENCY} calls in flight a process, {os.cpu_count()} cores\n"
+    )
+    print(
+        "| replies in | processes | calls a second | ideal | share | processor a call | database a call | load |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     with ExitStack() as stack:
         server = stack.enter_context(PostgresServer()) if programs() else None
         for processes in given.processes:
             print(measure(processes, given.latency, given.criteria, None), flush=True)
             if server is not None:
-                print(measure(processes, given.latency, given.criteria, server.database()), flush=True)
+                print(
+                    measure(processes, given.latency, given.criteria, server.database()), flush=True
+                )
 
 
 if __name__ == "__main__":

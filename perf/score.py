@@ -21,9 +21,20 @@ def main() -> None:
     rows = [json.loads(line) for line in truth.read_text(encoding="utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder:
         predictions = Path(folder) / "whole.jsonl"
-        whole = ({"qid": r["qid"], "pred_relevant_windows": [[0, r["duration"]]], "ans": "A"} for r in rows)
+        whole = (
+            {"qid": r["qid"], "pred_relevant_windows": [[0, r["duration"]]], "ans": "A"}
+            for r in rows
+        )
         predictions.write_text("".join(json.dumps(row) + "\n" for row in whole), encoding="utf-8")
-        ours = [BIN / "reelbench", "score", "rextime", "--predictions", predictions, "--references", truth]
+        ours = [
+            BIN / "reelbench",
+            "score",
+            "rextime",
+            "--predictions",
+            predictions,
+            "--references",
+            truth,
+        ]
         commands: dict[str, Command] = {"reelbench score rextime": ours}
         if len(sys.argv) > 2:
             script = Path(sys.argv[2]).resolve() / "evaluation" / "rextime_eval.py"
@@ -32,7 +43,11 @@ def main() -> None:
                 "--save_path", Path(folder) / "scores.json",
             ]  # fmt: skip
         seconds = in_turn(commands, runs=7, environ={"REELBENCH_HOME": folder})
-        report(f"{len(rows)} rows", seconds, against="the authors' script" if len(commands) > 1 else None)
+        report(
+            f"{len(rows)} rows",
+            seconds,
+            against="the authors' script" if len(commands) > 1 else None,
+        )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,16 @@ print(loaded + indexed, loaded, indexed)
 """
 
 # `reelbench run` of 12 questions in its own process, with the log of a real run in lmms-eval's place.
-RUN = ("run", "--frames", "uniform:4", "--", "--tasks", "rextime_mini", "--model", "reelbench_baseline")
+RUN = (
+    "run",
+    "--frames",
+    "uniform:4",
+    "--",
+    "--tasks",
+    "rextime_mini",
+    "--model",
+    "reelbench_baseline",
+)
 OWN = """
 import shutil, sys, time
 from reelbench.cli import main
@@ -58,16 +67,22 @@ def main() -> None:
         lmms = timed([BIN / "python", "-c", "import lmms_eval.evaluator"], environ)
         print(f"\nimport lmms_eval.evaluator: {lmms:.1f} s, our entry point in it")
         for _ in range(3):
-            done = subprocess.run([BIN / "python", "-c", PLUGIN], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [BIN / "python", "-c", PLUGIN], capture_output=True, text=True, check=True
+            )
             total, loaded, indexed = map(float, done.stdout.split()[-3:])
-            print(f"  the plugin: {total:.3f} s ({loaded:.3f} registering, {indexed:.3f} indexing our tasks)")
+            print(
+                f"  the plugin: {total:.3f} s ({loaded:.3f} registering, {indexed:.3f} indexing our tasks)"
+            )
         compiled = {
             **os.environ,
             "REELBENCH_HOME": home,
             "PYTHONDONTWRITEBYTECODE": "",
         }  # as an installed package's are
         outputs = [str(Path(home) / str(number)) for number in range(8)]
-        subprocess.run([BIN / "reelbench", *RUN, "--output_path", outputs[0]], env=compiled, check=True)
+        subprocess.run(
+            [BIN / "reelbench", *RUN, "--output_path", outputs[0]], env=compiled, check=True
+        )
         own = []
         for output in outputs[1:]:
             words = [BIN / "python", "-c", OWN, outputs[0], *RUN, "--output_path", output]

@@ -47,7 +47,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--videos", type=int, nargs="+", default=[1000, 10_000])
     asked = parser.parse_args()
-    print(f"{'videos':>8} {'info FOLDER':>12} {'info':>8} {'clear FOLDER':>13}   load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{'videos':>8} {'info FOLDER':>12} {'info':>8} {'clear FOLDER':>13}   load {os.getloadavg()[0]:.1f}"
+    )
     for number in asked.videos:
         with tempfile.TemporaryDirectory() as name:
             folder, home = Path(name, "videos"), Path(name, "home")
@@ -56,7 +58,9 @@ def main() -> None:
             info = run((*reelbench, "info", folder), home)
             whole = run((*reelbench, "info"), home)
             clear = run((*reelbench, "clear", folder), home)
-            print(f"{number:8} {info.cpu:10.1f} s {whole.cpu:6.1f} s {clear.cpu:11.1f} s", flush=True)
+            print(
+                f"{number:8} {info.cpu:10.1f} s {whole.cpu:6.1f} s {clear.cpu:11.1f} s", flush=True
+            )
 
 
 if __name__ == "__main__":

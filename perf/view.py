@@ -23,7 +23,9 @@ from reelbench.registry import discovery
 from reelbench.registry.records import JudgeReply, ModelRecord, Sample, SettingsRecord, SourceRecord
 from reelbench.scoring import aggregation, result_files
 
-_SENTENCE = "the woman leaves market before rain because her brother calls from a train that is late again"
+_SENTENCE = (
+    "the woman leaves market before rain because her brother calls from a train that is late again"
+)
 _WORDS = _SENTENCE.split()
 _VOTES = 3
 
@@ -39,7 +41,9 @@ def make(folder: Path, count: int, run: int) -> None:
     for number in range(count):
         score = (number * 3 + run * number % 7) % 3
         replies = [
-            JudgeReply(criterion="score", vote=vote, raw=f"{score}", score=score, key=f"{number}-{vote}")
+            JudgeReply(
+                criterion="score", vote=vote, raw=f"{score}", score=score, key=f"{number}-{vote}"
+            )
             for vote in range(_VOTES)
         ]
         samples.append(
@@ -51,12 +55,20 @@ def make(folder: Path, count: int, run: int) -> None:
                 target={"text": _text(number + 11, 40)},
                 state="scored",
                 scores={"score": float(score)},
-                facets={"locale": [f"locale-{number % 18}"], "category": [f"category {number % 12}"]},
+                facets={
+                    "locale": [f"locale-{number % 18}"],
+                    "category": [f"category {number % 12}"],
+                },
                 judge_replies=replies,
                 frame_timestamps=[float(second) for second in range(32)],
             )
         )
-        question = {"id": f"item-{number:05}", "question": _text(number + 5, 25), "options": [], "media": None}
+        question = {
+            "id": f"item-{number:05}",
+            "question": _text(number + 5, 25),
+            "options": [],
+            "media": None,
+        }
         questions.append(question)
     result_files.write(
         folder,
@@ -107,7 +119,9 @@ def opened(path: Path) -> dict[str, float]:
             session = tab.context.new_cdp_session(tab)
             session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
-            def measured(name: str, work: Callable[[], float | None], session: Any = session) -> None:  # noqa: ANN401
+            def measured(
+                name: str, work: Callable[[], float | None], session: Any = session
+            ) -> None:  # noqa: ANN401
                 busy, started = _busy(session), time.perf_counter()
                 seconds = work() or time.perf_counter() - started
                 took.setdefault(name, []).append(seconds)
@@ -118,8 +132,12 @@ def opened(path: Path) -> dict[str, float]:
                 tab.wait_for_selector("#sample article")
 
             measured("open", open_it)
-            tab.locator("#tools").evaluate("tools => tools.scrollIntoView()")  # the list is in view, so it is drawn
-            tab.wait_for_timeout(3000)  # a reader looks before searching; the texts are made meanwhile
+            tab.locator("#tools").evaluate(
+                "tools => tools.scrollIntoView()"
+            )  # the list is in view, so it is drawn
+            tab.wait_for_timeout(
+                3000
+            )  # a reader looks before searching; the texts are made meanwhile
             for text in ("t", "train late", "item-09999", "nothing at all", ""):
                 measured("search", lambda text=text, tab=tab: tab.evaluate(_TYPE, text))
             for name in ("wrong", "one", "differ", ""):

@@ -36,9 +36,17 @@ def write_films(folder: Path, number: int, seconds: int) -> None:
     first = folder / "film0.mp4"
     with av.open(str(first), "w") as film:
         stream = film.add_stream("libx264", rate=25, options={"preset": "veryfast", "g": "250"})
-        stream.height, stream.width, stream.pix_fmt = pictures[0].shape[0] * 2 // 3, pictures[0].shape[1], "yuv420p"
+        stream.height, stream.width, stream.pix_fmt = (
+            pictures[0].shape[0] * 2 // 3,
+            pictures[0].shape[1],
+            "yuv420p",
+        )
         for place in range(seconds * 25):
-            film.mux(stream.encode(VideoFrame.from_ndarray(pictures[place % len(pictures)], format="yuv420p")))
+            film.mux(
+                stream.encode(
+                    VideoFrame.from_ndarray(pictures[place % len(pictures)], format="yuv420p")
+                )
+            )
         film.mux(stream.encode())
     for other in range(1, number):
         box = b"\0\0\0\x10free" + other.to_bytes(8, "big")
@@ -70,7 +78,9 @@ def write_questions(folder: Path, films: int, each: int) -> Path:
         "doc_to_target": "{{answer}}", "generation_kwargs": {"max_new_tokens": 16},
         "metric_list": [{"metric": "exact_match"}],
     }  # fmt: skip
-    (peer / "peer.yaml").write_text(f"{yaml.safe_dump(task)}doc_to_visual: !function utils.visual\n", encoding="utf-8")
+    (peer / "peer.yaml").write_text(
+        f"{yaml.safe_dump(task)}doc_to_visual: !function utils.visual\n", encoding="utf-8"
+    )
     return ours
 
 
@@ -93,14 +103,39 @@ def main() -> None:
         def measured(way: str, frames: str, home: Path, number: list[int] = [0]) -> Run:  # noqa: B006 - counts its calls
             number[0] += 1
             model = f"m{number[0]}"  # replies are kept by the model's name: each run asks everything anew
-            client = (*CLIENT, "--model_args", f"model={model},base_url={url},api_key=none,num_concurrent=1")
+            client = (
+                *CLIENT,
+                "--model_args",
+                f"model={model},base_url={url},api_key=none,num_concurrent=1",
+            )
             output = ("--output_path", folder / model, "--log_samples")
             python = (sys.executable, "-m")
-            ask = (*python, "reelbench", "ask", ours, "--llm", model, "--llm-url", url, "--frames", frames)
+            ask = (
+                *python,
+                "reelbench",
+                "ask",
+                ours,
+                "--llm",
+                model,
+                "--llm-url",
+                url,
+                "--frames",
+                frames,
+            )
             lmms_eval = (*python, "lmms_eval", *client, *output)
             ways = {
                 "ask": (*ask, "--llm-concurrency", "1", "--output", folder / model),
-                "run": (*python, "reelbench", "run", "--frames", frames, "--", *client, "--tasks", ours),
+                "run": (
+                    *python,
+                    "reelbench",
+                    "run",
+                    "--frames",
+                    frames,
+                    "--",
+                    *client,
+                    "--tasks",
+                    ours,
+                ),
                 "bare": (*lmms_eval, "--tasks", "waiting"),
                 "peer": (*lmms_eval, "--tasks", "waiting_peer", "--include_path", folder / "peer"),
             }
@@ -110,15 +145,35 @@ def main() -> None:
             before = counted(url)["calls"]
             got = run(ways[way], home, more)
             calls = counted(url)["calls"] - before
-            print(f"  {way} {frames}: {got.seconds:.1f} s, {got.cpu:.1f} s of the processor, {calls} calls", flush=True)
+            print(
+                f"  {way} {frames}: {got.seconds:.1f} s, {got.cpu:.1f} s of the processor, {calls} calls",
+                flush=True,
+            )
             return got
 
-        extract = [sys.executable, "-m", "reelbench", "frames", "extract", *folder.glob("*.mp4"), "--frames", FRAMES]
-        start = run([sys.executable, "-m", "reelbench", "frames", "info", folder / "film0.mp4"], folder / "h")
-        decoding = run([*extract[:-1], f"{FRAMES},as=images", "--workers", str(os.cpu_count())], folder / "decoded")
+        extract = [
+            sys.executable,
+            "-m",
+            "reelbench",
+            "frames",
+            "extract",
+            *folder.glob("*.mp4"),
+            "--frames",
+            FRAMES,
+        ]
+        start = run(
+            [sys.executable, "-m", "reelbench", "frames", "info", folder / "film0.mp4"],
+            folder / "h",
+        )
+        decoding = run(
+            [*extract[:-1], f"{FRAMES},as=images", "--workers", str(os.cpu_count())],
+            folder / "decoded",
+        )
         alone = decoding.seconds - start.seconds
         bound = max(server, alone)
-        print(f"server alone {server:.1f} s, decoding alone {alone:.1f} s ({decoding.cpu:.1f} s of the processor)")
+        print(
+            f"server alone {server:.1f} s, decoding alone {alone:.1f} s ({decoding.cpu:.1f} s of the processor)"
+        )
         for way in asked.only or ("ask", "run", "bare", "peer"):
             home = folder / f"home-{way}"
             if way != "peer":

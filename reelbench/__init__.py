@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 from reelbench.base.lazy import names_of as _names_of
 
 if TYPE_CHECKING:
-    from reelbench.api import Scored, ask, benchmarks, compare, evaluate, open_result, results, score
+    from reelbench.api import (
+        Scored,
+        ask,
+        benchmarks,
+        compare,
+        evaluate,
+        open_result,
+        results,
+        score,
+    )
     from reelbench.base.errors import DataUnavailableError, InputError, MediaError, ReelbenchError
     from reelbench.data.loading import load
     from reelbench.judges.judge_options import JudgeOptions
@@ -46,10 +55,24 @@ __all__ = [
 __getattr__ = _names_of(
     __name__,
     {
-        "reelbench.api": ("Scored", "ask", "benchmarks", "compare", "evaluate", "open_result", "results", "score"),
+        "reelbench.api": (
+            "Scored",
+            "ask",
+            "benchmarks",
+            "compare",
+            "evaluate",
+            "open_result",
+            "results",
+            "score",
+        ),
         "reelbench.judges.judge_options": ("JudgeOptions",),
         "reelbench.data.loading": ("load",),
-        "reelbench.base.errors": ("DataUnavailableError", "InputError", "MediaError", "ReelbenchError"),
+        "reelbench.base.errors": (
+            "DataUnavailableError",
+            "InputError",
+            "MediaError",
+            "ReelbenchError",
+        ),
         "reelbench.scoring.answers": ("read_option", "read_span"),
     },
     {

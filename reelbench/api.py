@@ -79,8 +79,16 @@ class Scored:
         from reelbench.scoring import metric_table
 
         title = metric_table.title(self.benchmark, self.split, self.counts)
-        below = [*filter(None, [metric_table.without_interval(self._spec, self.metrics)]), *self.notes]
-        return Table(title, metric_table.COLUMNS, metric_table.rows(self._spec, self.metrics, self.counts.items), below)
+        below = [
+            *filter(None, [metric_table.without_interval(self._spec, self.metrics)]),
+            *self.notes,
+        ]
+        return Table(
+            title,
+            metric_table.COLUMNS,
+            metric_table.rows(self._spec, self.metrics, self.counts.items),
+            below,
+        )
 
     def plot(self, by: str | None = None, *, metric: str | None = None) -> "Svg":
         """Draw a metric over all items, and for each label of a facet, with the 95 % intervals that exist.
@@ -102,10 +110,14 @@ class Scored:
         spec = self._spec
         facet = by or next(iter(self.breakdowns), None)
         if facet is not None and facet not in self.breakdowns:
-            raise InputError(f"by {facet}: no such facet; there are {', '.join(self.breakdowns) or 'none'}")
+            raise InputError(
+                f"by {facet}: no such facet; there are {', '.join(self.breakdowns) or 'none'}"
+            )
         known = metric_table.facet_metrics(spec, self.breakdowns, facet) if facet else []
         main = spec.primary if spec.primary in known or not known else known[0]
-        drawn = next((one for one in (*known, *spec.metrics) if one.name == (metric or main.name)), main)
+        drawn = next(
+            (one for one in (*known, *spec.metrics) if one.name == (metric or main.name)), main
+        )
         name = metric or drawn.name
         labels = {"all": self.metrics, **(self.breakdowns[facet] if facet else {})}
         marks = [
@@ -116,9 +128,15 @@ class Scored:
         if not marks:
             scored = [name for name, value in self.metrics.items() if value.value is not None]
             raise InputError(f"{name}: has no value; there are {', '.join(scored) or 'none'}")
-        title = f"{self.benchmark} {self.split}" + (f" by {facet.replace('_', ' ')}" if facet else "")
+        title = f"{self.benchmark} {self.split}" + (
+            f" by {facet.replace('_', ' ')}" if facet else ""
+        )
         unit, shown = drawn.in_unit, name.replace("_", " ")
-        return Svg(intervals(title, f"{shown} ({unit.label})" if unit.label else shown, marks, unit.long_digits))
+        return Svg(
+            intervals(
+                title, f"{shown} ({unit.label})" if unit.label else shown, marks, unit.long_digits
+            )
+        )
 
     if not TYPE_CHECKING:  # to a type checker a misspelt name stays one
 
@@ -170,7 +188,11 @@ class Scored:
         from reelbench.houses import of_house
 
         write_of_folder = of_house("Scored.view")
-        made = Path(file) if file is not None else Path(tempfile.mkdtemp(prefix="reelbench-")) / "view.html"
+        made = (
+            Path(file)
+            if file is not None
+            else Path(tempfile.mkdtemp(prefix="reelbench-")) / "view.html"
+        )
         with tempfile.TemporaryDirectory() as folder:
             return Page(write_of_folder(self.save(folder), made))
 
@@ -252,14 +274,20 @@ def score(
         raise TypeError(f"score() has no argument {min(unknown)!r}")
     stated, of_model = _about(about)
     notes: list[str] = []
-    options = Options(overlap=overlap, judge=_judge(judge), note=notes.append, bar=line_bar, about=of_model)
+    options = Options(
+        overlap=overlap, judge=_judge(judge), note=notes.append, bar=line_bar, about=of_model
+    )
 
     def scored(given: str | Path) -> Scored:
         path, metadata = resolve_predictions(given, RunMetadata(model, **stated))
         labels = read_tags(tags) if tags is not None else None
-        inputs = Inputs(path, _path(references), labels, source.get("split"), _path(source.get("data")))
+        inputs = Inputs(
+            path, _path(references), labels, source.get("split"), _path(source.get("data"))
+        )
         columns = Columns(source.get("id_column"), source.get("text_column"))
-        return _scored(score_files(name, inputs, options, columns=columns, metadata=metadata), notes)
+        return _scored(
+            score_files(name, inputs, options, columns=columns, metadata=metadata), notes
+        )
 
     if isinstance(predictions, str | Path):
         return scored(predictions)
@@ -277,7 +305,10 @@ def score(
     with tempfile.TemporaryDirectory() as folder:
         # As a file, so that a table and the owners' format are told apart in one way.
         path = Path(folder) / f"{_NAME}.json"
-        path.write_text(_as_json(f"{_NAME} hold", table if isinstance(table, dict) else list(table)), encoding="utf-8")
+        path.write_text(
+            _as_json(f"{_NAME} hold", table if isinstance(table, dict) else list(table)),
+            encoding="utf-8",
+        )
         try:
             return scored(path)
         except InputError as error:
@@ -315,7 +346,9 @@ def open_result(folder: str | Path) -> Scored:
         result.metrics,
         result.breakdowns,
         result.counts,
-        [f"{place / result_files.SAMPLES_FILE}: changed since the result was written"] if changed else [],
+        [f"{place / result_files.SAMPLES_FILE}: changed since the result was written"]
+        if changed
+        else [],
         result.judge,
         discovery.spec_of(result.benchmark),
         list(result_files.read_samples(place)),
@@ -333,17 +366,27 @@ def benchmarks() -> dict[str, list[str]]:
 
 
 @overload
-def compare(a: "Scored | str | Path", b: "Scored | str | Path", /, *, anyway: bool = False) -> "Comparison": ...
+def compare(
+    a: "Scored | str | Path", b: "Scored | str | Path", /, *, anyway: bool = False
+) -> "Comparison": ...
 
 
 @overload
 def compare(
-    a: "Scored | str | Path", b: "Scored | str | Path", /, *more: "Scored | str | Path", anyway: bool = False
+    a: "Scored | str | Path",
+    b: "Scored | str | Path",
+    /,
+    *more: "Scored | str | Path",
+    anyway: bool = False,
 ) -> "Comparison | list[Comparison]": ...
 
 
 def compare(
-    a: "Scored | str | Path", b: "Scored | str | Path", /, *more: "Scored | str | Path", anyway: bool = False
+    a: "Scored | str | Path",
+    b: "Scored | str | Path",
+    /,
+    *more: "Scored | str | Path",
+    anyway: bool = False,
 ) -> "Comparison | list[Comparison]":
     """Test whether one result is better than another, on the items that both answered, as `reelbench compare` does.
 
@@ -364,10 +407,14 @@ def compare(
     from reelbench.scoring import comparison
 
     if more:
-        opened = [given if isinstance(given, Scored) else open_result(given) for given in (a, b, *more)]
+        opened = [
+            given if isinstance(given, Scored) else open_result(given) for given in (a, b, *more)
+        ]
         return [compare(*pair, anyway=anyway) for pair in combinations(opened, 2)]
     first, second = (given if isinstance(given, Scored) else open_result(given) for given in (a, b))
-    of_first, of_second = (f"{one.benchmark} {one.split} (version {one.version})" for one in (first, second))
+    of_first, of_second = (
+        f"{one.benchmark} {one.split} (version {one.version})" for one in (first, second)
+    )
     if of_first != of_second:
         raise InputError(
             f"compare: {of_first} and {of_second} can't be compared; take two results on the same benchmark, version "
@@ -388,10 +435,17 @@ def _guided(call: Callable[P, Scored]) -> Callable[P, Scored]:
     def checked(*args: P.args, **given: P.kwargs) -> Scored:
         wrong = [name for name in given if name not in {*known, *AskedOptions.__annotations__}]
         if wrong or not {*known[len(args) : 2]} <= given.keys():
-            url = next((given[name] for name in ("url", "base_url", "llm_url") if name in given), "URL")
-            model, name = given.get("model") or given.get("llm", "MODEL"), given.get("name", [*args, "NAME"][0])
+            url = next(
+                (given[name] for name in ("url", "base_url", "llm_url") if name in given), "URL"
+            )
+            model, name = (
+                given.get("model") or given.get("llm", "MODEL"),
+                given.get("name", [*args, "NAME"][0]),
+            )
             raise TypeError(
-                f"{call.__name__}({', '.join(known[:2])}, …)" + f" has no argument {wrong[0]!r}" * bool(wrong) + "; a "
+                f"{call.__name__}({', '.join(known[:2])}, …)"
+                + f" has no argument {wrong[0]!r}" * bool(wrong)
+                + "; a "
                 f"served model: reelbench.ask({model!r}, {name!r}, url={url!r}); a function: reelbench.evaluate(fn, "
                 f"{name!r})"
             )
@@ -504,7 +558,14 @@ def evaluate(
     notes: list[str] = []
     options = Options(judge=_judge(judge), note=notes.append, bar=line_bar)
     evaluation = function.evaluate(
-        fn, name, options, split=split, frames=str(frames), limit=limit, model=model, data=_path(data)
+        fn,
+        name,
+        options,
+        split=split,
+        frames=str(frames),
+        limit=limit,
+        model=model,
+        data=_path(data),
     )
     return _scored(evaluation, notes)
 
@@ -547,7 +608,10 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         panel_agreement.with_agreement(evaluation.spec, scored.samples, scored.judge),
         evaluation.spec,
         scored.samples,
-        {sample.id: question for sample, (question, _) in zip(scored.samples, evaluation.asked, strict=True)},
+        {
+            sample.id: question
+            for sample, (question, _) in zip(scored.samples, evaluation.asked, strict=True)
+        },
         evaluation.write,
         evaluation.model.id,
     )
@@ -562,7 +626,9 @@ def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, A
     if not isinstance(about, Mapping):
         raise InputError(f"about is a {type(about).__name__}, expected a path or a mapping")
     stated: dict[str, Any] = json.loads(_as_json("about holds", dict(about)))
-    of_answers = {name: stated[name] for name in ("revision", "frames", "label", "url") if name in stated}
+    of_answers = {
+        name: stated[name] for name in ("revision", "frames", "label", "url") if name in stated
+    }
     for name, value in of_answers.items():
         if not isinstance(value, str | None):
             raise InputError(f"about: {name} is a {type(value).__name__}, expected a text")

@@ -5,7 +5,11 @@ from typing import Any
 
 from reelbench.base.errors import InputError
 
-_HOUSES = {"reelbench.studio": "studio", "reelbench.leaderboard": "board", "reelbench.hub_cards": "board"}
+_HOUSES = {
+    "reelbench.studio": "studio",
+    "reelbench.leaderboard": "board",
+    "reelbench.hub_cards": "board",
+}
 
 _PARTS = {
     "compare --store": "leaderboard.board:pair_in_store",
@@ -24,4 +28,6 @@ def of_house(words: str, place: str | None = None) -> Any:  # noqa: ANN401 - a c
         house = next((house for house in _HOUSES if f"{error.name}.".startswith(f"{house}.")), None)
         if house is None:
             raise
-    raise InputError(f"{words}: this is a part of Reelbench's {_HOUSES[house]}, which is not installed here ({house})")
+    raise InputError(
+        f"{words}: this is a part of Reelbench's {_HOUSES[house]}, which is not installed here ({house})"
+    )

@@ -53,7 +53,9 @@ def manifests() -> list[Any]:
         _wrap_all()
         # Where `reelbench run` started this, leave out the traceback before lmms-eval's own line on what ended a run.
         program = sys.modules.get("lmms_eval.__main__")
-        of_run = settings.JUDGE.name in os.environ and not settings.JUDGE.is_set  # it asks the judge afterwards
+        of_run = (
+            settings.JUDGE.name in os.environ and not settings.JUDGE.is_set
+        )  # it asks the judge afterwards
         if of_run and "DEBUG" not in sys.argv:
             quiet = SimpleNamespace(**{**vars(traceback), "print_exc": lambda *_, **__: None})
             if program is not None and getattr(program, "traceback", None) is traceback:
@@ -66,9 +68,15 @@ def manifests() -> list[Any]:
         sys.argv[1:] = process.by_name(sys.argv[1:])  # which lmms-eval reads after this
         baseline = "reelbench.methods.baseline"
         chat, simple = f"{baseline}.ChatBaseline", f"{baseline}.SimpleBaseline"
-        return [ModelManifest(model_id="reelbench_baseline", simple_class_path=simple, chat_class_path=chat)]
+        return [
+            ModelManifest(
+                model_id="reelbench_baseline", simple_class_path=simple, chat_class_path=chat
+            )
+        ]
     except Exception:
-        log.warning("reelbench could not register with this lmms-eval; use --include_path", exc_info=True)
+        log.warning(
+            "reelbench could not register with this lmms-eval; use --include_path", exc_info=True
+        )
         return []
 
 
@@ -81,9 +89,17 @@ def _at_its_server(model_args: object) -> Iterator[None]:
     """
     address = re.search(r"base_url=(([a-z]+://)(?:[^@/,]*@)?([^:/,\s]+)[^,\s]*)", str(model_args))
     if address is not None and re.fullmatch(r"[a-z]+://[^/]+/?", address[1]):
-        log.warning("base_url=%s has no path, and most servers have /v1", without_credentials(address[1].rstrip("/")))
+        log.warning(
+            "base_url=%s has no path, and most servers have /v1",
+            without_credentials(address[1].rstrip("/")),
+        )
     key = settings.OPENAI_API_KEY
-    if address is None or address[3] == "api.openai.com" or key.is_set or "api_key=" in str(model_args):
+    if (
+        address is None
+        or address[3] == "api.openai.com"
+        or key.is_set
+        or "api_key=" in str(model_args)
+    ):
         yield
         return
     log.warning("%s is not set: %s is sent to %s in its place", key.name, _NO_KEY, address[3])
@@ -111,16 +127,26 @@ def _wrap_all() -> None:
     wrap(TaskManager, "_get_task_and_group", _listed_once, "self task_dir")
     load = "_load_individual_task_or_group"
     if not (
-        wrap(TaskManager, load, _load_what_is_here, "self name_or_config task_type parent_name update_config")
+        wrap(
+            TaskManager,
+            load,
+            _load_what_is_here,
+            "self name_or_config task_type parent_name update_config",
+        )
         and wrap(TaskManager, "load_task_or_group", _load_anything, "self task_list task_type")
     ):
-        log.warning("%s loads tasks in a way that reelbench does not know; absent data ends the whole run", this)
+        log.warning(
+            "%s loads tasks in a way that reelbench does not know; absent data ends the whole run",
+            this,
+        )
     from lmms_eval.api.model import lmms
 
     wrap(lmms, "create_from_arg_string", _create_model, kind=classmethod)
     from lmms_eval.models.registry_v2 import ModelRegistryV2
 
-    if not wrap(ModelRegistryV2, "get_model_class", _patched_adapter, "self model_name force_simple"):
+    if not wrap(
+        ModelRegistryV2, "get_model_class", _patched_adapter, "self model_name force_simple"
+    ):
         log.warning("%s looks adapters up in a way that reelbench does not know; no beams", this)
     from lmms_eval.caching.response_cache import ResponseCache
 
@@ -138,7 +164,9 @@ def _create_model(original: Callable[..., Any], cls: type, *args: Any, **kwargs:
     from reelbench.tasks.lmms import adapters, process, visuals
 
     if process.wanted_tasks(sys.argv):
-        adapters.check_times(visuals.sampling(), {"simple" if getattr(cls, "is_simple", True) else "chat"})
+        adapters.check_times(
+            visuals.sampling(), {"simple" if getattr(cls, "is_simple", True) else "chat"}
+        )
     with _at_its_server(args[0] if args else kwargs.get("arg_string")):
         model = original(cls, *args, **kwargs)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
@@ -164,17 +192,25 @@ def _patched_adapter(original: Callable[..., type], *args: Any, **kwargs: Any) -
     return patched_adapter(original(*args, **kwargs))
 
 
-def _is_worth_keeping(original: Callable[[Any, str], bool], response: Any, request_type: str) -> bool:
+def _is_worth_keeping(
+    original: Callable[[Any, str], bool], response: Any, request_type: str
+) -> bool:
     """Have lmms-eval's response cache ask again where a request failed: it would keep the mark as an answer."""
     from reelbench.scoring import aggregation
 
     text = getattr(response, "text", response)
-    return not (isinstance(text, str) and aggregation.is_failure(text)) and original(response, request_type)
+    return not (isinstance(text, str) and aggregation.is_failure(text)) and original(
+        response, request_type
+    )
 
 
-def _with_our_tasks(original: Callable[..., dict[str, Any]], self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+def _with_our_tasks(
+    original: Callable[..., dict[str, Any]], self: Any, *args: Any, **kwargs: Any
+) -> dict[str, Any]:
     # lmms-eval logs it, for what it may push; the Hub's client takes it by either name.
-    if "--hf_hub_log_args" not in " ".join(sys.argv) and (token := os.environ.pop("HF_TOKEN", None)):
+    if "--hf_hub_log_args" not in " ".join(sys.argv) and (
+        token := os.environ.pop("HF_TOKEN", None)
+    ):
         os.environ.setdefault("HUGGING_FACE_HUB_TOKEN", token)
     index = original(self, *args, **kwargs)
     for name, entry in _our_index(self).items():
@@ -184,7 +220,9 @@ def _with_our_tasks(original: Callable[..., dict[str, Any]], self: Any, *args: A
     return index
 
 
-def _listed_once(original: Callable[..., dict[str, Any]], self: Any, task_dir: str) -> dict[str, Any]:
+def _listed_once(
+    original: Callable[..., dict[str, Any]], self: Any, task_dir: str
+) -> dict[str, Any]:
     """List lmms-eval's own tasks once in a process: it takes some 3 s, and a sweep's runs each ask for it."""
     if Path(task_dir) != Path(inspect.getfile(type(self))).parent:
         return original(self, task_dir)
@@ -193,7 +231,9 @@ def _listed_once(original: Callable[..., dict[str, Any]], self: Any, task_dir: s
     return deepcopy(_listed)
 
 
-def _declared_config(original: Callable[..., dict[str, Any]], self: Any, name: str) -> dict[str, Any]:
+def _declared_config(
+    original: Callable[..., dict[str, Any]], self: Any, name: str
+) -> dict[str, Any]:
     from reelbench.tasks.lmms import codegen
 
     return codegen.config(name) or original(self, name)
@@ -211,7 +251,9 @@ def _our_index(manager: Any) -> dict[str, Any]:
             folder = None if source == _FILES else tasks_folder(source)
             if folder is None:
                 entries = codegen.index()
-            elif (folder / NAME).is_file():  # what a file declares has no YAML of lmms-eval's; and the file is none
+            elif (
+                folder / NAME
+            ).is_file():  # what a file declares has no YAML of lmms-eval's; and the file is none
                 continue
             else:
                 entries = manager._get_task_and_group(str(folder))  # noqa: SLF001
@@ -235,12 +277,16 @@ def _load_what_is_here(
 
     if (named := _task_of_declaration(self, name_or_config)) is not name_or_config:
         name_or_config = named
-        args = args or (adapters.task_type,)  # lmms-eval says it with a task's name, and not with a YAML
+        args = args or (
+            adapters.task_type,
+        )  # lmms-eval says it with a task's name, and not with a YAML
     data = _rows_of(self, name_or_config)
     if data is None:
         return original(self, name_or_config, *args, **kwargs)
     name = getattr(self, "model_name", None)
-    adapters.running = name if isinstance(name, str) else None  # some take a clip's frames in pairs only
+    adapters.running = (
+        name if isinstance(name, str) else None
+    )  # some take a clip's frames in pairs only
     problem = data.ready()
     if problem is None:
         try:
@@ -309,7 +355,11 @@ def _rows_of(manager: Any, name_or_config: Any) -> Any:
     config = name_or_config if isinstance(name_or_config, dict) else {"task": name_or_config}
     name = config.get("task")
     try:
-        if "dataset_path" not in config and isinstance(name, str) and discovery.find_task(name) is not None:
+        if (
+            "dataset_path" not in config
+            and isinstance(name, str)
+            and discovery.find_task(name) is not None
+        ):
             config = manager._get_config(name)  # noqa: SLF001 - the one way to read a task's YAML as it will be
     except Exception as error:  # noqa: BLE001 - whatever is wrong, loading the task will say it better
         log.debug("%s: %s", name, error)

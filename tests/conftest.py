@@ -14,10 +14,19 @@ import pytest
 from tests.forks import NO_NETWORK, Forks
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # `tests.servers` and `tools` are importable, whatever pytest was started from
+sys.path.insert(
+    0, str(ROOT)
+)  # `tests.servers` and `tools` are importable, whatever pytest was started from
 
 _SETTINGS = (
-    *("REELBENCH_DATA_", "REELBENCH_JUDGE", "REELBENCH_MEDIA", "REELBENCH_FRAMES", "REELBENCH_CANDIDATES", "OPENAI_"),
+    *(
+        "REELBENCH_DATA_",
+        "REELBENCH_JUDGE",
+        "REELBENCH_MEDIA",
+        "REELBENCH_FRAMES",
+        "REELBENCH_CANDIDATES",
+        "OPENAI_",
+    ),
     *("REELBENCH_ANSWERING", "REELBENCH_CACHE", "REELBENCH_JOB", "SLURM_", "PG"),
 )
 # Read by huggingface_hub and transformers when they are imported, so set before any test imports them.
@@ -55,7 +64,9 @@ def pytest_collection_modifyitems(config, items):
         if by_kind and not item.get_closest_marker("representative"):
             item.add_marker("slow")
     whole = ROOT / "tests"  # files of no room: of whole processes, and what they leave
-    items.sort(key=lambda item: (item.get_closest_marker("lmms") is None, item.path.parent != whole))
+    items.sort(
+        key=lambda item: (item.get_closest_marker("lmms") is None, item.path.parent != whole)
+    )
     if config.option.markexpr:
         return
     config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("slow")])
@@ -192,7 +203,9 @@ def built(tmp_path_factory):
     if dist := os.environ.get("REELBENCH_DIST"):
         return (ROOT / dist).resolve()
     out = tmp_path_factory.mktemp("built")
-    shutil.rmtree(ROOT / "build", ignore_errors=True)  # setuptools would pack what an earlier build left there
+    shutil.rmtree(
+        ROOT / "build", ignore_errors=True
+    )  # setuptools would pack what an earlier build left there
     command = [sys.executable, "-m", "uv", "build", "--quiet", "--out-dir", out, ROOT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -229,7 +242,9 @@ BROWSER_ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="module")  # not the session: while it is open, no other test in this process can run a loop
+@pytest.fixture(
+    scope="module"
+)  # not the session: while it is open, no other test in this process can run a loop
 def chromium():
     """A real browser; skipped where there is none, but never in CI."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -239,7 +254,9 @@ def chromium():
         pytest.skip("no Chromium here; tools/setup_browser.py says how to get it")
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=60_000)  # for a busy machine; what is there at once is not waited for
+    expect.set_options(
+        timeout=60_000
+    )  # for a busy machine; what is there at once is not waited for
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=BROWSER_ARGUMENTS)
         yield browser
@@ -250,8 +267,15 @@ def chromium():
 def checkers():
     """The folder with axe-core and html-validate; skipped where npm could not install them, but never in CI."""
     folder = ROOT / ".node" / "node_modules"
-    if not (folder / "axe-core" / "axe.min.js").is_file() or not (folder / "html-validate").is_dir():
+    if (
+        not (folder / "axe-core" / "axe.min.js").is_file()
+        or not (folder / "html-validate").is_dir()
+    ):
         if os.environ.get("CI", "").lower() == "true":
-            pytest.fail("no axe-core and html-validate in CI; tools/setup_checkers.py installs them")
-        pytest.skip("axe-core and html-validate are not here; tools/setup_checkers.py installs them with npm")
+            pytest.fail(
+                "no axe-core and html-validate in CI; tools/setup_checkers.py installs them"
+            )
+        pytest.skip(
+            "axe-core and html-validate are not here; tools/setup_checkers.py installs them with npm"
+        )
     return folder

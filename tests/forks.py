@@ -62,16 +62,23 @@ class Forks:
         self._address = str(folder / "forks")
         self._environment = dict(os.environ)
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.forks", self._address], cwd=ROOT, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "tests.forks", self._address],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert self._server.stdout.readline() == "ready\n"
 
     def run(self, arguments: list[str], cwd: Path | None, env: dict[str, str], timeout: float):
         """Run the command; returns what `subprocess.run` would, or None where only a process of its own can."""
         if any(
-            env.get(key) != self._environment.get(key) for key in env | self._environment if key.startswith(_AT_START)
+            env.get(key) != self._environment.get(key)
+            for key in env | self._environment
+            if key.startswith(_AT_START)
         ):
-            assert not {KILL_AT, FULL_AT, NO_NETWORK} & env.keys(), "a test left a PYTHON… set: no fork"
+            assert not {KILL_AT, FULL_AT, NO_NETWORK} & env.keys(), (
+                "a test left a PYTHON… set: no fork"
+            )
             return None
         command = [str(Path(sys.executable).with_name("reelbench")), *arguments]
         with (
@@ -81,8 +88,12 @@ class Forks:
         ):
             connection.settimeout(timeout)
             connection.connect(self._address)
-            request = json.dumps({"argv": command, "cwd": str(cwd or Path.cwd()), "env": env}).encode()
-            socket.send_fds(connection, [len(request).to_bytes(4, "big")], [out.fileno(), err.fileno()])
+            request = json.dumps(
+                {"argv": command, "cwd": str(cwd or Path.cwd()), "env": env}
+            ).encode()
+            socket.send_fds(
+                connection, [len(request).to_bytes(4, "big")], [out.fileno(), err.fileno()]
+            )
             connection.sendall(request)
             pid = _number(connection)
             try:
@@ -100,7 +111,9 @@ class Forks:
         """Write a `reelbench` that a shell finds in `folder`: it has what it is told done by a fork."""
         path = folder / "reelbench"
         command = str(Path(sys.executable).with_name("reelbench"))
-        path.write_text(_PROGRAM.format(python=sys.executable, address=self._address, command=command))
+        path.write_text(
+            _PROGRAM.format(python=sys.executable, address=self._address, command=command)
+        )
         path.chmod(0o755)
         return path
 
@@ -129,13 +142,17 @@ def serve(address: str) -> None:
             if not any(name in module.name for name in _LEFT_OUT):
                 importlib.import_module(module.name)
     if early := [name for name in _LATER if name in sys.modules]:
-        sys.exit(f"tests/forks.py: {', '.join(early)} is imported; name what imports it in _LEFT_OUT")
+        sys.exit(
+            f"tests/forks.py: {', '.join(early)} is imported; name what imports it in _LEFT_OUT"
+        )
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(64)
         gc.freeze()  # a child's collector need not touch what is the server's
         print("ready", flush=True)  # noqa: T201 - what the caller waits for
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that look after a call
+        signal.signal(
+            signal.SIGCHLD, signal.SIG_IGN
+        )  # nobody waits for those that look after a call
         while True:
             connection, _ = listener.accept()
             if os.fork():
@@ -162,8 +179,19 @@ def _kill_at(change: str, counted: str) -> None:
 
     def hook(event: str, arguments: tuple) -> None:
         nonlocal changes
-        written = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-        if written or event in {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "ctypes.dlsym"}:
+        written = (
+            event == "open"
+            and isinstance(arguments[2], int)
+            and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        )
+        if written or event in {
+            "os.rename",
+            "os.remove",
+            "os.rmdir",
+            "os.mkdir",
+            "os.link",
+            "ctypes.dlsym",
+        }:
             changes += 1
             if changes == left:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -25,14 +25,22 @@ def evaluate(model, model_args, task, *, limit=2, gen_kwargs=None, **options):
     given = ",".join(f"{name}={value}" for name, value in (SMALL | (gen_kwargs or {})).items())
     with contextlib.redirect_stdout(io.StringIO()):
         return simple_evaluate(
-            model=model, model_args=model_args, tasks=[task], limit=limit, log_samples=True, gen_kwargs=given, **options
+            model=model,
+            model_args=model_args,
+            tasks=[task],
+            limit=limit,
+            log_samples=True,
+            gen_kwargs=given,
+            **options,
         )
 
 
 def samples(done):
     """Our samples, as a run logs them."""
     [logged] = done["samples"].values()
-    details = [next(v for v in line.values() if isinstance(v, dict) and "sample" in v) for line in logged]
+    details = [
+        next(v for v in line.values() if isinstance(v, dict) and "sample" in v) for line in logged
+    ]
     return [detail["sample"] for detail in details]
 
 
@@ -71,10 +79,16 @@ def run_here(monkeypatch, *words, status=0):
     from reelbench.tasks.lmms import process
     from tests.program import app
 
-    monkeypatch.setattr(process, "lmms_eval", lambda args, env, *_, **_kw: command(monkeypatch, args, env))
+    monkeypatch.setattr(
+        process, "lmms_eval", lambda args, env, *_, **_kw: command(monkeypatch, args, env)
+    )
     done = CliRunner().invoke(app, [*map(str, words)])
-    if isinstance(done.exception, ReelbenchError):  # as `main` ends it: its own status, and one line
-        assert (done.exception.exit_code, status) == (status, done.exception.exit_code), done.exception
+    if isinstance(
+        done.exception, ReelbenchError
+    ):  # as `main` ends it: its own status, and one line
+        assert (done.exception.exit_code, status) == (status, done.exception.exit_code), (
+            done.exception
+        )
         return str(done.exception)
     assert done.exit_code == status, (done.output, done.exception)
     return done.output
@@ -87,7 +101,9 @@ def worker_here(monkeypatch):
 
     from reelbench.tasks.lmms.worker import ModelCache, Worker
 
-    monkeypatch.setattr(lmms, "create_from_arg_string", lmms.__dict__["create_from_arg_string"])  # as it was, later
+    monkeypatch.setattr(
+        lmms, "create_from_arg_string", lmms.__dict__["create_from_arg_string"]
+    )  # as it was, later
     models = ModelCache()
     models.watch()
 
@@ -108,6 +124,10 @@ def small(model, tiny_vlm, tmp_path_factory):
         return f"pretrained={tiny_vlm},{on_cpu},{pixels}", "uniform:4,size=64", {}
     if model == "llava_hf":  # its class for chats takes no pictures by their paths
         folder = tiny_models.llava(tmp_path_factory.mktemp("llava"))
-        return f"pretrained={folder},{on_cpu}", "uniform:2,size=64,as=images", {"force_simple": True}
+        return (
+            f"pretrained={folder},{on_cpu}",
+            "uniform:2,size=64,as=images",
+            {"force_simple": True},
+        )
     folder = tiny_models.stripe(tmp_path_factory.mktemp("stripe"))
     return f"pretrained={folder},{on_cpu},trust_remote_code=True", "uniform:4,size=64", {}

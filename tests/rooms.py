@@ -4,7 +4,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "reelbench"
-ROOMS = sorted(path.name for path in PACKAGE.iterdir() if path.name != "cli" and (path / "__init__.py").is_file())
+ROOMS = sorted(
+    path.name
+    for path in PACKAGE.iterdir()
+    if path.name != "cli" and (path / "__init__.py").is_file()
+)
 
 
 def modules(folder: str) -> list[Path]:

@@ -35,7 +35,9 @@ def question(number, video):
 def sound_only(path):
     with av.open(str(path), "w", format="mp4") as container:
         stream = container.add_stream("aac", rate=16_000)
-        frame = av.AudioFrame.from_ndarray(np.zeros((1, 16_000), np.float32), format="fltp", layout="mono")
+        frame = av.AudioFrame.from_ndarray(
+            np.zeros((1, 16_000), np.float32), format="fltp", layout="mono"
+        )
         frame.sample_rate = 16_000
         for part in (frame, None):
             container.mux(stream.encode(part))
@@ -65,32 +67,51 @@ def evaluate():
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager
 
-    manager = TaskManager(include_defaults=False)  # only ours: lmms-eval's own take seconds to index
+    manager = TaskManager(
+        include_defaults=False
+    )  # only ours: lmms-eval's own take seconds to index
 
     def run(*tasks):
         with contextlib.redirect_stdout(io.StringIO()):
-            done = simple_evaluate("reelbench_baseline", "kind=first_option", tasks=list(tasks), task_manager=manager)
+            done = simple_evaluate(
+                "reelbench_baseline", "kind=first_option", tasks=list(tasks), task_manager=manager
+            )
         return done["results"]
 
     return run
 
 
 def said(caplog, start):
-    return [record.getMessage() for record in caplog.records if record.getMessage().startswith(start)]
+    return [
+        record.getMessage() for record in caplog.records if record.getMessage().startswith(start)
+    ]
 
 
 def test_the_others_run_and_what_was_left_out_is_in_the_result(rextime, tmp_path, reelbench):
     out = tmp_path / "out"
     command = [
         Path(sys.executable).with_name("lmms-eval"),
-        *("--tasks", "rextime,moviecore,dramaqa_cogme,curve_ja-JP,curve_mini", "--model", "reelbench_baseline"),
+        *(
+            "--tasks",
+            "rextime,moviecore,dramaqa_cogme,curve_ja-JP,curve_mini",
+            "--model",
+            "reelbench_baseline",
+        ),
         *("--model_args", "kind=whole_video", "--log_samples", "--output_path", out),
     ]
     done = subprocess.run(
-        command, env=dict(os.environ), capture_output=True, encoding="utf-8", timeout=1800, check=False
+        command,
+        env=dict(os.environ),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=1800,
+        check=False,
     )
     (path,) = out.rglob("*_results.json")
-    assert json.loads(path.read_text(encoding="utf-8"))["results"].keys() == {"rextime", "curve_mini"}, done.stderr
+    assert json.loads(path.read_text(encoding="utf-8"))["results"].keys() == {
+        "rextime",
+        "curve_mini",
+    }, done.stderr
     lines = done.stderr.splitlines()
     for task, why in (
         ("moviecore", "HF_HUB_OFFLINE"),
@@ -104,7 +125,9 @@ def test_the_others_run_and_what_was_left_out_is_in_the_result(rextime, tmp_path
 
     scored = reelbench("score", "--run", out, "--output", tmp_path / "scored")
     assert scored.returncode == 0, scored.stderr
-    result = json.loads((tmp_path / "scored" / "rextime" / "result.json").read_text(encoding="utf-8"))
+    result = json.loads(
+        (tmp_path / "scored" / "rextime" / "result.json").read_text(encoding="utf-8")
+    )
     assert result["counts"]["unscored"] == {"media_missing": 5}
     assert (result["counts"]["items"], result["counts"]["media_missing"]) == (6, 5)
     # The one question that was asked is answered right, with the whole video as its span: nothing else counts.
@@ -131,11 +154,15 @@ def test_where_nothing_is_left_the_run_says_why(evaluate):
     assert "dramaqa_cogme: " in str(caught.value)
 
 
-def test_a_task_whose_prompt_needs_what_is_not_here_is_left_out(evaluate, tmp_path, monkeypatch, caplog):
+def test_a_task_whose_prompt_needs_what_is_not_here_is_left_out(
+    evaluate, tmp_path, monkeypatch, caplog
+):
     from reelbench.data import loading
 
     mini = loading.discovery.get("dramaqa_cogme").folder / "mini"
-    (tmp_path / "AnotherMissOhQA_val_set.json").write_bytes((mini / "AnotherMissOhQA_val_set.json").read_bytes())
+    (tmp_path / "AnotherMissOhQA_val_set.json").write_bytes(
+        (mini / "AnotherMissOhQA_val_set.json").read_bytes()
+    )
     monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(tmp_path))
     assert evaluate("dramaqa_cogme_subtitles", "curve_mini").keys() == {"curve_mini"}
     (line,) = said(caplog, "dramaqa_cogme_subtitles is left out of this run: ")
@@ -181,7 +208,10 @@ class TestTheHook:
     @pytest.mark.parametrize(
         ("address", "lines"),
         [
-            ("http://localhost:8000", ["http://localhost:8000 has no path", "EMPTY is sent to localhost in its place"]),
+            (
+                "http://localhost:8000",
+                ["http://localhost:8000 has no path", "EMPTY is sent to localhost in its place"],
+            ),
             ("http://localhost:8000/v1", ["EMPTY is sent to localhost in its place"]),
         ],
     )

@@ -20,7 +20,9 @@ ASKED = (0, 3, 6, 9)
 
 def sample(**said):
     plain = {"frame_timestamps": [n / 9 for n in ASKED], "frame_padding": 0, "frames_arrived": None}
-    return SimpleNamespace(**{**plain, "frame_times_told": None, "reason": None, "state": "scored", **said})
+    return SimpleNamespace(
+        **{**plain, "frame_times_told": None, "reason": None, "state": "scored", **said}
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,11 +34,19 @@ def sample(**said):
         (tool.Spy(clips=[(0, 3, 6, 6)]), {}, "4 of 4 frames, **the record says otherwise**"),
         (tool.Spy(clips=[(0, 6)]), {}, "2 of 4 frames, **the record says otherwise**"),
         (tool.Spy(clips=[(0, 6)]), {"frames_arrived": 2}, "2 of 4 frames, the record says so"),
-        (tool.Spy(clips=[(0, 6)]), {"frames_arrived": "unknown"}, "2 of 4 frames, the record says so"),
+        (
+            tool.Spy(clips=[(0, 6)]),
+            {"frames_arrived": "unknown"},
+            "2 of 4 frames, the record says so",
+        ),
         (tool.Spy(), {"reason": "model_failed"}, "fails, unscored: 1 model_failed"),
         (tool.Spy(clips=[ASKED], told=[(0.17, 0.83)]), {}, "exact, times right"),
         (tool.Spy(clips=[ASKED], told=[(0.2, 1.5)]), {}, "exact, **times off by 0.7 s**"),
-        (tool.Spy(clips=[ASKED], told=[(0.67,)]), {}, "exact, times right"),  # the seconds of a step of two frames
+        (
+            tool.Spy(clips=[ASKED], told=[(0.67,)]),
+            {},
+            "exact, times right",
+        ),  # the seconds of a step of two frames
     ],
 )
 def test_what_arrived_is_held_against_the_record(spy, said, cell):
@@ -44,7 +54,10 @@ def test_what_arrived_is_held_against_the_record(spy, said, cell):
 
 
 def test_a_failure_that_is_scored_is_wrong():
-    assert tool.cell(tool.Spy(), [sample(reason="model_failed", state="unscored")], "failure") == "unscored"
+    assert (
+        tool.cell(tool.Spy(), [sample(reason="model_failed", state="unscored")], "failure")
+        == "unscored"
+    )
     assert tool.cell(tool.Spy(), [sample()], "failure") == "**1 of 1 scored**"
 
 
@@ -53,7 +66,10 @@ def test_a_number_is_read_in_any_layout(layout):
     picture = clips.picture(1234).to_ndarray(format="rgb24")
     if layout == "channels first":
         picture = picture.transpose(2, 0, 1)
-    assert tool.number_in(picture.astype(np.float32) / 255 if layout == "from 0 to 1" else picture) == 1234
+    assert (
+        tool.number_in(picture.astype(np.float32) / 255 if layout == "from 0 to 1" else picture)
+        == 1234
+    )
 
 
 def test_only_what_was_right_and_is_no_more_ends_with_an_error(tmp_path, monkeypatch):
@@ -63,7 +79,9 @@ def test_only_what_was_right_and_is_no_more_ends_with_an_error(tmp_path, monkeyp
     assert tool._write("gemma3", {"clip": {"plain": "exact, **times off by 0.2 s**"}}) == []
     assert tool._write("gemma3", {"clip": {"plain": "exact, times right"}}) == []
     worse = tool._write("gemma3", {"clip": {"plain": "2 of 4 frames, the record says so"}})
-    assert worse == ["gemma3, clip, plain: 2 of 4 frames, the record says so, and was: exact, times right"]
+    assert worse == [
+        "gemma3, clip, plain: 2 of 4 frames, the record says so, and was: exact, times right"
+    ]
     assert tool._write("openai", {"none": {"plain": "nothing"}}) == []
     seen = json.loads(tool.SEEN.read_text(encoding="utf-8"))
     assert [*seen["adapters"]] == ["gemma3", "openai"]  # what was not run stays
@@ -75,15 +93,26 @@ def test_only_what_was_right_and_is_no_more_ends_with_an_error(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    "patch", sorted((tool.ROOT / "docs" / "upstream" / "patches").iterdir()), ids=lambda file: file.stem
+    "patch",
+    sorted((tool.ROOT / "docs" / "upstream" / "patches").iterdir()),
+    ids=lambda file: file.stem,
 )
 def test_a_patch_for_upstream_applies(patch):
-    package, seen = ("qwen_vl_utils", "0.0.14") if patch.stem.startswith("qwen_vl_utils") else ("lmms_eval", "0.7.3")
+    package, seen = (
+        ("qwen_vl_utils", "0.0.14")
+        if patch.stem.startswith("qwen_vl_utils")
+        else ("lmms_eval", "0.7.3")
+    )
     installed = distribution(package)
     if installed.version != seen:
         pytest.skip(f"{package} {installed.version} is here")
     command = ["git", "apply", "--check", patch]
-    subprocess.run(command, cwd=installed.locate_file(""), env={**os.environ, "GIT_DIR": "/dev/null"}, check=True)
+    subprocess.run(
+        command,
+        cwd=installed.locate_file(""),
+        env={**os.environ, "GIT_DIR": "/dev/null"},
+        check=True,
+    )
 
 
 @pytest.mark.lmms
@@ -99,9 +128,14 @@ def test_a_tiny_model_is_shown_exactly_the_frames_asked_for(tmp_path, monkeypatc
 def test_doctor_tries_an_adapter_on_one_question(tiny_vlm, tmp_path, monkeypatch):
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "home"))
     words = ["doctor", "--adapter", "qwen2_5_vl", "--json", "--"]
-    words.append(f"pretrained={tiny_vlm},device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544")
+    words.append(
+        f"pretrained={tiny_vlm},device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544"
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "reelbench", *words], check=True, capture_output=True, encoding="utf-8"
+        [sys.executable, "-m", "reelbench", *words],
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
     )
     tried = json.loads(done.stdout)["tried on one question"]
     assert tried["handed over"].startswith("4 frames, at 0.00, ")

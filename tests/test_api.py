@@ -32,7 +32,9 @@ def table(name):
         [
             {
                 "id": row["id"],
-                "prediction": f"({row['answer']}) from 1 to 4" if "options" in row and n % 2 else "a star",
+                "prediction": f"({row['answer']}) from 1 to 4"
+                if "options" in row and n % 2
+                else "a star",
             }
             for n, row in enumerate(locate(name, "mini").read())
         ]
@@ -55,7 +57,9 @@ def test_a_frame_has_the_numbers_of_the_same_file_on_the_command_line(name, tmp_
         asked = ["--judge", "judge-1", "--judge-url", server.url] if options else []
         document = score(name, "--predictions", tmp_path / "p.csv", "--split", "mini", *asked)
         scored = reelbench.score(f"{name}_mini", frame, **options)
-    assert {key: value.model_dump(mode="json") for key, value in scored.metrics.items()} == document["metrics"]
+    assert {
+        key: value.model_dump(mode="json") for key, value in scored.metrics.items()
+    } == document["metrics"]
     assert json.loads(scored.counts.model_dump_json()) == document["counts"]
     facets = {
         facet: {
@@ -75,7 +79,9 @@ def test_the_owners_format_is_taken_as_a_path_and_as_what_is_in_it(name, score):
     inside = [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
     for given in (PREDICTIONS[name], str(PREDICTIONS[name]), inside):
         scored = reelbench.score(name, given, split="mini", overlap=False)
-        assert {key: value.model_dump(mode="json") for key, value in scored.metrics.items()} == document["metrics"]
+        assert {
+            key: value.model_dump(mode="json") for key, value in scored.metrics.items()
+        } == document["metrics"]
 
 
 def test_every_form_of_one_table_has_the_same_scores():
@@ -96,7 +102,9 @@ def test_a_frame_keeps_text_as_text_and_nothing_as_nothing(tmp_path):
     references = tmp_path / "curve.json"
     entry = {"video_id": "abcdefghijk", "locale": "en-GB", "question": "Which?", "answer": "NA"}
     references.write_text(json.dumps([{"key": key, **entry} for key in texts]), encoding="utf-8")
-    scored = reelbench.score("curve", pd.DataFrame(texts.items(), columns=["id", "prediction"]), references)
+    scored = reelbench.score(
+        "curve", pd.DataFrame(texts.items(), columns=["id", "prediction"]), references
+    )
     frame = scored.to_frame().set_index("id")
     assert frame["prediction"].dropna().to_dict() == {"007": "NA", "8": "nan"}
     assert frame["reason"].to_dict() == {
@@ -162,8 +170,12 @@ def test_a_score_prints_as_a_table_and_a_notebook_shows_one_with_nothing_of_othe
 def test_a_plot_has_each_label_s_value_and_is_shown_by_a_notebook():
     scored = reelbench.score("rextime_mini", table("rextime"))
     plot = scored.plot("category", metric="accuracy")
-    words = [element.text for element in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314
-    labels = {label: values["accuracy"].value for label, values in scored.breakdowns["category"].items()}
+    words = [
+        element.text for element in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")
+    ]  # noqa: S314
+    labels = {
+        label: values["accuracy"].value for label, values in scored.breakdowns["category"].items()
+    }
     assert {"all", *(label.replace("_", " ") for label in labels)} <= set(words)
     assert [f"{value:.2f}" for value in (50, *labels.values())] == [
         word.split(" (n")[0] for word in words if " (n " in word
@@ -184,7 +196,12 @@ def test_progress_is_shown_where_somebody_looks(monkeypatch, capsys):
 def test_what_is_saved_is_a_result_that_a_store_takes_and_shows(tmp_path):
     from reelbench.leaderboard import store
 
-    said = {"revision": "r1", "frames": "uniform:8, size=448", "label": "web search", "url": "https://example.org/m"}
+    said = {
+        "revision": "r1",
+        "frames": "uniform:8, size=448",
+        "label": "web search",
+        "url": "https://example.org/m",
+    }
     scored = reelbench.score("rextime_mini", table("rextime"), model="org/model", about=said)
     assert not list(tmp_path.iterdir())
     scored.save(tmp_path / "out")
@@ -205,13 +222,18 @@ def test_what_is_saved_is_a_result_that_a_store_takes_and_shows(tmp_path):
 
 def test_a_result_without_a_label_is_written_as_ever(tmp_path):
     reelbench.score("rextime_mini", table("rextime")).save(tmp_path)
-    assert "label" not in json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["settings"]
+    assert (
+        "label"
+        not in json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))["settings"]
+    )
 
 
 def test_a_judge_s_name_means_what_it_means_on_the_command_line():
     answers = [{"id": row["id"], "prediction": "a star"} for row in locate("curve", "mini").read()]
     with JudgeServer(lambda _: Answer("1")) as first, JudgeServer(lambda _: Answer("2")) as second:
-        panel = reelbench.score("curve_mini", answers, judge=f"judge-1@{first.url},judge-2@{second.url}")
+        panel = reelbench.score(
+            "curve_mini", answers, judge=f"judge-1@{first.url},judge-2@{second.url}"
+        )
         alone = reelbench.score("curve_mini", answers, judge=f"judge-2@{second.url}")
     assert panel.metrics["score"].value == 75  # the mean of 1 and 2, of 2 at most
     assert alone.metrics["score"].value == 100
@@ -223,7 +245,10 @@ def test_what_is_said_of_a_model_is_in_the_record(tmp_path):
     about = {"parameters": "7B", "licence": "apache-2.0", "label": "web search"}
     reelbench.score("rextime_mini", table("rextime"), model="org/model", about=about).save(tmp_path)
     record = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
-    assert (record["model"]["about"]["parameters"], record["settings"]["label"]) == (7e9, "web search")
+    assert (record["model"]["about"]["parameters"], record["settings"]["label"]) == (
+        7e9,
+        "web search",
+    )
     with pytest.raises(reelbench.InputError, match="about: size: is not known"):
         reelbench.score("rextime_mini", table("rextime"), about={"size": "7B"})
 
@@ -238,15 +263,23 @@ def test_a_saved_result_is_opened_as_it_was(tmp_path):
     pd.testing.assert_frame_equal(opened.to_frame(), scored.to_frame())
     again = opened.save(tmp_path / "b")
     names = {path.name for path in (tmp_path / "a").iterdir()}
-    assert {path.name for path in again.iterdir()} == names == {"result.json", "samples.jsonl", "questions.jsonl"}
-    assert all((again / name).read_bytes() == (tmp_path / "a" / name).read_bytes() for name in names)
+    assert (
+        {path.name for path in again.iterdir()}
+        == names
+        == {"result.json", "samples.jsonl", "questions.jsonl"}
+    )
+    assert all(
+        (again / name).read_bytes() == (tmp_path / "a" / name).read_bytes() for name in names
+    )
 
 
 def test_samples_that_were_changed_are_told_of(tmp_path):
     folder = reelbench.score("rextime_mini", table("rextime")).save(tmp_path)
     lines = (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "samples.jsonl").write_text("\n".join(lines[1:]) + "\n", encoding="utf-8")
-    assert reelbench.open_result(folder).notes == [f"{folder / 'samples.jsonl'}: changed since the result was written"]
+    assert reelbench.open_result(folder).notes == [
+        f"{folder / 'samples.jsonl'}: changed since the result was written"
+    ]
     with pytest.raises(reelbench.InputError, match=r"result\.json"):
         reelbench.open_result(tmp_path / "nowhere")
 
@@ -272,7 +305,9 @@ def test_two_results_are_compared_as_on_the_command_line(tmp_path):
     ]
     compared = reelbench.compare(folders[0], reelbench.open_result(folders[1]))
     command = [Path(sys.executable).with_name("reelbench"), "compare", *folders, "--json"]
-    document = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    document = json.loads(
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    )
     assert compared.both == 12
     assert compared.metrics["accuracy"].difference == 50
     assert document["metrics"]["accuracy"]["difference"] == 50
@@ -282,17 +317,25 @@ def test_two_results_are_compared_as_on_the_command_line(tmp_path):
     assert why.startswith("no interval for accuracy_at_iou_0.5, accuracy, ")
     assert "<td style='text-align: right'>+50.00</td>" in compared._repr_html_()
     done = subprocess.run([*command[:-1]], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("rextime mini: a = a, b = b; 12 items answered by both, on 4 videos")
+    assert done.stdout.startswith(
+        "rextime mini: a = a, b = b; 12 items answered by both, on 4 videos"
+    )
     assert why in done.stderr
     other = reelbench.score(
-        "curve_mini", [{"id": row["id"], "prediction": "x"} for row in locate("curve", "mini").read()]
+        "curve_mini",
+        [{"id": row["id"], "prediction": "x"} for row in locate("curve", "mini").read()],
     )
-    with pytest.raises(reelbench.InputError, match=r"rextime mini .* and curve mini .* can't be compared"):
+    with pytest.raises(
+        reelbench.InputError, match=r"rextime mini .* and curve mini .* can't be compared"
+    ):
         reelbench.compare(folders[0], other)
 
 
 def test_of_three_results_each_two_are_compared_under_their_names():
-    scored = {name: reelbench.score("rextime_mini", table("rextime"), model=name) for name in ("one", "two", "three")}
+    scored = {
+        name: reelbench.score("rextime_mini", table("rextime"), model=name)
+        for name in ("one", "two", "three")
+    }
     pairs = reelbench.compare(*scored.values())
     assert [pair.names for pair in pairs] == [("one", "two"), ("one", "three"), ("two", "three")]
     assert {pair.metrics["accuracy"].difference for pair in pairs} == {0}
@@ -348,7 +391,9 @@ def test_a_function_is_shown_exactly_the_frames_asked_for(name, tmp_path):
             seen.append([frame.size for frame in frames])
         return "A"
 
-    scored = reelbench.evaluate(counts, f"{name}_mini", frames="uniform:5", limit=2, model="org/counts")
+    scored = reelbench.evaluate(
+        counts, f"{name}_mini", frames="uniform:5", limit=2, model="org/counts"
+    )
     assert seen == [5, 5]
     reelbench.evaluate(counts, f"{name}_mini", frames="uniform:3,as=images", limit=1)
     assert seen[2] == [(128, 96)] * 3
@@ -377,7 +422,10 @@ def test_native_is_the_video_itself_and_none_is_nothing():
     seen = []
     for frames in ("native", "none"):
         reelbench.evaluate(
-            lambda _question, shown, _row: seen.append(shown) or "A", "rextime_mini", frames=frames, limit=1
+            lambda _question, shown, _row: seen.append(shown) or "A",
+            "rextime_mini",
+            frames=frames,
+            limit=1,
         )
     assert seen[0].suffix == ".mp4"
     assert seen[1] is None
@@ -402,7 +450,9 @@ def test_a_function_that_fails_at_once_is_told_and_one_that_fails_later_loses_on
     with pytest.raises(TypeError, match="returned a int for 'mini1', expected text"):
         reelbench.evaluate(lambda *_: 7, "rextime_mini", frames="none")
     scored = reelbench.evaluate(
-        lambda *asked: None if asked[2]["id"] == "mini2" else oracle(*asked), "rextime_mini", frames="none"
+        lambda *asked: None if asked[2]["id"] == "mini2" else oracle(*asked),
+        "rextime_mini",
+        frames="none",
     )
     assert scored.counts.unscored == {"model_failed": 1}
     assert scored.metrics["accuracy"].value == 100
@@ -446,7 +496,15 @@ ITSELF["label"] = ITSELF
         ({"label": ["x"]}, "about: label is a list, expected a text"),
         ({"url": 5}, "about: url is a int, expected a text"),
     ],
-    ids=["a list", "in itself", "deep", "a long number", "too many", "a label that is a list", "a number as address"],
+    ids=[
+        "a list",
+        "in itself",
+        "deep",
+        "a long number",
+        "too many",
+        "a label that is a list",
+        "a number as address",
+    ],
 )
 def test_what_no_record_says_of_a_model_is_told(about, says):
     with pytest.raises(InputError, match=says):
@@ -464,11 +522,23 @@ def test_more_questions_than_any_number_of_a_file_are_all():
 
 
 def test_a_reference_that_no_result_can_hold_is_told_by_its_id(tmp_path):
-    entry = {"question": "Why?", "answer": "Because.", "video": "v" * 2000, "id": "233_1", "classification": "Plot"}
+    entry = {
+        "question": "Why?",
+        "answer": "Because.",
+        "video": "v" * 2000,
+        "id": "233_1",
+        "classification": "Plot",
+    }
     (tmp_path / "test.json").write_text(json.dumps([entry]))
-    with pytest.raises(InputError, match=r"the question '233_1': field video: .* at most 1000 characters"):
+    with pytest.raises(
+        InputError, match=r"the question '233_1': field video: .* at most 1000 characters"
+    ):
         reelbench.score(
-            "moviecore", [{"id": "233_1", "prediction": "x"}], tmp_path / "test.json", split="test", overlap=False
+            "moviecore",
+            [{"id": "233_1", "prediction": "x"}],
+            tmp_path / "test.json",
+            split="test",
+            overlap=False,
         )
 
 
@@ -486,7 +556,9 @@ def test_a_models_name_that_no_record_holds_is_told():
     with pytest.raises(InputError, match=r"the model: field id: .* at most 1000 characters"):
         reelbench.evaluate(oracle, "rextime_mini", frames="none", model="m" * 2000)
     with pytest.raises(InputError, match=r"the model: field id: .* at most 1000 characters"):
-        reelbench.score("rextime", [{"id": "mini1", "prediction": "A"}], split="mini", model="m" * 2000)
+        reelbench.score(
+            "rextime", [{"id": "mini1", "prediction": "A"}], split="mini", model="m" * 2000
+        )
 
 
 def test_a_question_without_its_video_is_not_asked(tmp_path, monkeypatch):
@@ -524,7 +596,9 @@ def test_a_served_model_is_asked_and_scored_as_on_the_command_line():
         asked = reelbench.ask("m", "rextime_mini", url=server.url, frames=2, limit=3, concurrency=1)
         again = reelbench.ask("vllm/m", "rextime_mini", url=server.url, frames="uniform:2", limit=3)
         calls = server.calls
-    pictures = [part for part in calls[0].body["messages"][-1]["content"] if part["type"] == "image_url"]
+    pictures = [
+        part for part in calls[0].body["messages"][-1]["content"] if part["type"] == "image_url"
+    ]
     assert (asked.model, asked.counts.scored, len(pictures)) == ("m", 3, 2)
     assert calls[0].body["model"] == calls[-1].body["model"] == "m"
     assert asked.metrics == again.metrics
@@ -551,7 +625,9 @@ def test_a_result_has_a_page_that_a_notebook_shows(tmp_path):
     assert str(shown) == str(tmp_path / "view.html")
     drawn = shown._repr_html_()
     assert drawn.startswith("<iframe srcdoc=")
-    assert html.unescape(re.match(r'<iframe srcdoc="([^"]*)" ', drawn)[1]) == shown.path.read_text("utf-8")
+    assert html.unescape(re.match(r'<iframe srcdoc="([^"]*)" ', drawn)[1]) == shown.path.read_text(
+        "utf-8"
+    )
     assert str(tmp_path) not in drawn
 
 
@@ -559,8 +635,24 @@ def test_a_result_has_a_page_that_a_notebook_shows(tmp_path):
 
 
 def test_what_there_is_is_listed_documented_and_light():
-    names = {"compare", "evaluate", "load", "open_result", "read_option", "read_span", "results", "score"}
-    names |= {"DataUnavailableError", "InputError", "JudgeOptions", "MediaError", "ReelbenchError", "Scored"}
+    names = {
+        "compare",
+        "evaluate",
+        "load",
+        "open_result",
+        "read_option",
+        "read_span",
+        "results",
+        "score",
+    }
+    names |= {
+        "DataUnavailableError",
+        "InputError",
+        "JudgeOptions",
+        "MediaError",
+        "ReelbenchError",
+        "Scored",
+    }
     assert names | {"ask", "benchmarks"} <= set(dir(reelbench))
     assert {"get", "load", "locate", "specs"} <= set(dir(registry))
     assert all(getattr(reelbench, name).__doc__ for name in names)
@@ -568,7 +660,12 @@ def test_what_there_is_is_listed_documented_and_light():
         reelbench.scores  # noqa: B018
     heavy = "{'numpy', 'pandas', 'pydantic', 'torch', 'datasets'}"
     code = f"import sys, reelbench; dir(reelbench); print(sorted({heavy} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )
 
 
 def test_the_readers_are_the_judges_own():
@@ -581,21 +678,34 @@ def run_notebook(name, swaps=()):
     notebook = json.loads((ROOT / "docs" / name).read_text(encoding="utf-8"))
     assert notebook["nbformat"] == 4
     scope, results = {}, []
-    for number, cell in enumerate(cell for cell in notebook["cells"] if cell["cell_type"] == "code"):
+    for number, cell in enumerate(
+        cell for cell in notebook["cells"] if cell["cell_type"] == "code"
+    ):
         text = "".join(cell["source"])
         for old, new in swaps:
             text = text.replace(old, new)
         *statements, last = ast.parse(text, f"cell {number}").body
         ends = isinstance(last, ast.Expr)
-        exec(compile(ast.Module([*statements, *([] if ends else [last])], []), f"cell {number}", "exec"), scope)  # noqa: S102
-        results += [eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), scope)] if ends else []  # noqa: S307
+        exec(
+            compile(
+                ast.Module([*statements, *([] if ends else [last])], []), f"cell {number}", "exec"
+            ),
+            scope,
+        )  # noqa: S102
+        results += (
+            [eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), scope)]
+            if ends
+            else []
+        )  # noqa: S307
     return scope, results
 
 
 def test_the_first_hour_s_notebook_runs_as_it_stands_and_draws(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with JudgeServer(always("The answer is (A). [0, 5]")) as server:
-        scope, results = run_notebook("first_hour.ipynb", [("http://localhost:8000/v1", server.url)])
+        scope, results = run_notebook(
+            "first_hour.ipynb", [("http://localhost:8000/v1", server.url)]
+        )
     drawn = [result._repr_html_() for result in results if hasattr(result, "_repr_html_")]
     assert sum("<iframe" in shown for shown in drawn) == 1
     assert sum("<table>" in shown for shown in drawn) >= 3

@@ -38,14 +38,18 @@ def _registered():
 
     for name in ("Edits", "Fails"):
         path = f"tests.lmms_adapters.{name}"
-        MODEL_REGISTRY_V2.register_manifest(ModelManifest(name.lower(), chat_class_path=path), overwrite=True)
+        MODEL_REGISTRY_V2.register_manifest(
+            ModelManifest(name.lower(), chat_class_path=path), overwrite=True
+        )
 
 
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     monkeypatch.setenv("REELBENCH_FRAMES", "none")
-    with JudgeServer(lambda call: Answer(f'{{"span": [0, {call.number}], "answer": "A"}}')) as running:
+    with JudgeServer(
+        lambda call: Answer(f'{{"span": [0, {call.number}], "answer": "A"}}')
+    ) as running:
         yield running
 
 
@@ -63,7 +67,9 @@ def test_beams_are_the_adapter_s_own_and_its_answer_is_the_first(adapter, monkey
     for sample, answer in zip((first, second), best, strict=True):
         assert len(sample["candidates"]) == 5
         assert sample["candidates"][0] == sample["prediction"] == answer
-    if model == "qwen2_5_vl":  # bytes that are no text look alike, so others may seem to say a thing twice
+    if (
+        model == "qwen2_5_vl"
+    ):  # bytes that are no text look alike, so others may seem to say a thing twice
         assert len(set(first["candidates"])) == 5
     assert len(set(second["candidates"])) > 1
 
@@ -74,19 +80,27 @@ def test_a_plain_run_is_what_it_was(qwen, monkeypatch, tmp_path):
     assert not any("candidates" in sample for sample in plain)
     monkeypatch.setenv("REELBENCH_CANDIDATES", "beam:3")
     beams = samples(evaluate("qwen2_5_vl", qwen, TASK, use_cache=cache))
-    assert [len(sample["candidates"]) for sample in beams] == [3, 3]  # no answer is taken from the plain run's cache
+    assert [len(sample["candidates"]) for sample in beams] == [
+        3,
+        3,
+    ]  # no answer is taken from the plain run's cache
     # Where the cache answers, nothing can be counted on its way to the model.
     unseen = {"frames_arrived": "unknown"}
-    assert samples(evaluate("qwen2_5_vl", qwen, TASK, use_cache=cache)) == [sample | unseen for sample in beams]
+    assert samples(evaluate("qwen2_5_vl", qwen, TASK, use_cache=cache)) == [
+        sample | unseen for sample in beams
+    ]
     monkeypatch.delenv("REELBENCH_CANDIDATES")
-    assert samples(evaluate("qwen2_5_vl", qwen, TASK, use_cache=cache)) == [sample | unseen for sample in plain]
+    assert samples(evaluate("qwen2_5_vl", qwen, TASK, use_cache=cache)) == [
+        sample | unseen for sample in plain
+    ]
 
 
 @pytest.mark.usefixtures("_registered")
 def test_an_adapter_that_edits_its_text_is_refused(qwen, monkeypatch):
     monkeypatch.setenv("REELBENCH_CANDIDATES", "beam:3")
     with pytest.raises(
-        ReelbenchError, match=r"^Edits edits its text: it says 'Answer: .* try candidates sample:3,t=0.7"
+        ReelbenchError,
+        match=r"^Edits edits its text: it says 'Answer: .* try candidates sample:3,t=0.7",
     ):
         evaluate("edits", qwen, TASK)
 
@@ -110,7 +124,10 @@ def test_a_question_that_generate_failed_on_is_no_empty_answer(qwen, monkeypatch
 def test_an_adapter_without_beams_says_so_and_asks_nothing(model, server, monkeypatch):
     monkeypatch.setenv("REELBENCH_CANDIDATES", "beam:5")
     args = model_at(server) if model == "openai" else ""
-    with pytest.raises(ReelbenchError, match="has no beams: it doesn't call Hugging Face's generate; try candidates"):
+    with pytest.raises(
+        ReelbenchError,
+        match="has no beams: it doesn't call Hugging Face's generate; try candidates",
+    ):
         evaluate(model, args, TASK)
     assert server.calls == []
 
@@ -122,7 +139,9 @@ def test_samples_are_all_kept_however_they_are_asked_for(server, monkeypatch, tm
     by_name = evaluate("openai", model_at(server), TASK)
     for done, before in ((by_repeats, 0), (by_name, 6)):
         for number, sample in enumerate(samples(done)):
-            said = [f'{{"span": [0, {before + 3 * number + turn}], "answer": "A"}}' for turn in range(3)]
+            said = [
+                f'{{"span": [0, {before + 3 * number + turn}], "answer": "A"}}' for turn in range(3)
+            ]
             assert sample["candidates"] == said
             assert sample["prediction"] == said[0]
         folder = lmms_runs.written(done, tmp_path / str(before))
@@ -132,10 +151,26 @@ def test_samples_are_all_kept_however_they_are_asked_for(server, monkeypatch, tm
 
 
 def test_run_and_a_bare_lmms_eval_leave_the_same(server, monkeypatch, tmp_path):
-    words = ["--tasks", TASK, "--model", "openai", "--model_args", model_at(server), "--limit", "2", "--log_samples"]
-    server.script(lambda call: Answer(f'{{"span": [0, {call.number % 3}], "answer": "{"ABC"[call.number % 3]}"}}'))
+    words = [
+        "--tasks",
+        TASK,
+        "--model",
+        "openai",
+        "--model_args",
+        model_at(server),
+        "--limit",
+        "2",
+        "--log_samples",
+    ]
+    server.script(
+        lambda call: Answer(
+            f'{{"span": [0, {call.number % 3}], "answer": "{"ABC"[call.number % 3]}"}}'
+        )
+    )
     asked_for = ("--candidates", "sample:3,t=0.7")
-    lmms_runs.run_here(monkeypatch, "run", *asked_for, "--", *words, "--output_path", tmp_path / "run")
+    lmms_runs.run_here(
+        monkeypatch, "run", *asked_for, "--", *words, "--output_path", tmp_path / "run"
+    )
     lmms_runs.command(
         monkeypatch,
         [*words, "--output_path", tmp_path / "bare"],
@@ -144,8 +179,14 @@ def test_run_and_a_bare_lmms_eval_leave_the_same(server, monkeypatch, tmp_path):
     lmms_runs.run_here(monkeypatch, "score", "--run", tmp_path / "bare")
     of_run, of_bare = (next((tmp_path / way).rglob("samples.jsonl")) for way in ("run", "bare"))
     assert of_run.read_text() == of_bare.read_text()
-    assert [len(json.loads(line)["candidates"]) for line in of_run.read_text().splitlines()] == [3, 3]
-    settings = [json.loads(path.with_name("result.json").read_text())["settings"] for path in (of_run, of_bare)]
+    assert [len(json.loads(line)["candidates"]) for line in of_run.read_text().splitlines()] == [
+        3,
+        3,
+    ]
+    settings = [
+        json.loads(path.with_name("result.json").read_text())["settings"]
+        for path in (of_run, of_bare)
+    ]
     assert [found["candidates"] for found in settings] == ["sample:3,t=0.7"] * 2
     assert settings[0]["generation"]["temperature"] == 0.7
 

@@ -17,7 +17,11 @@ JUDGED = ("curve", "moviechat", "moviecore")
 def test_the_demo_tells_the_story_in_a_screen_and_names_pages_that_are_there(tmp_path):
     out = tmp_path / "demo"
     done = subprocess.run(
-        [sys.executable, "-m", "tools.demo", out], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+        [sys.executable, "-m", "tools.demo", out],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

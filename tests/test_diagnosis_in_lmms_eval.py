@@ -58,22 +58,33 @@ def test_a_real_vlm_is_asked_twice(diagnose, reelbench, tiny_vlm, tmp_path):
     assert len(list((tmp_path / "out").rglob("*_results.json"))) == 2
     assert not list((tmp_path / "out").rglob("result.json"))
     assert [line["cue"] for line in lines(tmp_path / "out/rounds/1/run-1/cues.jsonl")] == [""] * 12
-    assert not any(KEY.encode() in path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert not any(
+        KEY.encode() in path.read_bytes()
+        for path in (tmp_path / "out").rglob("*")
+        if path.is_file()
+    )
     scored = reelbench("score", "--run", tmp_path / "out/rounds/2/run-1/lmms_eval")
     assert scored.returncode == 2
-    assert "curve_reasoned_mini: its answers may rest on cues, so they have no score" in scored.stderr
+    assert (
+        "curve_reasoned_mini: its answers may rest on cues, so they have no score" in scored.stderr
+    )
 
 
 def test_a_model_behind_a_server_is_told_the_cue_and_judged_by_its_last_line(diagnose, tmp_path):
     def under_test(call, role):
         if role == "judge" and isinstance(call.body["messages"][-1]["content"], list):
-            return Answer("<think>hm</think>\n1. I looked.\n" + ("right" if " a (at 00:00)" in said(call) else "wrong"))
+            return Answer(
+                "<think>hm</think>\n1. I looked.\n"
+                + ("right" if " a (at 00:00)" in said(call) else "wrong")
+            )
         if role == "judge":
             return Answer("2" if "right" in call.user and "wrong" not in call.user else "0")
         return None
 
     def said(call):
-        return next(part["text"] for part in call.body["messages"][-1]["content"] if part["type"] == "text")
+        return next(
+            part["text"] for part in call.body["messages"][-1]["content"] if part["type"] == "text"
+        )
 
     with JudgeServer(Models(scripted=under_test)) as server:
         done = diagnose(
@@ -81,7 +92,11 @@ def test_a_model_behind_a_server_is_told_the_cue_and_judged_by_its_last_line(dia
             REELBENCH_FRAMES="uniform:4", OPENAI_API_KEY="x",
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-3000:]
-        asked = [said(call) for call in server.calls if isinstance(call.body["messages"][-1]["content"], list)]
+        asked = [
+            said(call)
+            for call in server.calls
+            if isinstance(call.body["messages"][-1]["content"], list)
+        ]
     report = json.loads(done.stdout)
     assert report["stops"] == {"answer_right": 2}
     assert ["What to work from next:" in prompt for prompt in asked] == [False, False, True, True]

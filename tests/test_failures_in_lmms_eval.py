@@ -29,10 +29,18 @@ def evaluate(model, model_args, *tasks, **options):
 
     with contextlib.redirect_stdout(io.StringIO()):
         done = simple_evaluate(
-            model=model, model_args=model_args, tasks=list(tasks), limit=2, log_samples=True, **options
+            model=model,
+            model_args=model_args,
+            tasks=list(tasks),
+            limit=2,
+            log_samples=True,
+            **options,
         )
     return {
-        task: [next(v for v in line.values() if isinstance(v, dict) and "sample" in v)["sample"] for line in lines]
+        task: [
+            next(v for v in line.values() if isinstance(v, dict) and "sample" in v)["sample"]
+            for line in lines
+        ]
         for task, lines in done["samples"].items()
     }
 
@@ -43,7 +51,9 @@ def test_a_dead_server_is_no_wrong_answer(monkeypatch):
     monkeypatch.setattr(gpt4v, "NUM_SECONDS_TO_SLEEP", 0)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     samples = evaluate("gpt4v", "model_version=m,max_frames_num=2", "rextime_mini")["rextime_mini"]
-    assert [(sample["state"], sample["reason"]) for sample in samples] == [("unscored", "model_failed")] * 2
+    assert [(sample["state"], sample["reason"]) for sample in samples] == [
+        ("unscored", "model_failed")
+    ] * 2
     assert all("onnection" in sample["prediction"] for sample in samples)
 
 
@@ -66,7 +76,11 @@ def test_a_thought_that_used_up_the_tokens_is_cut_off_and_no_wrong_answer(tmp_pa
     args += ",min_pixels=3136,max_pixels=12544,fps=1000000,max_num_frames=2"
     asked = {"gen_kwargs": "max_new_tokens=4"}
     thought = evaluate("qwen3_5", args, "rextime_mini", **asked)["rextime_mini"]
-    assert [(sample["state"], sample["reason"]) for sample in thought] == [("unscored", "cut_off")] * 2
-    said = evaluate("qwen3_5", f"{args},enable_thinking=False", "rextime_mini", **asked)["rextime_mini"]
+    assert [(sample["state"], sample["reason"]) for sample in thought] == [
+        ("unscored", "cut_off")
+    ] * 2
+    said = evaluate("qwen3_5", f"{args},enable_thinking=False", "rextime_mini", **asked)[
+        "rextime_mini"
+    ]
     assert not {"cut_off"} & {sample["reason"] for sample in said}
     assert all(sample["prediction"] for sample in said)

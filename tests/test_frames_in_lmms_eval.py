@@ -45,7 +45,9 @@ def numbered_home(tmp_path_factory):
     folder = home / "mini" / "rextime"
     folder.mkdir(parents=True)
     for video, length in LENGTHS.items():
-        clips.encode(folder / f"{video}.mp4", codec="libx264", gop=12, ticks=clips.constant(length, FPS))
+        clips.encode(
+            folder / f"{video}.mp4", codec="libx264", gop=12, ticks=clips.constant(length, FPS)
+        )
     (folder / "kite_4.0_10.0.mp4").write_bytes(b"no video at all")
     return home
 
@@ -95,13 +97,17 @@ def server():
 
 def model_at(server, *more):
     # One request at a time: the calls come in the order of the questions.
-    return ",".join(["model=m", f"base_url={server.url}", "num_concurrent=1", "prefix_aware_queue=False", *more])
+    return ",".join(
+        ["model=m", f"base_url={server.url}", "num_concurrent=1", "prefix_aware_queue=False", *more]
+    )
 
 
 def numbers(call):
     parts = call.body["messages"][-1]["content"]
     urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-    pictures = (Image.open(io.BytesIO(base64.b64decode(url.partition("base64,")[2]))) for url in urls)
+    pictures = (
+        Image.open(io.BytesIO(base64.b64decode(url.partition("base64,")[2]))) for url in urls
+    )
     return [clips.number_in(np.asarray(picture.convert("RGB"))) for picture in pictures]
 
 
@@ -111,7 +117,8 @@ def prompt(call):
 
 def recorded(done):
     found = [
-        next(v for v in s.values() if isinstance(v, dict) and "sample" in v) for s in done["samples"]["rextime_mini"]
+        next(v for v in s.values() if isinstance(v, dict) and "sample" in v)
+        for s in done["samples"]["rextime_mini"]
     ]
     return [detail["sample"] for detail in found]
 
@@ -140,7 +147,9 @@ def score_of(done, folder):
         ("none", [], []),
     ],
 )
-def test_a_model_behind_a_server_receives_exactly_the_frames_asked_for(case, evaluate, server, monkeypatch):
+def test_a_model_behind_a_server_receives_exactly_the_frames_asked_for(
+    case, evaluate, server, monkeypatch
+):
     spec, long, short = case
     monkeypatch.setenv("REELBENCH_FRAMES", spec)
     done = evaluate("openai", model_at(server), limit=4)
@@ -148,11 +157,13 @@ def test_a_model_behind_a_server_receives_exactly_the_frames_asked_for(case, eva
     for sample, shown in zip(recorded(done), [long, long, long, short], strict=True):
         assert sample["frame_timestamps"] == pytest.approx([number / FPS for number in shown])
         assert sample["frame_padding"] == 0
-        assert not {"frames_arrived", "frame_times_told"} & sample.keys()  # as handed over, and as shown
+        assert (
+            not {"frames_arrived", "frame_times_told"} & sample.keys()
+        )  # as handed over, and as shown
     # The benchmark asks for times: each picture goes with its own.
-    assert [re.findall(r"<([0-9.]+) seconds>", prompt(call))[: len(long)] for call in server.calls[:1]] == [
-        [f"{number / FPS:.1f}" for number in long]
-    ]
+    assert [
+        re.findall(r"<([0-9.]+) seconds>", prompt(call))[: len(long)] for call in server.calls[:1]
+    ] == [[f"{number / FPS:.1f}" for number in long]]
 
 
 def test_an_adapter_for_simple_models_receives_them_too(evaluate, server, monkeypatch):
@@ -168,7 +179,9 @@ def test_an_adapter_for_simple_models_receives_them_too(evaluate, server, monkey
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(("uniform:8", 8, spread(40, 8), spread(6, 6)), marks=pytest.mark.representative),
+        pytest.param(
+            ("uniform:8", 8, spread(40, 8), spread(6, 6)), marks=pytest.mark.representative
+        ),
         ("uniform:5", 6, [*spread(40, 5), 39], [*spread(6, 5), 5]),  # pairs: the last is repeated
         ("fps:1", adapters.MOST_FRAMES, [*range(0, 40, 8), 32], [0, 0]),
     ],
@@ -189,7 +202,10 @@ def test_a_real_vlm_receives_exactly_the_frames_asked_for(case, evaluate, tiny_v
     monkeypatch.setenv("REELBENCH_FRAMES", spec)
     small = "device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544"
     done = evaluate(
-        "qwen2_5_vl", f"pretrained={tiny_vlm},{small},max_num_frames={most}", limit=4, gen_kwargs="max_new_tokens=2"
+        "qwen2_5_vl",
+        f"pretrained={tiny_vlm},{small},max_num_frames={most}",
+        limit=4,
+        gen_kwargs="max_new_tokens=2",
     )
     assert sorted(seen) == sorted([long] * 3 + [short])
     assert recorded(done)[0]["frame_timestamps"] == pytest.approx([number / FPS for number in long])
@@ -202,7 +218,9 @@ def test_native_leaves_the_video_to_the_model(evaluate, server):
     assert recorded(done)[0]["frame_timestamps"] is None
 
 
-def test_answers_to_other_frames_are_never_taken_from_the_response_cache(evaluate, server, monkeypatch, tmp_path):
+def test_answers_to_other_frames_are_never_taken_from_the_response_cache(
+    evaluate, server, monkeypatch, tmp_path
+):
     def asked(spec):
         if spec is None:
             monkeypatch.delenv("REELBENCH_FRAMES", raising=False)
@@ -232,7 +250,9 @@ def test_a_video_that_gives_no_frames_costs_its_own_questions_only(
     monkeypatch.setenv("REELBENCH_FRAMES", "uniform:4")
     cache = str(tmp_path / "cache")
     done = evaluate("openai", model_at(server), limit=11, use_cache=cache)
-    ends = [(sample["state"], sample["reason"], sample["scores"] != {}) for sample in recorded(done)]
+    ends = [
+        (sample["state"], sample["reason"], sample["scores"] != {}) for sample in recorded(done)
+    ]
     assert ends == [("scored", None, True)] * 9 + [("unscored", "media_unreadable", False)] * 2
     assert [len(numbers(call)) for call in server.calls] == [4] * 9 + [0] * 2
     assert done["results"]["rextime_mini"]["accuracy,none"] is not None
@@ -252,7 +272,9 @@ def test_a_video_that_gives_no_frames_costs_its_own_questions_only(
     assert {sample["state"] for sample in recorded(again)} == {"scored"}
 
 
-def test_a_task_yaml_may_ask_and_the_environment_overrules_it(evaluate, managers, server, monkeypatch, tmp_path):
+def test_a_task_yaml_may_ask_and_the_environment_overrules_it(
+    evaluate, managers, server, monkeypatch, tmp_path
+):
     import reelbench.tasks.rextime as benchmark
 
     included = next(path for path in map(str, benchmark.__path__)) + "/rextime_mini.yaml"
@@ -269,7 +291,9 @@ def test_a_task_yaml_may_ask_and_the_environment_overrules_it(evaluate, managers
     settings = score_of(done, tmp_path / "environment").settings
     assert (settings.frames, settings.frames_given) == ("uniform:6,times=text", {"6": 1})
     assert [numbers(call) for call in server.calls] == [spread(40, 4), spread(40, 6)]
-    assert recorded(done)[0]["frame_timestamps"] == pytest.approx([number / FPS for number in spread(40, 6)])
+    assert recorded(done)[0]["frame_timestamps"] == pytest.approx(
+        [number / FPS for number in spread(40, 6)]
+    )
 
 
 def test_a_wrong_spec_ends_the_run_before_the_model_is_asked_with_one_line(
@@ -286,8 +310,15 @@ def test_a_wrong_spec_ends_the_run_before_the_model_is_asked_with_one_line(
         f"include: {included}\ntask: rextime_mini\noutput_type: generate_until\n"
         "lmms_eval_specific_kwargs: {default: {frames: 'sometimes'}}\n"
     )
-    with pytest.raises(Exception, match="frames 'sometimes': 'sometimes' is not a kind of sampling"):
-        evaluate("openai", model_at(server), limit=1, task_manager=managers("openai", include_path=str(tmp_path)))
+    with pytest.raises(
+        Exception, match="frames 'sometimes': 'sometimes' is not a kind of sampling"
+    ):
+        evaluate(
+            "openai",
+            model_at(server),
+            limit=1,
+            task_manager=managers("openai", include_path=str(tmp_path)),
+        )
     assert server.calls == []
 
 
@@ -318,7 +349,9 @@ def test_a_sweep_runs_each_number_of_frames_and_plots_it(in_this_process, server
     from tests.program import app
 
     # The answer is read off the number of frames: A without, B for one, D for four.
-    server.script(lambda call: Answer(json.dumps({"answer": "ABCDD"[len(numbers(call))], "span": [0, 5]})))
+    server.script(
+        lambda call: Answer(json.dumps({"answer": "ABCDD"[len(numbers(call))], "span": [0, 5]}))
+    )
     done = CliRunner().invoke(
         app,
         [
@@ -329,7 +362,9 @@ def test_a_sweep_runs_each_number_of_frames_and_plots_it(in_this_process, server
     )  # fmt: skip
     assert done.exit_code == 0
     specs = ["none", "uniform:1,size=64", "uniform:4,size=64"]
-    assert [environ for _, environ in in_this_process] == [{"REELBENCH_FRAMES": spec} for spec in specs]
+    assert [environ for _, environ in in_this_process] == [
+        {"REELBENCH_FRAMES": spec} for spec in specs
+    ]
     points = json.loads((tmp_path / "sweep.json").read_text())["points"]
     assert [(point["frames"], point["sampling"], point["frames_given"]) for point in points] == [
         (0, "none", {"0": 6}), (1, specs[1], {"1": 6}), (4, specs[2], {"4": 6}),
@@ -357,14 +392,21 @@ def clip_sent(call):
     assert head == "data:video/mp4"
     with av.open(io.BytesIO(base64.b64decode(data))) as video:
         frames = list(video.decode(video=0))
-    return [clips.number_in(frame.to_ndarray(format="rgb24")) for frame in frames], [frame.time for frame in frames]
+    return [clips.number_in(frame.to_ndarray(format="rgb24")) for frame in frames], [
+        frame.time for frame in frames
+    ]
 
 
 @pytest.mark.parametrize(
     "case",
     [
         ("uniform:8", ("pass_video_url=True", "max_frames_num=8"), spread(40, 8), range(6)),
-        ("uniform:5,as=clip", ("pass_video_url=True", "max_frames_num=5"), spread(40, 5), spread(6, 5)),
+        (
+            "uniform:5,as=clip",
+            ("pass_video_url=True", "max_frames_num=5"),
+            spread(40, 5),
+            spread(6, 5),
+        ),
         ("fps:2", ("pass_video_url=True", "max_frames_num=100000"), range(0, 40, 4), [0, 4]),
     ],
 )
@@ -379,14 +421,18 @@ def test_a_server_that_reads_videos_gets_our_clip(case, evaluate, server, monkey
         assert times == pytest.approx([number / FPS for number in burnt], abs=1 / FPS)
         assert len(burnt) <= length
     wanted = int(args[1].partition("=")[2])
-    assert all(call.body["media_io_kwargs"] == {"video": {"num_frames": wanted}} for call in server.calls)
+    assert all(
+        call.body["media_io_kwargs"] == {"video": {"num_frames": wanted}} for call in server.calls
+    )
     settings = score_of(done, tmp_path).settings
     assert settings.frames.replace(",as=clip", "") == spec.replace(",as=clip", "")
     assert ",as=clip" in settings.frames
     assert settings.audio == "none"
 
 
-def test_without_being_told_it_gets_pictures_and_the_next_model_too(evaluate, server, monkeypatch, tmp_path):
+def test_without_being_told_it_gets_pictures_and_the_next_model_too(
+    evaluate, server, monkeypatch, tmp_path
+):
     monkeypatch.setenv("REELBENCH_FRAMES", "uniform:4")
     evaluate("openai", model_at(server, "pass_video_url=True", "max_frames_num=4"), limit=1)
     done = evaluate("openai", model_at(server), limit=1)
@@ -436,7 +482,10 @@ def test_a_run_says_what_became_of_the_sound(became, server, sounding_home, monk
     assert sent == ([source] * 3 + [[]] if became == "kept" else [[]] * 4)
     (samples,) = tmp_path.rglob("*_samples_rextime_mini.jsonl")
     details = [list(json.loads(line).values()) for line in samples.read_text().splitlines()]
-    heard = [next(v["audio"] for v in values if isinstance(v, dict) and "sample" in v) for values in details]
+    heard = [
+        next(v["audio"] for v in values if isinstance(v, dict) and "sample" in v)
+        for values in details
+    ]
     assert heard == [became] * 3 + ["none"]
     (result,) = tmp_path.rglob("reelbench/rextime_mini/result.json")
     assert json.loads(result.read_text())["settings"]["audio"] == became

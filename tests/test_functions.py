@@ -33,7 +33,9 @@ def parameters(function):
 @cache
 def groups(file):
     types = [node for node in ast.walk(tree(file)) if isinstance(node, ast.Subscript)]
-    return {ast.unparse(node.slice.elts[-1]) for node in types if ast.unparse(node.value) == "Annotated"}
+    return {
+        ast.unparse(node.slice.elts[-1]) for node in types if ast.unparse(node.value) == "Annotated"
+    }
 
 
 def declares_options(file, function):
@@ -41,8 +43,16 @@ def declares_options(file, function):
     if not {"cli", "commands", "command.py"} & set(file.parts):
         return False
     declared = ("typer.Option", "'--")  # its words beside it, or in options.json under its name
-    options = [part for part in function.args.kwonlyargs if any(word in ast.unparse(part) for word in declared)]
-    return bool(options) or function.name in groups(file) or any(map(is_command, function.decorator_list))
+    options = [
+        part
+        for part in function.args.kwonlyargs
+        if any(word in ast.unparse(part) for word in declared)
+    ]
+    return (
+        bool(options)
+        or function.name in groups(file)
+        or any(map(is_command, function.decorator_list))
+    )
 
 
 def is_command(decorator):
@@ -51,7 +61,12 @@ def is_command(decorator):
 
 def test_the_scan_tells_options_from_parameters():
     folders = ("reelbench", "studio")
-    commands = [node.name for folder in folders for file, node in functions(folder) if declares_options(file, node)]
+    commands = [
+        node.name
+        for folder in folders
+        for file, node in functions(folder)
+        if declares_options(file, node)
+    ]
     assert {"score", "judge_options", "page", "discussion"} <= set(commands)
     assert not {"write_template", "draw_content", "commands_of"} & set(commands)
 

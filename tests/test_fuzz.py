@@ -40,7 +40,9 @@ def test_every_command_takes_its_honest_input(name, tmp_path):
 def test_an_entry_that_is_left_out_changes_its_own_items_alone(name):
     honest, without = neighbours._scored(name), neighbours._scored_without(name, 0)
     assert honest
-    assert without is None or {key for key in honest if without.get(key) != honest[key]} < set(honest)
+    assert without is None or {key for key in honest if without.get(key) != honest[key]} < set(
+        honest
+    )
 
 
 def test_an_input_is_drawn_again_byte_for_byte(tmp_path):
@@ -49,7 +51,12 @@ def test_an_input_is_drawn_again_byte_for_byte(tmp_path):
         for place in ("a", "b"):
             (tmp_path / name / place).mkdir(parents=True)
             TARGETS[name].write(Random("31 5"), tmp_path / name / place)
-            drawn.append({path.name: path.read_bytes() for path in (tmp_path / name / place).rglob("*.json*")})
+            drawn.append(
+                {
+                    path.name: path.read_bytes()
+                    for path in (tmp_path / name / place).rglob("*.json*")
+                }
+            )
         assert drawn[0] == drawn[1]
 
 
@@ -57,7 +64,9 @@ def test_anothers_changed_score_is_a_finding(tmp_path):
     TARGETS["neighbours"].write(Random(3), tmp_path)
     (tmp_path / "input.json").write_text(json.dumps({"way": "a table", "entry": 2}))
     honest = neighbours._honest("a table") / "table.jsonl"
-    (tmp_path / "files" / "table.jsonl").write_text(honest.read_text().replace("answer is A", "answer is C"))
+    (tmp_path / "files" / "table.jsonl").write_text(
+        honest.read_text().replace("answer is A", "answer is C")
+    )
     with pytest.raises(Finding, match="another's score"):
         neighbours.check(tmp_path)
 

@@ -24,16 +24,16 @@ def bench(tmp_path_factory):
     passed = shutil.ignore_patterns(*OTHERS, "__pycache__")
     shutil.copytree(ROOT / "reelbench", site / "reelbench", ignore=passed)
     # An editable install finds each module in the checkout, whatever package is imported.
-    without = (
-        "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if '_Editable' not in getattr(f, '__name__', '')]"
-    )
+    without = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if '_Editable' not in getattr(f, '__name__', '')]"
     (site / "sitecustomize.py").write_text(without)
     home = tmp_path_factory.mktemp("home")
 
     def run(*arguments, how=("-m", "reelbench")):
         command = [sys.executable, *how, *map(str, arguments)]
         env = {**os.environ, "PYTHONPATH": str(site)}
-        return subprocess.run(command, cwd=home, env=env, capture_output=True, text=True, check=False, timeout=1800)
+        return subprocess.run(
+            command, cwd=home, env=env, capture_output=True, text=True, check=False, timeout=1800
+        )
 
     where = run(how=("-c", "import reelbench; print(reelbench.__file__)"))
     assert where.stdout.startswith(str(site))
@@ -52,7 +52,16 @@ def test_it_lists_scores_and_compares(bench, tmp_path):
     assert "score" in helped
     assert not any(line.split()[:1] == ["leaderboard"] for line in helped.splitlines())
     for name in ("first", "second"):
-        words = ("score", "rextime_mini", "--predictions", PREDICTIONS, "--model", name, "--output", tmp_path / name)
+        words = (
+            "score",
+            "rextime_mini",
+            "--predictions",
+            PREDICTIONS,
+            "--model",
+            name,
+            "--output",
+            tmp_path / name,
+        )
         worked(bench(*words))
     pair = (tmp_path / "first", tmp_path / "second")
     assert json.loads(worked(bench("compare", *pair, "--json")).stdout)
@@ -65,7 +74,10 @@ def test_it_asks_a_server(bench, tmp_path):
     with JudgeServer(lambda _: Answer('{"span": [0, 5], "answer": "A"}')) as server:
         words = ("--llm", "m", "--llm-url", server.url, "--frames", "none", "--output", tmp_path)
         worked(bench("ask", "rextime_mini", *words))
-    assert json.loads((tmp_path / "rextime_mini" / "result.json").read_text())["counts"]["scored"] == 12
+    assert (
+        json.loads((tmp_path / "rextime_mini" / "result.json").read_text())["counts"]["scored"]
+        == 12
+    )
 
 
 @pytest.mark.lmms
@@ -102,4 +114,7 @@ def test_what_is_not_there_is_said_in_one_line(words, house, bench):
 def test_python_says_so_too(bench):
     code = "import reelbench\ntry:\n    reelbench.results('.')\nexcept reelbench.InputError as error:\n    print(error)"
     said = worked(bench(how=("-c", code))).stdout
-    assert "reelbench.results: this is a part of Reelbench's board, which is not installed here" in said
+    assert (
+        "reelbench.results: this is a part of Reelbench's board, which is not installed here"
+        in said
+    )

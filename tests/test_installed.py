@@ -20,7 +20,15 @@ ROOT = Path(__file__).resolve().parent.parent
 UV = [sys.executable, "-m", "uv"]
 PYTHON = os.environ.get("REELBENCH_PYTHON", sys.executable)  # of the empty environment
 INSTALL = "pip install '.[lmms-eval]'"
-OURS = ("REELBENCH_", "HF_", "OPENAI_", "PYTHON", "VIRTUAL_ENV", "FORCE_", "TOKENIZERS_")  # what a stranger hasn't set
+OURS = (
+    "REELBENCH_",
+    "HF_",
+    "OPENAI_",
+    "PYTHON",
+    "VIRTUAL_ENV",
+    "FORCE_",
+    "TOKENIZERS_",
+)  # what a stranger hasn't set
 SMALL = "device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544 --gen_kwargs max_new_tokens=4"
 
 
@@ -36,14 +44,19 @@ class Run:
 # Models, servers and data that are not here; a command of README that this table lacks fails the test.
 COMMANDS = {
     "pip install .": Run({"pip install .": "{uv} pip install --quiet --python {python} '{wheel}'"}),
-    INSTALL: Run({INSTALL: "{uv} pip install --quiet --python {python} '{wheel}[lmms-eval]'"}, needs_lmms_eval=True),
+    INSTALL: Run(
+        {INSTALL: "{uv} pip install --quiet --python {python} '{wheel}[lmms-eval]'"},
+        needs_lmms_eval=True,
+    ),
     "reelbench eval rextime_mini --model my-model --base-url http://localhost:8000/v1 --frames 16 --output out": Run(
         {"http://localhost:8000/v1": "{server}"}, leaves="out/rextime_mini/result.json"
     ),
     "reelbench view out/rextime_mini --out page": Run(leaves="page/index.html"),
     "reelbench compare out/rextime_mini OTHER/rextime_mini": Run({"OTHER": "out"}),
     "reelbench eval rextime_mini --model Qwen/Qwen2.5-VL-7B-Instruct --frames 32 --output out/qwen": Run(
-        {"Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}} --limit 2 --max-tokens 4 --model-args {SMALL.partition(' ')[0]}"},
+        {
+            "Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}} --limit 2 --max-tokens 4 --model-args {SMALL.partition(' ')[0]}"
+        },
         leaves="out/qwen/*/reelbench/rextime_mini/result.json",
         needs_lmms_eval=True,
     ),
@@ -69,14 +82,18 @@ COMMANDS = {
     "reelbench eval kitchen --model my-model --base-url http://localhost:8000/v1": Run(
         {"http://localhost:8000/v1": "{server}"}
     ),
-    "reelbench leaderboard add out/rextime_mini --store results": Run(leaves="results/**/check.json"),
+    "reelbench leaderboard add out/rextime_mini --store results": Run(
+        leaves="results/**/check.json"
+    ),
     "reelbench leaderboard build --store results --out site": Run(leaves="site/index.html"),
 }
 
 
 def commands():
     """Return README's shell commands: the lines that are set in by four spaces, without their comments."""
-    lines = re.findall(r"^    (\S.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    lines = re.findall(
+        r"^    (\S.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     return [re.sub(r"\s+# .*", "", line) for line in lines]
 
 
@@ -98,21 +115,36 @@ def environment(tmp_path_factory):
 def predictions(folder):
     """Write what README's `score` commands read: the owners' formats, for a few questions."""
     rows = [
-        {"qid": n, "clip": f"{n}.mp4", "q": f"what is in {n}?", "choices": ["salt", "sugar"], "gold": "salt"}
+        {
+            "qid": n,
+            "clip": f"{n}.mp4",
+            "q": f"what is in {n}?",
+            "choices": ["salt", "sugar"],
+            "gold": "salt",
+        }
         for n in (1, 2)
     ]
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / "rows.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     (folder / "videos").mkdir()
     for row in rows:
-        (folder / "videos" / row["clip"]).write_bytes(clip(folder, row["clip"].removesuffix(".mp4")))
+        (folder / "videos" / row["clip"]).write_bytes(
+            clip(folder, row["clip"].removesuffix(".mp4"))
+        )
     questions = json.loads(MOVIECORE)
-    said = {key: {"video": row["video"], "question": row["question"], "pred": "x"} for key, row in questions.items()}
+    said = {
+        key: {"video": row["video"], "question": row["question"], "pred": "x"}
+        for key, row in questions.items()
+    }
     (folder / "predictions.json").write_text(json.dumps(said), encoding="utf-8")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("with_lmms_eval", [False, True], ids=["core", "lmms-eval"])
-def test_the_readme_s_commands_in_an_empty_environment(with_lmms_eval, built, environment, tmp_path, request):
+def test_the_readme_s_commands_in_an_empty_environment(
+    with_lmms_eval, built, environment, tmp_path, request
+):
     """First what the core does; then, in the same environment, lmms-eval's stack and what needs it."""
     here = tmp_path / "here"
     here.mkdir()
@@ -120,7 +152,10 @@ def test_the_readme_s_commands_in_an_empty_environment(with_lmms_eval, built, en
     (wheel,) = built.glob("*.whl")
     with HubServer() as hub, JudgeServer() as server:
         hub.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
-        hub.add("Enxin/MovieChat-1K-test", {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("8", "AWA-6")})
+        hub.add(
+            "Enxin/MovieChat-1K-test",
+            {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("8", "AWA-6")},
+        )
         env = {
             **{name: value for name, value in os.environ.items() if not name.startswith(OURS)},
             "PATH": f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin",
@@ -153,7 +188,13 @@ def test_the_readme_s_commands_in_an_empty_environment(with_lmms_eval, built, en
 
 def in_shell(command, folder, env):
     return subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=env, capture_output=True, encoding="utf-8", timeout=900, check=False
+        ["bash", "-c", command],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=900,
+        check=False,
     )
 
 
@@ -165,13 +206,25 @@ def test_the_sdist_can_be_tested(built, tmp_path):
     with tarfile.open(path) as archive:
         archive.extractall(tmp_path, filter="data")
     (folder,) = tmp_path.iterdir()
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
-        "\n"
-    )
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
     files = [name for name in tracked if name and (ROOT / name).is_file()]
     # A room at the top is packed where the link to it stands: as a sub-package.
-    there = [folder.joinpath(name).is_file() or folder.joinpath("reelbench", name).is_file() for name in files]
+    there = [
+        folder.joinpath(name).is_file() or folder.joinpath("reelbench", name).is_file()
+        for name in files
+    ]
     assert [name for name, found in zip(files, there, strict=True) if not found] == []
-    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "--assert=plain"]
+    collect = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--assert=plain",
+    ]
     done = subprocess.run(collect, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]

@@ -43,7 +43,10 @@ def evaluate():
     def run():
         with contextlib.redirect_stdout(io.StringIO()):
             done = simple_evaluate(
-                model="reelbench_baseline", model_args="kind=echo", tasks=["moviecore_mini"], log_samples=True
+                model="reelbench_baseline",
+                model_args="kind=echo",
+                tasks=["moviecore_mini"],
+                log_samples=True,
             )
         return done["results"]["moviecore_mini"], done["samples"]["moviecore_mini"]
 
@@ -77,7 +80,9 @@ def test_a_named_judge_scores_and_a_second_run_pays_nothing(evaluate, home, monk
 
 
 @pytest.mark.usefixtures("home")
-def test_a_judge_that_refuses_stops_after_the_first_calls_and_the_run_goes_on(evaluate, monkeypatch, caplog):
+def test_a_judge_that_refuses_stops_after_the_first_calls_and_the_run_goes_on(
+    evaluate, monkeypatch, caplog
+):
     with JudgeServer(lambda _: Answer(status=401, error={"message": f"bad key {KEY}"})) as server:
         name_judge(monkeypatch, server)
         results, samples = evaluate()
@@ -117,9 +122,20 @@ def test_two_processes_give_exactly_the_scores_of_one(tmp_path, reelbench, monke
         "--tasks", "moviecore_mini,rextime_mini", "--model", "reelbench_baseline", "--model_args", "kind=random,seed=3",
         "--log_samples", "--output_path",
     ]  # fmt: skip
-    launch = [Path(sys.executable).with_name("torchrun"), "--nproc-per-node", "2", "--master-port", "29731", "-m"]
+    launch = [
+        Path(sys.executable).with_name("torchrun"),
+        "--nproc-per-node",
+        "2",
+        "--master-port",
+        "29731",
+        "-m",
+    ]
     with JudgeServer(by_dimension) as server:
-        environ |= {"REELBENCH_JUDGE": "j", "REELBENCH_JUDGE_URL": server.url, "REELBENCH_JUDGE_API_KEY": KEY}
+        environ |= {
+            "REELBENCH_JUDGE": "j",
+            "REELBENCH_JUDGE_URL": server.url,
+            "REELBENCH_JUDGE_API_KEY": KEY,
+        }
         done = subprocess.run(
             [*map(str, launch), "lmms_eval", *arguments, str(tmp_path / "two")],
             env=environ, capture_output=True, text=True, timeout=1800, check=False,
@@ -134,12 +150,18 @@ def test_two_processes_give_exactly_the_scores_of_one(tmp_path, reelbench, monke
     assert both.returncode == 0, both.stderr
     for task in ("moviecore_mini", "rextime_mini"):
         (single,) = (tmp_path / "one").rglob(f"reelbench/{task}/result.json")
-        results = [json.loads(path.read_text("utf-8")) for path in (single, tmp_path / "scored" / task / "result.json")]
+        results = [
+            json.loads(path.read_text("utf-8"))
+            for path in (single, tmp_path / "scored" / task / "result.json")
+        ]
         for part in ("metrics", "breakdowns", "counts"):
             assert results[0][part] == results[1][part]
         if task == "moviecore_mini":
             assert [result["metrics"]["average"]["value"] for result in results] == [3, 3]
-            assert [result["judge"]["calls"] + result["judge"]["cached"] for result in results] == [60, 60]
+            assert [result["judge"]["calls"] + result["judge"]["cached"] for result in results] == [
+                60,
+                60,
+            ]
             assert results[1]["judge"]["returned"] == results[0]["judge"]["returned"]
     leaked = [p for p in tmp_path.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
     assert leaked == []

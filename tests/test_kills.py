@@ -56,7 +56,10 @@ def answers(tmp_path):
     def write(letter):
         path = tmp_path / f"{letter}.jsonl"
         rows = reelbench.load("rextime", "mini")
-        lines = [{"id": row["id"], "prediction": f"({letter}), from 1 to {ord(letter)} s"} for row in rows]
+        lines = [
+            {"id": row["id"], "prediction": f"({letter}), from 1 to {ord(letter)} s"}
+            for row in rows
+        ]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         return path
 
@@ -67,9 +70,15 @@ def seen(place):
     """What a reader sees of a file or folder: the bytes of all that isn't left from a kill, dates aside."""
     if place.is_file():
         return place.read_bytes()
-    files = [path for path in sorted(place.rglob("*")) if path.is_file() and not is_aside(path.relative_to(place))]
+    files = [
+        path
+        for path in sorted(place.rglob("*"))
+        if path.is_file() and not is_aside(path.relative_to(place))
+    ]
     return {
-        path.relative_to(place).as_posix(): b"" if path.name in {"result.json", "check.json"} else path.read_bytes()
+        path.relative_to(place).as_posix(): b""
+        if path.name in {"result.json", "check.json"}
+        else path.read_bytes()
         for path in files
     }
 
@@ -110,7 +119,9 @@ class TestWrites:
                 moments = random.Random(SEED).sample(moments, KILLS)
             for at in moments:
                 anew()
-                kills += run(*new, at=at)[0] == -signal.SIGKILL  # a cache that is warm by now takes fewer changes
+                kills += (
+                    run(*new, at=at)[0] == -signal.SIGKILL
+                )  # a cache that is warm by now takes fewer changes
                 assert whole(place) in (before, after), f"killed at change {at} of {changes}"
                 assert run(*new)[0] == 0
                 assert whole(place) == after
@@ -121,7 +132,9 @@ class TestWrites:
     def test_score(self, killed, answers, tmp_path):
         out = tmp_path / "out"
         words = ("--output", out, "--model", "org/model")
-        old, new = (("score", "rextime_mini", "--predictions", answers(letter), *words) for letter in "AB")
+        old, new = (
+            ("score", "rextime_mini", "--predictions", answers(letter), *words) for letter in "AB"
+        )
         killed(old, new, out, of_one_result)
 
     def test_a_newer_result_in_a_store(self, killed, run, answers, tmp_path):
@@ -134,27 +147,51 @@ class TestWrites:
             return of_one_result(stored.folder)
 
         place = tmp_path / "store"
-        killed(*(("leaderboard", "add", tmp_path / letter, "--store", place) for letter in "AB"), place, row)
+        killed(
+            *(("leaderboard", "add", tmp_path / letter, "--store", place) for letter in "AB"),
+            place,
+            row,
+        )
 
     @pytest.mark.parametrize("command", ["view", "build"])
     def test_pages(self, command, killed, run, answers, tmp_path):
         for letter in "AB":
             words = ("--output", tmp_path / letter, "--model", f"org/{letter}")
             assert run("score", "rextime_mini", "--predictions", answers(letter), *words)[0] == 0
-            assert run("leaderboard", "add", tmp_path / letter, "--store", tmp_path / f"store-{letter}")[0] == 0
+            assert (
+                run(
+                    "leaderboard", "add", tmp_path / letter, "--store", tmp_path / f"store-{letter}"
+                )[0]
+                == 0
+            )
         out = tmp_path / "page"
         words = {
             "view": lambda letter: ("view", tmp_path / letter, "--out", out),
-            "build": lambda letter: ("leaderboard", "build", "--store", tmp_path / f"store-{letter}", "--out", out),
+            "build": lambda letter: (
+                "leaderboard",
+                "build",
+                "--store",
+                tmp_path / f"store-{letter}",
+                "--out",
+                out,
+            ),
         }[command]
         killed(words("A"), words("B"), out)
 
     def test_graphs(self, killed, tmp_path):
         for name in "AB":
-            node = {"id": "a", "evidence": f"He opens it {name}.", "timestamp": "00:01", "parents": []}
+            node = {
+                "id": "a",
+                "evidence": f"He opens it {name}.",
+                "timestamp": "00:01",
+                "parents": [],
+            }
             (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "q", "nodes": [node]}) + "\n")
         out = tmp_path / "out"
-        old, new = (("diagnose", "graphs", "--from", tmp_path / f"{name}.jsonl", "--out", out) for name in "AB")
+        old, new = (
+            ("diagnose", "graphs", "--from", tmp_path / f"{name}.jsonl", "--out", out)
+            for name in "AB"
+        )
         killed(old, new, out)
 
 
@@ -163,12 +200,17 @@ def intact(home):
     (path,) = home.rglob("judge.sqlite")
     with closing(sqlite3.connect(path)) as kept:
         assert kept.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        (table,) = [name for (name,) in kept.execute("SELECT name FROM sqlite_master WHERE name = 'replies'")]
+        (table,) = [
+            name
+            for (name,) in kept.execute("SELECT name FROM sqlite_master WHERE name = 'replies'")
+        ]
         return kept.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608 - our own name
 
 
 @pytest.mark.parametrize("command", ["judge", "chain"])
-def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(command, tmp_path, reelbench_home):
+def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(
+    command, tmp_path, reelbench_home
+):
     """Each process is killed at one more call than the one before got to; what was in flight is paid twice, no more."""
     rows = tmp_path / "rows.jsonl"
     if command == "judge":
@@ -221,11 +263,16 @@ class TestWork:
     def served(self, monkeypatch, tmp_path):
         models = Models()
         with (
-            JudgeServer(lambda call: (roles.play if "tagger" in call.body["model"] else models)(call)) as server,
+            JudgeServer(
+                lambda call: (roles.play if "tagger" in call.body["model"] else models)(call)
+            ) as server,
             HubServer() as hub,
         ):
             hub.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
-            hub.add("Enxin/MovieChat-1K-test", {f"videos/{name}.mp4": clip(tmp_path, name) for name in ("8", "AWA-6")})
+            hub.add(
+                "Enxin/MovieChat-1K-test",
+                {f"videos/{name}.mp4": clip(tmp_path, name) for name in ("8", "AWA-6")},
+            )
             for name, value in {**hub.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}.items():
                 monkeypatch.setenv(name, value)
             yield server
@@ -234,8 +281,16 @@ class TestWork:
     def commands(self, served, tmp_path, score):
         """Name -> its words, and the folder that it fills."""
         out, rows, table = tmp_path / "out", tmp_path / "rows.jsonl", tmp_path / "table.jsonl"
-        rows.write_text("".join(f'{{"key": "mini{n}", "pred": "pred mini{n}"}}\n' for n in (1, 2, 6, 10)))
-        row = {"id": "k1", "video": "v", "question": "What boils?", "options": ["Tea", "Soup"], "answer": "B"}
+        rows.write_text(
+            "".join(f'{{"key": "mini{n}", "pred": "pred mini{n}"}}\n' for n in (1, 2, 6, 10))
+        )
+        row = {
+            "id": "k1",
+            "video": "v",
+            "question": "What boils?",
+            "options": ["Tea", "Soup"],
+            "answer": "B",
+        }
         table.write_text(json.dumps(row) + "\n")
         result = ("--output", tmp_path / "result", "--judge", "j", "--judge-url", served.url)
         score("curve", "--split", "mini", "--predictions", rows, *result)
@@ -252,7 +307,15 @@ class TestWork:
                 "--out",
                 out / "tags.jsonl",
             ),
-            "card": ("cards", "render", "rextime", "--data", discovery.get("rextime").folder / "mini", "--out", out),
+            "card": (
+                "cards",
+                "render",
+                "rextime",
+                "--data",
+                discovery.get("rextime").folder / "mini",
+                "--out",
+                out,
+            ),
             "page": ("review", "page", "rextime_mini", "--output", out / "page.html"),
             "profile": ("profile", "rextime_mini", "--output", out),
             "new": ("new", "kitchen", "--from", table, "--out", out),
@@ -260,8 +323,13 @@ class TestWork:
         }
 
     @pytest.mark.parametrize("name", ["errors", "tags", "card", "page", "profile", "new", "fetch"])
-    def test_what_is_left_is_whole_and_a_rerun_ends_the_same(self, name, commands, run, reelbench, tmp_path):
-        place, status = tmp_path / ("home/media" if name == "fetch" else "out"), tmp_path / "status.json"
+    def test_what_is_left_is_whole_and_a_rerun_ends_the_same(
+        self, name, commands, run, reelbench, tmp_path
+    ):
+        place, status = (
+            tmp_path / ("home/media" if name == "fetch" else "out"),
+            tmp_path / "status.json",
+        )
         words, replies = commands[name], tmp_path / "home" / "judge.sqlite"
         if name in {"errors", "tags", "fetch"}:
             words += ("--status-file", status)
@@ -284,8 +352,12 @@ class TestWork:
             ended = run(*words, at=at)[0]
             where = f"killed at change {at} of {changes}"
             for path, data in left().items():
-                if path.endswith(".json"):  # which of two transfers ends first is not the same each time
-                    assert json.loads(data).items() <= json.loads(whole[path]).items(), f"{path}, {where}"
+                if path.endswith(
+                    ".json"
+                ):  # which of two transfers ends first is not the same each time
+                    assert json.loads(data).items() <= json.loads(whole[path]).items(), (
+                        f"{path}, {where}"
+                    )
                 else:
                     assert whole[path].startswith(data), f"{path}, {where}"
             if status.exists():

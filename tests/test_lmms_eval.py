@@ -40,7 +40,13 @@ def check(results):
 def lmms_eval(*arguments, env=None, cwd=None):
     command = [Path(sys.executable).with_name("lmms-eval"), *map(str, arguments)]
     return subprocess.run(
-        command, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=1800, check=False
+        command,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
     )
 
 
@@ -50,7 +56,9 @@ def plant(folder, *names):
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("doc_to_text: !function planted.text\n")
-        path.with_name("planted.py").write_text(f"open({str(folder / 'ran')!r}, 'w').close()\ntext = str\n")
+        path.with_name("planted.py").write_text(
+            f"open({str(folder / 'ran')!r}, 'w').close()\ntext = str\n"
+        )
 
 
 def logged(output):
@@ -59,7 +67,9 @@ def logged(output):
 
 
 class TestTheCommand:
-    def test_a_real_vlm_decodes_real_clips_and_every_metric_ends_as_it_should(self, tiny_vlm, tmp_path):
+    def test_a_real_vlm_decodes_real_clips_and_every_metric_ends_as_it_should(
+        self, tiny_vlm, tmp_path
+    ):
         out = tmp_path / "out put"
         small = "device=cpu,device_map=cpu,max_num_frames=4,min_pixels=3136,max_pixels=12544"
         tasks = "moviecore_mini,rextime_mini,rextime_test_mini"
@@ -77,7 +87,11 @@ class TestTheCommand:
         submission = results.pop("rextime_test_mini")
         check(results)
         assert submission["submission,none"] is None
-        table = [line.split("|") for line in done.stdout.splitlines() if line.startswith("|moviecore_mini")]
+        table = [
+            line.split("|")
+            for line in done.stdout.splitlines()
+            if line.startswith("|moviecore_mini")
+        ]
         shown = {row[4].strip(): row[6].strip() for row in table}
         assert shown["average"] == "N/A"
         assert shown["meteor"] != "N/A"
@@ -90,18 +104,28 @@ class TestTheCommand:
     def test_run_fails_when_lmms_eval_failed(self, reelbench, tmp_path):
         # lmms-eval itself exits with 0 where a model can't be set up.
         model = ("--model", "reelbench_baseline", "--model_args", "answer=none")
-        done = reelbench("run", "--", "--tasks", "rextime_mini", *model, "--output_path", tmp_path, timeout=1800)
+        done = reelbench(
+            "run", "--", "--tasks", "rextime_mini", *model, "--output_path", tmp_path, timeout=1800
+        )
         assert done.returncode == 1
-        assert done.stderr.strip().splitlines()[-1].startswith("reelbench: lmms-eval ended without results")
+        assert (
+            done.stderr.strip()
+            .splitlines()[-1]
+            .startswith("reelbench: lmms-eval ended without results")
+        )
 
     def test_a_task_that_nobody_has_ends_run_before_lmms_eval_starts(self, reelbench, tmp_path):
-        done = reelbench("run", "--", "--tasks", "no_such_task", "--model", "dummy", "--output_path", tmp_path)
+        done = reelbench(
+            "run", "--", "--tasks", "no_such_task", "--model", "dummy", "--output_path", tmp_path
+        )
         assert done.returncode == 2
         assert done.stderr.startswith(
             "reelbench: --tasks no_such_task: neither Reelbench nor lmms-eval has such a task"
         )
 
-    def test_run_fails_where_every_request_failed_and_says_what_the_server_said(self, monkeypatch, tmp_path):
+    def test_run_fails_where_every_request_failed_and_says_what_the_server_said(
+        self, monkeypatch, tmp_path
+    ):
         def script(call):
             return Answer("A") if call.path.startswith("/v1/") else Answer(status=404)
 
@@ -113,7 +137,9 @@ class TestTheCommand:
                 "--model", "openai", "--model_args", f"model=m,base_url={url},max_retries=1",
                 "--output_path", tmp_path, status=1,
             )  # fmt: skip
-        assert last.startswith("rextime: 2 of 2 answers are missing: the model failed: Error code: 404")
+        assert last.startswith(
+            "rextime: 2 of 2 answers are missing: the model failed: Error code: 404"
+        )
         assert "scripted 404" in last
         assert last.endswith(f"{url} has no path, and most servers have /v1: add it to base_url")
 
@@ -124,7 +150,9 @@ class TestTheCommand:
             "--model_args", "kind=whole_video", "--limit", "6", "--output_path", tmp_path, timeout=1800,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        printed = [document["benchmark"] for document in json.loads(done.stdout)]  # and nothing else
+        printed = [
+            document["benchmark"] for document in json.loads(done.stdout)
+        ]  # and nothing else
         assert sorted(printed) == ["moviecore", "rextime"]
         (path,) = tmp_path.rglob("reelbench/rextime_mini/result.json")
         result = json.loads(path.read_text(encoding="utf-8"))
@@ -150,7 +178,11 @@ def evaluate():
             managers[model] = TaskManager(model_name=model)
         with contextlib.redirect_stdout(io.StringIO()):
             return simple_evaluate(
-                model=model, model_args=model_args, tasks=tasks, task_manager=managers[model], **options
+                model=model,
+                model_args=model_args,
+                tasks=tasks,
+                task_manager=managers[model],
+                **options,
             )
 
     return run
@@ -165,7 +197,9 @@ class TestFromPython:
         assert done["results"]["rextime_mini"]["accuracy,none"] == pytest.approx(right)
         assert done["results"]["rextime_mini"]["miou,none"] == 0
 
-    def test_a_model_behind_a_server_is_sent_real_frames_and_the_question(self, evaluate, monkeypatch):
+    def test_a_model_behind_a_server_is_sent_real_frames_and_the_question(
+        self, evaluate, monkeypatch
+    ):
         monkeypatch.setenv("OPENAI_API_KEY", "x")
         # Frames of a video that lmms-eval 0.7.3 reads itself may reach the server mixed up (FOOTGUNS); ours can't.
         monkeypatch.setenv("REELBENCH_FRAMES", "uniform:4")
@@ -190,7 +224,10 @@ class TestFromPython:
     @pytest.mark.parametrize("simple", [False, True], ids=["chat", "simple"])
     def test_the_baseline_is_a_floor_for_both_kinds_of_model(self, kind, simple, evaluate):
         done = evaluate(
-            "reelbench_baseline", f"kind={kind},seed=1", ["moviecore_mini", "rextime_mini"], force_simple=simple
+            "reelbench_baseline",
+            f"kind={kind},seed=1",
+            ["moviecore_mini", "rextime_mini"],
+            force_simple=simple,
         )
         check(done["results"])
         rextime = done["results"]["rextime_mini"]
@@ -202,7 +239,9 @@ class TestFromPython:
 
     def test_a_seed_repeats_and_another_differs(self, evaluate):
         def answers(seed):
-            done = evaluate("reelbench_baseline", f"kind=random,seed={seed}", ["rextime_mini"], log_samples=True)
+            done = evaluate(
+                "reelbench_baseline", f"kind=random,seed={seed}", ["rextime_mini"], log_samples=True
+            )
             return [sample["filtered_resps"] for sample in done["samples"]["rextime_mini"]]
 
         assert answers(1) == answers(1) != answers(2)
@@ -214,7 +253,14 @@ class TestTheIndex:
         import lmms_eval.models  # noqa: F401 - loads the entry points of models, as each run does first
 
     @pytest.mark.parametrize(
-        "broken", ["- a\n- list\n", "", "task: [a, b]\n", "task: x\n  bad: [indent", "task: !function no.such.thing\n"]
+        "broken",
+        [
+            "- a\n- list\n",
+            "",
+            "task: [a, b]\n",
+            "task: x\n  bad: [indent",
+            "task: !function no.such.thing\n",
+        ],
     )
     def test_a_broken_yaml_of_ours_never_breaks_it(self, broken, tmp_path, monkeypatch):
         import shutil
@@ -229,9 +275,13 @@ class TestTheIndex:
         (ours / "broken.yaml").write_text(broken, encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
         known = discovery.registry()
-        packages = tuple(ours.name if name.endswith(".rextime") else name for name in known.packages)
+        packages = tuple(
+            ours.name if name.endswith(".rextime") else name for name in known.packages
+        )
         monkeypatch.setattr(discovery, "registry", lambda: replace(known, packages=packages))
-        whole = broken.startswith("-")  # lmms-eval's own thousand tasks take seconds to index: once is enough
+        whole = broken.startswith(
+            "-"
+        )  # lmms-eval's own thousand tasks take seconds to index: once is enough
         manager = TaskManager(include_defaults=whole)
         assert "moviecore_mini" in manager.all_tasks
         assert ("mmmu_val" in manager.all_tasks) == whole
@@ -240,7 +290,9 @@ class TestTheIndex:
         from lmms_eval.tasks import TaskManager
 
         manager = TaskManager()
-        tags = {name: set(manager.task_index[name]["task"]) for name in ("reelbench", "reelbench_mini")}
+        tags = {
+            name: set(manager.task_index[name]["task"]) for name in ("reelbench", "reelbench_mini")
+        }
         assert {"moviecore", "rextime", "rextime_test"} <= tags["reelbench"]
         assert {"moviecore_mini", "rextime_mini", "rextime_test_mini"} <= tags["reelbench_mini"]
         assert not {name for name in tags["reelbench"] if name.startswith("dramaqa")}

@@ -28,28 +28,42 @@ def tiny_llm(tiny_vlm, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiny-llm")
     words = AutoTokenizer.from_pretrained(tiny_vlm)
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "max_position_embeddings": 1 << 13}
+    sizes = {
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "max_position_embeddings": 1 << 13,
+    }
     heads = {"num_attention_heads": 4, "num_key_value_heads": 2}
     config = Qwen2Config(vocab_size=len(words), eos_token_id=words.eos_token_id, **sizes, **heads)
     Qwen2ForCausalLM(config).save_pretrained(folder)
     words.save_pretrained(folder)
     stated = folder / "tokenizer_config.json"
     # The VLM's, which would have the server look for pictures' preprocessing.
-    stated.write_text(json.dumps({k: v for k, v in json.loads(stated.read_text()).items() if k != "processor_class"}))
+    stated.write_text(
+        json.dumps(
+            {k: v for k, v in json.loads(stated.read_text()).items() if k != "processor_class"}
+        )
+    )
     return folder
 
 
 @pytest.fixture(scope="module")
 def server(tiny_llm, tmp_path_factory):
     """The URL of the server, once it answers."""
-    pytest.importorskip("fastapi", reason="transformers serve needs fastapi and uvicorn: pip install fastapi uvicorn")
+    pytest.importorskip(
+        "fastapi",
+        reason="transformers serve needs fastapi and uvicorn: pip install fastapi uvicorn",
+    )
     pytest.importorskip("uvicorn")
     said = tmp_path_factory.mktemp("serve") / "said.txt"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     command = [BIN / "transformers", "serve", tiny_llm, "--host", "127.0.0.1", "--port", str(port)]
     with said.open("w") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=file, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+        process = subprocess.Popen(
+            command, stdout=file, stderr=file, env={**os.environ, "HF_HUB_OFFLINE": "1"}
+        )
     try:
         for _ in range(WAIT):
             assert process.poll() is None, said.read_text()
@@ -79,11 +93,22 @@ def test_a_judge_behind_transformers_serve(server, tiny_llm, reelbench, tmp_path
         "--output",
         tmp_path / "out",
     ]
-    command += ["--judge", tiny_llm, "--judge-url", server, "--judge-timeout", "300", "--judge-concurrency", "1"]
+    command += [
+        "--judge",
+        tiny_llm,
+        "--judge-url",
+        server,
+        "--judge-timeout",
+        "300",
+        "--judge-concurrency",
+        "1",
+    ]
     command += ["--judge-extra", '{"max_tokens": 8}', "--json"]
     done = reelbench(*command, timeout=WAIT)
     result = json.loads((tmp_path / "out" / "result.json").read_text())
-    samples = [json.loads(line) for line in (tmp_path / "out" / "samples.jsonl").read_text().splitlines()]
+    samples = [
+        json.loads(line) for line in (tmp_path / "out" / "samples.jsonl").read_text().splitlines()
+    ]
     judged = [sample for sample in samples if sample["judge_replies"]]
     assert len(judged) == 2, done.stderr
     replies = [reply for sample in judged for reply in sample["judge_replies"]]

@@ -35,7 +35,9 @@ def test_replies_that_0_1_0_paid_for_are_not_paid_for_again(name, score, reelben
 def test_the_same_answers_score_the_same(name, score):
     document = score(name, "--predictions", PREDICTIONS[name], "--split", "mini")
     old = json.loads((OLD / "results" / name / "result.json").read_text())
-    unjudged = {metric for metric, value in document["metrics"].items() if value["value"] is not None}
+    unjudged = {
+        metric for metric, value in document["metrics"].items() if value["value"] is not None
+    }
     assert unjudged or name == "curve"
     assert {m: v for m, v in _values(document["metrics"]).items() if m in unjudged} == {
         m: v for m, v in _values(old["metrics"]).items() if m in unjudged
@@ -83,4 +85,7 @@ def test_a_store_of_0_1_0_holds_and_builds(reelbench, tmp_path):
 
 
 def _values(metrics):
-    return {name: value["value"] if isinstance(value, dict) else value for name, value in metrics.items()}
+    return {
+        name: value["value"] if isinstance(value, dict) else value
+        for name, value in metrics.items()
+    }

@@ -58,11 +58,14 @@ def plain_forward(model, inputs, continuation):
     whole = dict(inputs) | {"input_ids": torch.cat([inputs["input_ids"], more], dim=1)}
     whole["attention_mask"] = torch.ones_like(whole["input_ids"])
     if "mm_token_type_ids" in inputs:  # Qwen's: what is said is text
-        whole["mm_token_type_ids"] = torch.cat([inputs["mm_token_type_ids"], torch.zeros_like(more)], dim=1)
+        whole["mm_token_type_ids"] = torch.cat(
+            [inputs["mm_token_type_ids"], torch.zeros_like(more)], dim=1
+        )
     with torch.no_grad():
         logits = model(**whole).logits[0].float()
     return sum(
-        float(torch.log_softmax(logits[length + place - 1], dim=-1)[token]) for place, token in enumerate(continuation)
+        float(torch.log_softmax(logits[length + place - 1], dim=-1)[token])
+        for place, token in enumerate(continuation)
     )
 
 
@@ -79,7 +82,9 @@ def test_scores_are_those_of_a_plain_forward(adapter, asked, norm, monkeypatch):
         start, end = row["span"]
         sentences = [f"From {start:g} to {end:g}, {option}." for option in row["options"]]
         # The prompts are asked in an order of the adapter's own: the question is known by its sentences.
-        used, inputs, tokens = next(call for call in asked if len(call[2]) == 4 and spelled(call, model) == sentences)
+        used, inputs, tokens = next(
+            call for call in asked if len(call[2]) == 4 and spelled(call, model) == sentences
+        )
         sums = [plain_forward(used, inputs, ids) for ids in tokens]
         # Rounding: of bfloat16 some 0.8 % of a log-probability of about 6, for each token.
         exact = next(used.parameters()).dtype == torch.float32
@@ -90,9 +95,14 @@ def test_scores_are_those_of_a_plain_forward(adapter, asked, norm, monkeypatch):
         ):
             assert score["sentence"]["sum"] == pytest.approx(total, abs=allowed)
             assert score["sentence"]["tokens"] == len(ids)
-            assert (score["sentence"]["characters"], score["option"]["characters"]) == (len(sentence), len(option))
+            assert (score["sentence"]["characters"], score["option"]["characters"]) == (
+                len(sentence),
+                len(option),
+            )
         weights = [1 if norm == "sum" else score["sentence"]["tokens"] for score in kept]
-        values = [score["sentence"]["sum"] / weight for score, weight in zip(kept, weights, strict=True)]
+        values = [
+            score["sentence"]["sum"] / weight for score, weight in zip(kept, weights, strict=True)
+        ]
         assert sample["parsed"] == {"answer": "ABCD"[values.index(max(values))]}
         assert sample["prediction"] is None
         assert sample["scores"] == {"correct": float(sample["parsed"]["answer"] == row["answer"])}
@@ -105,7 +115,9 @@ def spelled(call, model):
     from transformers import AutoTokenizer
 
     used, _, tokens = call
-    tokenizer = AutoTokenizer.from_pretrained(used.config._name_or_path, trust_remote_code=model == "huggingface")
+    tokenizer = AutoTokenizer.from_pretrained(
+        used.config._name_or_path, trust_remote_code=model == "huggingface"
+    )
     return [tokenizer.decode(ids, clean_up_tokenization_spaces=False) for ids in tokens]
 
 
@@ -123,7 +135,10 @@ def test_a_model_that_can_not_go_on_from_a_prompt_is_asked_by_whole_forwards(tmp
         return whole(**inputs)
 
     model.forward = forgets
-    inputs = {"input_ids": torch.tensor([[5, 6, 7, 8]]), "attention_mask": torch.ones(1, 4, dtype=torch.long)}
+    inputs = {
+        "input_ids": torch.tensor([[5, 6, 7, 8]]),
+        "attention_mask": torch.ones(1, 4, dtype=torch.long),
+    }
     tokens = [[9, 10, 11], [12, 13]]
     expected = [plain_forward(model, inputs, ids) for ids in tokens]
     for _ in range(2):
@@ -185,7 +200,10 @@ def test_a_template_that_changes_the_prompt_is_refused(server):
         return vllm.reply(call)
 
     server.script(thinks)
-    with pytest.raises(ReelbenchError, match="its chat template writes the prompt otherwise where an answer follows"):
+    with pytest.raises(
+        ReelbenchError,
+        match="its chat template writes the prompt otherwise where an answer follows",
+    ):
         evaluate("openai", model_at(server), TASK)
 
 
@@ -195,12 +213,18 @@ def test_a_question_that_the_server_failed_on_is_unscored(server):
     def fails(call):
         told = json.dumps(call.body["messages"])
         return (
-            Answer(status=500) if "prompt_logprobs" in call.body and rows[1]["options"][3] in told else vllm.reply(call)
+            Answer(status=500)
+            if "prompt_logprobs" in call.body and rows[1]["options"][3] in told
+            else vllm.reply(call)
         )
 
     server.script(fails)
     first, second = samples(evaluate("openai", model_at(server), TASK))
-    assert (first["state"], second["state"], second["reason"]) == ("scored", "unscored", "model_failed")
+    assert (first["state"], second["state"], second["reason"]) == (
+        "scored",
+        "unscored",
+        "model_failed",
+    )
     assert "option_scores" not in second
 
 
@@ -218,17 +242,40 @@ def test_an_adapter_without_option_scores_says_so(model, server, monkeypatch):
 
 def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tmp_path):
     invoke = partial(lmms_runs.run_here, monkeypatch)
-    words = ["--tasks", TASK, "--model", "openai", "--model_args", model_at(server), "--log_samples"]
-    invoke("run", "--answering", "options:norm=chars", "--", *words, "--output_path", tmp_path / "run")
+    words = [
+        "--tasks",
+        TASK,
+        "--model",
+        "openai",
+        "--model_args",
+        model_at(server),
+        "--log_samples",
+    ]
+    invoke(
+        "run", "--answering", "options:norm=chars", "--", *words, "--output_path", tmp_path / "run"
+    )
     lmms_runs.command(monkeypatch, [*words, "--output_path", tmp_path / "bare"], {})
     asked = len(server.calls)
     rows = {row["id"]: row for row in reelbench.load(TASK)}
     for variant in ("mean", "sum", "chars"):
         folder = tmp_path / variant
-        invoke("score", "--run", tmp_path / "bare", "--answering", f"options:norm={variant}", "--output", folder)
+        invoke(
+            "score",
+            "--run",
+            tmp_path / "bare",
+            "--answering",
+            f"options:norm={variant}",
+            "--output",
+            folder,
+        )
         result = json.loads((folder / TASK / "result.json").read_text())
-        assert result["settings"]["answering"] == f"options:norm={variant},over=sentence,span=predicted"
-        lines = [json.loads(line) for line in (folder / TASK / "samples.jsonl").read_text().splitlines()]
+        assert (
+            result["settings"]["answering"]
+            == f"options:norm={variant},over=sentence,span=predicted"
+        )
+        lines = [
+            json.loads(line) for line in (folder / TASK / "samples.jsonl").read_text().splitlines()
+        ]
         right = []
         for line in lines:
             row = rows[line["id"]]
@@ -237,7 +284,9 @@ def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tm
             values = [weighed(sentence)[0] / per(sentence) for sentence in sentences]
             assert line["parsed"]["answer"] == "ABCD"[values.index(max(values))]
             right.append(line["parsed"]["answer"] == row["answer"])
-        assert result["metrics"]["accuracy"]["value"] == pytest.approx(100 * math.fsum(right) / len(right))
+        assert result["metrics"]["accuracy"]["value"] == pytest.approx(
+            100 * math.fsum(right) / len(right)
+        )
         [added] = store.add(folder / TASK, tmp_path / "store")
         assert added.outcome == "added", added.why
     assert len(server.calls) == asked
@@ -266,9 +315,21 @@ def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tm
 
 def test_a_task_that_writes_its_answers_is_not_answered_by_options(monkeypatch, server):
     invoke = partial(lmms_runs.run_here, monkeypatch)
-    out = invoke("run", "--answering", "options", "--", "--tasks", "rextime_mini", "--model", "openai", status=2)
+    out = invoke(
+        "run",
+        "--answering",
+        "options",
+        "--",
+        "--tasks",
+        "rextime_mini",
+        "--model",
+        "openai",
+        status=2,
+    )
     assert "rextime_mini: its answers are written" in out
-    out = invoke("run", "--candidates", "beam:5", "--", "--tasks", TASK, "--model", "openai", status=2)
+    out = invoke(
+        "run", "--candidates", "beam:5", "--", "--tasks", TASK, "--model", "openai", status=2
+    )
     assert "its options are scored and nothing is written" in out
     monkeypatch.setenv("REELBENCH_ANSWERING", "options")
     with pytest.raises(Exception, match="rextime_mini: its answers are written"):

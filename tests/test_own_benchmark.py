@@ -12,15 +12,31 @@ from tests.servers.judge import Answer, JudgeServer
 OPTIONS = ["a cup", "a tin", "a jar"]
 FILES = {
     "choice": [
-        {"qid": n, "clip": f"shelf{n % 2}.mp4", "q": f"What is on {n}?", "choices": OPTIONS, "gold": OPTIONS[n % 3]}
+        {
+            "qid": n,
+            "clip": f"shelf{n % 2}.mp4",
+            "q": f"What is on {n}?",
+            "choices": OPTIONS,
+            "gold": OPTIONS[n % 3],
+        }
         for n in range(6)
     ],
     "span": [
-        {"nr": n, "video_name": f"shelf{n % 2}", "sentence": f"hand {n} takes it", "moment": [[n / 2, n / 2 + 2]]}
+        {
+            "nr": n,
+            "video_name": f"shelf{n % 2}",
+            "sentence": f"hand {n} takes it",
+            "moment": [[n / 2, n / 2 + 2]],
+        }
         for n in range(4)
     ],
     "open": [
-        {"key": f"k{n}", "film": f"shelf{n % 2}.mp4", "ask": f"Why is {n} empty?", "ref": "Somebody took it all away."}
+        {
+            "key": f"k{n}",
+            "film": f"shelf{n % 2}.mp4",
+            "ask": f"Why is {n} empty?",
+            "ref": "Somebody took it all away.",
+        }
         for n in range(3)
     ],
 }
@@ -28,7 +44,10 @@ FILES = {
 IOUS = (0.6, 1, 0.6, 1 / 3)
 SCORED = {
     "choice": ("B", {"accuracy": 100 / 3}),
-    "span": ("from 0.5 to 2.5 seconds", {"miou": 25 * sum(IOUS), "recall_at_0.3": 100, "recall_at_0.7": 25}),
+    "span": (
+        "from 0.5 to 2.5 seconds",
+        {"miou": 25 * sum(IOUS), "recall_at_0.3": 100, "recall_at_0.7": 25},
+    ),
     "open": ("It was stolen.", {"score": 50}),
 }
 
@@ -59,7 +78,16 @@ def test_a_file_of_questions_goes_all_the_way(kind, made, reelbench, tmp_path):
     checked = reelbench("check", "shelves", cwd=tmp_path)
     assert (checked.returncode, checked.stderr) == (0, "")
     with JudgeServer(answers) as server:
-        where = ("--llm", kind, "--llm-url", server.url, "--frames", "uniform:2", "--output", tmp_path / "out")
+        where = (
+            "--llm",
+            kind,
+            "--llm-url",
+            server.url,
+            "--frames",
+            "uniform:2",
+            "--output",
+            tmp_path / "out",
+        )
         judge = ("--judge", "judge", "--judge-url", server.url) if kind == "open" else ()
         done = reelbench("ask", folder, *where, *judge, "--json")
     assert done.returncode == 0, done.stderr
@@ -85,7 +113,9 @@ def test_a_file_of_questions_goes_all_the_way(kind, made, reelbench, tmp_path):
     ):
         done = reelbench(*command)
         assert done.returncode == 0, (command, done.stderr)
-    built = reelbench("leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", "--json")
+    built = reelbench(
+        "leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", "--json"
+    )
     assert json.loads(built.stdout)["runs"] == 1
     card = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
     assert re.search(rf"\| `test` \|.*\b{len(FILES[kind])}\b", card)
@@ -108,7 +138,15 @@ def pairs(folder, films):
     rows = [
         {**shared, "n": 1, "asks": "mc", "q": "Which?", "o": ["a cup", "a tin"], "a": "a cup"},
         {**shared, "n": 2, "asks": "words", "q": "Twelve tins", "o": [], "a": "twelve tins."},
-        {**shared, "n": 3, "asks": "mc", "q": "Which?", "o": ["a cup", "a tin"], "a": "a tin", "pair": 2},
+        {
+            **shared,
+            "n": 3,
+            "asks": "mc",
+            "q": "Which?",
+            "o": ["a cup", "a tin"],
+            "a": "a tin",
+            "pair": 2,
+        },
         {
             **shared,
             "n": 4,
@@ -121,7 +159,9 @@ def pairs(folder, films):
         },
     ]
     folder.mkdir()
-    (folder / "benchmark.yaml").write_text(PAIRS.replace("{video}", f"{films}/{{video}}"), encoding="utf-8")
+    (folder / "benchmark.yaml").write_text(
+        PAIRS.replace("{video}", f"{films}/{{video}}"), encoding="utf-8"
+    )
     (folder / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
     return folder
 
@@ -132,7 +172,9 @@ def test_run_takes_its_folder_and_lmms_eval_s_table_has_its_groups(made, reelben
     made("choice")
     folder = pairs(tmp_path / "pairs", "all")
     (folder / "other.yaml").write_text("doc_to_text: !function planted.text\n", encoding="utf-8")
-    (folder / "planted.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\ntext = str\n", encoding="utf-8")
+    (folder / "planted.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w').close()\ntext = str\n", encoding="utf-8"
+    )
     environ = {"REELBENCH_MEDIA": str(tmp_path / "clips")}
     words = ("--model", "reelbench_baseline", "--output_path", tmp_path / "out")
     run = ("run", "--frames", "uniform:2", "--json", "--", "--tasks", f"{folder}/", *words)
@@ -148,7 +190,9 @@ def test_run_takes_its_folder_and_lmms_eval_s_table_has_its_groups(made, reelben
     known = environ | {"REELBENCH_BENCHMARKS": str(folder)}
     again = reelbench("score", "--run", results.parent, "--json", cwd=tmp_path, env=known)
     assert again.returncode == 0, again.stderr
-    assert {name: metric["value"] for name, metric in json.loads(again.stdout)["metrics"].items()} == metrics
+    assert {
+        name: metric["value"] for name, metric in json.loads(again.stdout)["metrics"].items()
+    } == metrics
 
 
 @pytest.mark.lmms
@@ -163,13 +207,34 @@ def test_a_bare_lmms_eval_runs_it_beside_a_broken_one(made, tmp_path, tiny_vlm):
     broken.mkdir()
     (broken / "benchmark.yaml").write_text("id: broken\nkind: choice\n", encoding="utf-8")
     command = [
-        *(sys.executable, "-m", "lmms_eval", "--tasks", "shelves,pairs,rextime_mini", "--model", "qwen2_5_vl"),
-        *("--model_args", f"pretrained={tiny_vlm},device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544"),
-        *("--gen_kwargs", "max_new_tokens=4", "--limit", "2", "--log_samples", "--output_path", str(tmp_path / "out")),
+        *(
+            sys.executable,
+            "-m",
+            "lmms_eval",
+            "--tasks",
+            "shelves,pairs,rextime_mini",
+            "--model",
+            "qwen2_5_vl",
+        ),
+        *(
+            "--model_args",
+            f"pretrained={tiny_vlm},device=cpu,device_map=cpu,min_pixels=3136,max_pixels=12544",
+        ),
+        *(
+            "--gen_kwargs",
+            "max_new_tokens=4",
+            "--limit",
+            "2",
+            "--log_samples",
+            "--output_path",
+            str(tmp_path / "out"),
+        ),
     ]
     environ = {**os.environ, "REELBENCH_BENCHMARKS": str(tmp_path), "REELBENCH_FRAMES": "uniform:2"}
     environ["REELBENCH_MEDIA"] = str(tmp_path / "clips")
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        command, env=environ, capture_output=True, text=True, check=False, cwd=tmp_path
+    )
     (results,) = (tmp_path / "out").rglob("*_results.json")
     document = json.loads(results.read_text(encoding="utf-8"))["results"]
     assert document["shelves"]["accuracy,none"] is not None, done.stderr[-2000:]
@@ -177,7 +242,12 @@ def test_a_bare_lmms_eval_runs_it_beside_a_broken_one(made, tmp_path, tiny_vlm):
     assert done.stderr.count("is left out") == 1
     (logged,) = (tmp_path / "out").rglob("*_samples_pairs.jsonl")
     lines = map(json.loads, logged.read_text(encoding="utf-8").splitlines())
-    found = (value for line in lines for value in line.values() if isinstance(value, dict) and "sample" in value)
+    found = (
+        value
+        for line in lines
+        for value in line.values()
+        if isinstance(value, dict) and "sample" in value
+    )
     samples = [value["sample"] for value in found]
     assert {sample["id"] for sample in samples} == {"1", "2"}
     assert all(2 <= at <= 4 for sample in samples for at in sample["frame_timestamps"])
@@ -194,14 +264,17 @@ def test_check_shows_what_is_sent_where_and_what_is_read(made, reelbench, tmp_pa
     assert f"  | Look!\\x1b[2J {question}" in shown
     assert "`ask` sends it to https://***@models.example.org/v1, or" in shown
     assert all(
-        name in shown for name in ("benchmark.yaml", "ask.txt", "rows.jsonl", f"in {tmp_path / 'clips' / 'all'}")
+        name in shown
+        for name in ("benchmark.yaml", "ask.txt", "rows.jsonl", f"in {tmp_path / 'clips' / 'all'}")
     )
     told = json.loads(reelbench("check", folder, "--json").stdout)
     assert [asked["prompt"][:10] for asked in told["prompts"]] == ["Look!\x1b[2J "]
     assert {Path(video).name for video in told["videos"]} == {"shelf0.mp4", "shelf1.mp4"}
 
 
-def test_a_root_outside_of_the_folder_is_the_user_s_to_allow_once(made, reelbench, tmp_path, monkeypatch):
+def test_a_root_outside_of_the_folder_is_the_user_s_to_allow_once(
+    made, reelbench, tmp_path, monkeypatch
+):
     folder = made("choice")
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "another home"))
     file = folder / "benchmark.yaml"
@@ -220,9 +293,13 @@ def test_a_root_outside_of_the_folder_is_the_user_s_to_allow_once(made, reelbenc
 def test_a_folder_that_is_named_like_a_task_is_not_asked_in_its_place(made, reelbench, tmp_path):
     """In a stranger's folder: what is installed comes first, and the other is named by its path."""
     (tmp_path / "rextime_mini").symlink_to(made("open"))
-    done = reelbench("review", "page", "rextime_mini", "--output", tmp_path / "page.html", cwd=tmp_path)
+    done = reelbench(
+        "review", "page", "rextime_mini", "--output", tmp_path / "page.html", cwd=tmp_path
+    )
     assert "12 questions" in done.stdout + done.stderr
-    done = reelbench("review", "page", "./rextime_mini", "--output", tmp_path / "own.html", cwd=tmp_path)
+    done = reelbench(
+        "review", "page", "./rextime_mini", "--output", tmp_path / "own.html", cwd=tmp_path
+    )
     assert "3 questions" in done.stdout + done.stderr
 
 
@@ -230,7 +307,9 @@ def test_no_words_of_a_folder_act_on_the_terminal_that_shows_them(made, reelbenc
     folder = made("choice")
     text = (folder / "benchmark.yaml").read_text(encoding="utf-8")
     text = re.sub("(?m)^(title|summary|licence):.*\n", "", text)
-    evil = "".join(f'{key}: "\\e]0;pwn\\a\\e[2J\\u202e {key}"\n' for key in ("title", "summary", "licence"))
+    evil = "".join(
+        f'{key}: "\\e]0;pwn\\a\\e[2J\\u202e {key}"\n' for key in ("title", "summary", "licence")
+    )
     (folder / "benchmark.yaml").write_text(text + evil, encoding="utf-8")
     for words in (["info", folder], ["list"], ["check", folder], ["info", folder, "--json"]):
         done = reelbench(*words, env={"REELBENCH_BENCHMARKS": str(folder)})
@@ -239,16 +318,33 @@ def test_no_words_of_a_folder_act_on_the_terminal_that_shows_them(made, reelbenc
         assert not set("\x1b\a\u202e") & set(done.stdout + done.stderr)
 
 
-def test_check_shows_a_question_of_each_prompt_and_the_subtitles_beside_the_videos(made, reelbench, tmp_path):
+def test_check_shows_a_question_of_each_prompt_and_the_subtitles_beside_the_videos(
+    made, reelbench, tmp_path
+):
     folder = made("choice")
-    text = (folder / "benchmark.yaml").read_text(encoding="utf-8").replace("languages: [en]", "languages: [en, de]")
-    text = text.replace("columns:  # ours: theirs\n", "prompt: ask.json\ncolumns:\n  language: tongue\n")
+    text = (
+        (folder / "benchmark.yaml")
+        .read_text(encoding="utf-8")
+        .replace("languages: [en]", "languages: [en, de]")
+    )
+    text = text.replace(
+        "columns:  # ours: theirs\n", "prompt: ask.json\ncolumns:\n  language: tongue\n"
+    )
     (folder / "benchmark.yaml").write_text(text, encoding="utf-8")
-    lines = [json.loads(line) for line in (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     tongues = ["en", "de", *["fr"] * len(lines)]  # of which the last has no prompt of its own
     lines = [line | {"tongue": tongue} for line, tongue in zip(lines, tongues, strict=False)]
-    (folder / "rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    asked = {"en": "In English: {question}", "de": "Auf Deutsch: {question}", "xx": "Nobody's: {question}"}
+    (folder / "rows.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+    )
+    asked = {
+        "en": "In English: {question}",
+        "de": "Auf Deutsch: {question}",
+        "xx": "Nobody's: {question}",
+    }
     (folder / "ask.json").write_text(json.dumps(asked), encoding="utf-8")
     said = tmp_path / "clips" / "all" / "shelf0.srt"
     said.write_text("1\n00:00:00,000 --> 00:00:01,000\nHm.\n", encoding="utf-8")
@@ -258,4 +354,8 @@ def test_check_shows_a_question_of_each_prompt_and_the_subtitles_beside_the_vide
     assert "a question as it is sent, for the first row in de that is asked otherwise:" in shown
     told = json.loads(reelbench("check", folder, "--json").stdout)
     assert [one["language"] for one in told["prompts"]] == ["en", "de"]
-    assert {Path(video).name for video in told["videos"]} == {"shelf0.mp4", "shelf1.mp4", "shelf0.srt"}
+    assert {Path(video).name for video in told["videos"]} == {
+        "shelf0.mp4",
+        "shelf1.mp4",
+        "shelf0.srt",
+    }

@@ -39,8 +39,12 @@ def wheel(built):
 def test_the_wheel_holds_every_module_and_data_file(wheel):
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
-    paths = {path for top in (PACKAGE, *(PACKAGE / room for room in ROOMS)) for path in top.rglob("*")}
-    wanted = {path for path in paths if path.suffix in DATA | {".py"} and "__pycache__" not in path.parts}
+    paths = {
+        path for top in (PACKAGE, *(PACKAGE / room for room in ROOMS)) for path in top.rglob("*")
+    }
+    wanted = {
+        path for path in paths if path.suffix in DATA | {".py"} and "__pycache__" not in path.parts
+    }
     assert inside == {path.relative_to(ROOT).as_posix() for path in wanted if path.is_file()}
 
 
@@ -74,11 +78,13 @@ def test_the_sdist_holds_the_whole_checkout_so_that_it_can_be_tested(built):
     (path,) = built.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
-        "\n"
-    )
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
     there = {name for name in tracked if (ROOT / name).is_file()}
-    assert {f"reelbench/{name}" if name.partition("/")[0] in ROOMS else name for name in there} <= inside
+    assert {
+        f"reelbench/{name}" if name.partition("/")[0] in ROOMS else name for name in there
+    } <= inside
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
@@ -90,7 +96,9 @@ def test_the_repository_names_no_machine_and_no_registry_host():
         text=True,
         check=True,
     ).stdout.split("\n")
-    forbidden = re.compile(r"/work/(?:main|shared)|pythonhosted\.|\.pypi\.|deb\.debian\.|registry\.npmjs")
+    forbidden = re.compile(
+        r"/work/(?:main|shared)|pythonhosted\.|\.pypi\.|deb\.debian\.|registry\.npmjs"
+    )
     here = Path(__file__).relative_to(ROOT).as_posix()
     for name in files:
         path = ROOT / name

@@ -64,7 +64,10 @@ def server(expected):
         (
             (
                 row["question"],
-                *(f"({letter}) {text}" for letter, text in zip("ABCDE", row.get("options", ()), strict=False)),
+                *(
+                    f"({letter}) {text}"
+                    for letter, text in zip("ABCDE", row.get("options", ()), strict=False)
+                ),
             ),
             said[0],
         )
@@ -74,7 +77,11 @@ def server(expected):
 
     def reply(call):
         content = call.body["messages"][-1]["content"]
-        prompt = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+        prompt = (
+            content
+            if isinstance(content, str)
+            else "".join(part.get("text", "") for part in content)
+        )
         return Answer(next(text for parts, text in asked if all(part in prompt for part in parts)))
 
     with JudgeServer(reply) as running:
@@ -85,24 +92,42 @@ def scored(folder):
     """Each task's metrics and samples, from the files that scoring wrote."""
     found = {}
     for path in folder.rglob("result.json"):
-        samples = [json.loads(line) for line in path.with_name("samples.jsonl").read_text("utf-8").splitlines()]
+        samples = [
+            json.loads(line)
+            for line in path.with_name("samples.jsonl").read_text("utf-8").splitlines()
+        ]
         metrics = json.loads(path.read_text("utf-8"))["metrics"]
-        found[path.parent.name] = ({name: value["value"] for name, value in metrics.items()}, samples)
+        found[path.parent.name] = (
+            {name: value["value"] for name, value in metrics.items()},
+            samples,
+        )
     return found
 
 
-def test_a_reasoning_model_scores_the_same_every_way(server, expected, reelbench, tmp_path, monkeypatch):
+def test_a_reasoning_model_scores_the_same_every_way(
+    server, expected, reelbench, tmp_path, monkeypatch
+):
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     monkeypatch.setenv("REELBENCH_FRAMES", "none")
     model = ["--model", "openai", "--model_args", f"model=m,base_url={server.url},num_concurrent=4"]
     run = [*model, "--tasks", ",".join(TASKS)]
 
-    lmms_runs.run_here(monkeypatch, "run", "--frames", "none", "--", *run, "--output_path", tmp_path / "run")
+    lmms_runs.run_here(
+        monkeypatch, "run", "--frames", "none", "--", *run, "--output_path", tmp_path / "run"
+    )
     by_run = scored(tmp_path / "run")
     assert set(by_run) == set(TASKS)
 
-    command = [Path(sys.executable).with_name("lmms-eval"), *run, "--log_samples", "--output_path", tmp_path / "bare"]
-    bare = subprocess.run(command, env=os.environ, capture_output=True, text=True, timeout=1800, check=False)
+    command = [
+        Path(sys.executable).with_name("lmms-eval"),
+        *run,
+        "--log_samples",
+        "--output_path",
+        tmp_path / "bare",
+    ]
+    bare = subprocess.run(
+        command, env=os.environ, capture_output=True, text=True, timeout=1800, check=False
+    )
     assert bare.returncode == 0, bare.stderr
     done = reelbench("score", "--run", tmp_path / "bare", "--output", tmp_path / "bare-scores")
     assert done.returncode == 0, done.stderr
@@ -111,16 +136,23 @@ def test_a_reasoning_model_scores_the_same_every_way(server, expected, reelbench
     from lmms_eval.evaluator import simple_evaluate
 
     with contextlib.redirect_stdout(io.StringIO()):
-        by_python = simple_evaluate(model="openai", model_args=model[-1], tasks=list(TASKS), log_samples=True)
+        by_python = simple_evaluate(
+            model="openai", model_args=model[-1], tasks=list(TASKS), log_samples=True
+        )
 
     for task in TASKS:
         metrics, samples = by_run[task]
         assert by_bare[task][0] == metrics
         for name, value in metrics.items():
             if value is not None and f"{name},none" in by_python["results"][task]:
-                assert by_python["results"][task][f"{name},none"] == pytest.approx(value), (task, name)
+                assert by_python["results"][task][f"{name},none"] == pytest.approx(value), (
+                    task,
+                    name,
+                )
         # The server's usage, by lmms-eval's samples.
-        assert {json.dumps(sample["tokens"]) for sample in samples} == {'{"prompt": 100, "completion": 10}'}
+        assert {json.dumps(sample["tokens"]) for sample in samples} == {
+            '{"prompt": 100, "completion": 10}'
+        }
         for sample in samples:
             _, letter, span, text = expected[task, sample["id"]]
             assert "parse_failed" not in sample["flags"]
@@ -133,8 +165,11 @@ def test_a_reasoning_model_scores_the_same_every_way(server, expected, reelbench
                 assert sample["parsed"]["answer"] == letter
                 assert sample["parsed"].get("span", span) == span
         logged = [
-            next(v for v in s.values() if isinstance(v, dict) and "sample" in v) for s in by_python["samples"][task]
+            next(v for v in s.values() if isinstance(v, dict) and "sample" in v)
+            for s in by_python["samples"][task]
         ]
         for detail in logged:
             sample = detail["sample"]
-            assert sample["prediction"] == expected[task, sample["id"]][0]  # from Python the raw text stays
+            assert (
+                sample["prediction"] == expected[task, sample["id"]][0]
+            )  # from Python the raw text stays

@@ -42,13 +42,17 @@ def ranks_or_answers(call: Call) -> Answer:
 def fails_once(call: Call) -> Answer:
     """Judge, and let the job fail as if its node did, when it has asked a few questions."""
     if call.number == 10:
-        subprocess.Popen(["bash", "-c", "scontrol requeue $(squeue --noheader --format=%A --name=score)"])
+        subprocess.Popen(
+            ["bash", "-c", "scontrol requeue $(squeue --noheader --format=%A --name=score)"]
+        )
     return Answer('{"score": 3}', delay=0.5)
 
 
 def went_on(server: JudgeServer) -> None:
     """Slurm began the job again, and nothing was paid for twice but what was in flight then: two calls on two nodes."""
-    jobs = subprocess.run(["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True).stdout
+    jobs = subprocess.run(
+        ["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True
+    ).stdout
     (scoring,) = (job for job in jobs.splitlines() if "JobName=score " in job)
     assert " Restarts=1 " in scoring
     asked = Counter((call.system, call.user) for call in server.calls)
@@ -71,7 +75,12 @@ class Recipe:
 # The servers and models that are not here; a page that neither stands in this table nor says that it isn't run fails.
 RECIPES = {
     "your_model": Recipe(
-        ("out/hf/**/result.json", "out/served/**/result.json", "out/openai/**/result.json", "out/function/result.json"),
+        (
+            "out/hf/**/result.json",
+            "out/served/**/result.json",
+            "out/openai/**/result.json",
+            "out/function/result.json",
+        ),
         swaps={
             "Qwen/Qwen2.5-VL-7B-Instruct": f"{{vlm}},{SMALL}",
             "base_url=http://localhost:8000/v1": "base_url={server} --limit 2",
@@ -137,7 +146,10 @@ RECIPES = {
         marks=(pytest.mark.lmms,),
     ),
     "slurm": Recipe(
-        ("out/rextime_mini/reelbench/**/result.json", "out/moviecore_mini/reelbench/**/result.json"),
+        (
+            "out/rextime_mini/reelbench/**/result.json",
+            "out/moviecore_mini/reelbench/**/result.json",
+        ),
         script=fails_once,
         swaps={
             "export OPENAI_API_KEY=…": "export OPENAI_BASE_URL={server}",
@@ -177,7 +189,9 @@ def test_every_recipe_is_in_the_table_or_says_that_it_is_not_run():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param(name, marks=recipe.marks) for name, recipe in RECIPES.items()])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=recipe.marks) for name, recipe in RECIPES.items()]
+)
 def test_a_recipe_runs_as_it_stands(name, tmp_path, request, forks):
     recipe = RECIPES[name]
     here, programs = tmp_path / "here", tmp_path / "programs"
@@ -205,13 +219,19 @@ def test_a_recipe_runs_as_it_stands(name, tmp_path, request, forks):
         for name_of_ours in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
             env.pop(name_of_ours, None)
         printed = ""
-        for language, text in pieces(name, here, lambda text: swapped(text, {**recipe.swaps, **SERVER}, places)):
+        for language, text in pieces(
+            name, here, lambda text: swapped(text, {**recipe.swaps, **SERVER}, places)
+        ):
             if language == "bash":
                 printed = run(text, here, env)
             else:
                 lines = text.replace("localhost:8000", server.url[7:-3]).splitlines(keepends=True)
-                shown = "".join(MORE if line == "…\n" else re.escape(line).replace("…", ".*") for line in lines)
-                assert re.search(shown, printed), f"{name}: is not what was printed:\n{text}\nbut:\n{printed}"
+                shown = "".join(
+                    MORE if line == "…\n" else re.escape(line).replace("…", ".*") for line in lines
+                )
+                assert re.search(shown, printed), (
+                    f"{name}: is not what was printed:\n{text}\nbut:\n{printed}"
+                )
         recipe.holds(server)
     assert [pattern for pattern in recipe.leaves if not list(here.glob(pattern))] == []
 
@@ -219,7 +239,9 @@ def test_a_recipe_runs_as_it_stands(name, tmp_path, request, forks):
 def pieces(name: str, folder: Path, swap: Callable[[str], str]):
     """Yield a page's shell blocks and what they show; any other is first written to the file last named before it."""
     named, last = None, ""
-    for language, text, mentioned in PIECE.findall((ROOT / "docs" / "recipes" / f"{name}.md").read_text("utf-8")):
+    for language, text, mentioned in PIECE.findall(
+        (ROOT / "docs" / "recipes" / f"{name}.md").read_text("utf-8")
+    ):
         if mentioned:
             named = mentioned
             continue
@@ -229,7 +251,9 @@ def pieces(name: str, folder: Path, swap: Callable[[str], str]):
             assert last == "bash", f"{name}: a block of text that no command stands before"
             yield language, text
         else:
-            assert language in ("json", "python", "sh", "yaml"), f"{name}: a block of {language or 'nothing'}"
+            assert language in ("json", "python", "sh", "yaml"), (
+                f"{name}: a block of {language or 'nothing'}"
+            )
             assert named, f"{name}: a block that no file is named for"
             (folder / named).write_text(swap(text) if language == "sh" else text, encoding="utf-8")
             named = None
@@ -246,7 +270,13 @@ def run(command: str, folder: Path, env: dict[str, str]) -> str:
     """Run a block where the one before it left its variables, and return what it printed."""
     kept = folder.parent / "exported"
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", f"[ ! -f {kept} ] || . {kept}\n{command}\nexport -p > {kept}"],
+        [
+            "bash",
+            "-euo",
+            "pipefail",
+            "-c",
+            f"[ ! -f {kept} ] || . {kept}\n{command}\nexport -p > {kept}",
+        ],
         cwd=folder,
         env=env,
         stdout=subprocess.PIPE,

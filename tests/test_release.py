@@ -35,9 +35,17 @@ def test_what_agrees_may_be_published(tmp_path):
     ("tag", "changed", "line"),
     [
         ("v1.2.4", {}, "reelbench/__init__.py says 1.2.3, the tag v1.2.4"),
-        ("v1.2.3", {"CITATION.cff": "cff-version: 1.2.0\nversion: 1.2.2\n"}, "CITATION.cff says 1.2.2"),
+        (
+            "v1.2.3",
+            {"CITATION.cff": "cff-version: 1.2.0\nversion: 1.2.2\n"},
+            "CITATION.cff says 1.2.2",
+        ),
         ("v1.2.3", {"changes/+thing.new.md": "- A thing.\n"}, "changes/ still has +thing.new.md"),
-        ("v1.2.3", {"setup.cfg": "[metadata]\nname = x\nproject_urls =\n"}, "setup.cfg has no project_urls"),
+        (
+            "v1.2.3",
+            {"setup.cfg": "[metadata]\nname = x\nproject_urls =\n"},
+            "setup.cfg has no project_urls",
+        ),
     ],
 )
 def test_what_lacks_is_one_line(tmp_path, tag, changed, line):
@@ -57,4 +65,6 @@ def test_what_stands_in_changes_is_in_the_next_changelog():
     for path in fragments:
         lines = path.read_text(encoding="utf-8").splitlines()
         assert lines[0].startswith("- "), path.name
-        assert all(line in done.stdout for line in lines), f"{path.name}: name it +NAME.moves.md, .new.md or .mends.md"
+        assert all(line in done.stdout for line in lines), (
+            f"{path.name}: name it +NAME.moves.md, .new.md or .mends.md"
+        )

@@ -25,7 +25,11 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
 def completion(content=GOOD, finish="stop", **more):
-    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish} | more
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": content},
+        "finish_reason": finish,
+    } | more
     return json.dumps({"id": "1", "model": "m", "choices": [choice]}).encode()
 
 
@@ -37,7 +41,9 @@ NO_REPLY = {
     "a page": Answer(raw=b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"),
     "an error alone": Answer(raw=b'{"error": {"message": "upstream is down", "code": 502}}'),
     "an error and no choice": body(choices=[], error={"message": "upstream is down", "code": 502}),
-    "an error in a choice": Answer(raw=completion(None, "error", error={"message": "upstream is down"})),
+    "an error in a choice": Answer(
+        raw=completion(None, "error", error={"message": "upstream is down"})
+    ),
     "broken off by an error": Answer(raw=completion(GOOD, "error")),
     "aborted": Answer(raw=completion("", "abort")),
     "cut JSON": Answer(raw=completion()[:-9]),
@@ -48,11 +54,17 @@ NO_REPLY = {
     "a length too long": Answer(wire=HEAD + b"Content-Length: 9999\r\n\r\n" + completion()),
     "a length too short": Answer(wire=HEAD + b"Content-Length: 40\r\n\r\n" + completion()),
     "a cut chunk": Answer(wire=HEAD + b"Transfer-Encoding: chunked\r\n\r\nfff\r\n" + completion()),
-    "a long header": Answer(wire=HEAD + b"X-A: " + b"a" * 9000 + b"\r\nContent-Length: 2\r\n\r\n{}"),
-    "a bomb": Answer(raw=gzip.compress(b" " * (MAX_BYTES + 1)), headers={"Content-Encoding": "gzip"}),
+    "a long header": Answer(
+        wire=HEAD + b"X-A: " + b"a" * 9000 + b"\r\nContent-Length: 2\r\n\r\n{}"
+    ),
+    "a bomb": Answer(
+        raw=gzip.compress(b" " * (MAX_BYTES + 1)), headers={"Content-Encoding": "gzip"}
+    ),
     "a loop": Answer(status=307, headers={"Location": "/v1/chat/completions"}, raw=b""),
     "a list": Answer(raw=b"[]"),
-    "an event stream": Answer(raw=b'data: {"choices": [{"delta": {"content": "A"}}]}\n\ndata: [DONE]\n\n'),
+    "an event stream": Answer(
+        raw=b'data: {"choices": [{"delta": {"content": "A"}}]}\n\ndata: [DONE]\n\n'
+    ),
 }
 NO_TEXT = {
     "no choice": body(choices=[]),
@@ -62,7 +74,9 @@ NO_TEXT = {
     "a number": Answer(raw=completion(3)),
     "a list of images": Answer(raw=completion([{"type": "image_url", "image_url": {"url": "x"}}])),
     "a call": Answer(raw=completion(None, "tool_calls")),
-    "a refusal": Answer(raw=completion(None, message={"content": None, "refusal": "I can't help with that."})),
+    "a refusal": Answer(
+        raw=completion(None, message={"content": None, "refusal": "I can't help with that."})
+    ),
     "cut off": Answer(raw=completion("", "length")),
     "cut off by the context": Answer(raw=completion(None, "model_length")),
     "filtered": Answer(raw=completion("", "content_filter")),
@@ -91,7 +105,9 @@ def run(monkeypatch, capfd):
 @pytest.fixture
 def commands(tmp_path, score):
     """Name -> the words of a command that asks."""
-    rows, traced, videos, candidates = (tmp_path / f"{name}.jsonl" for name in ("rows", "traced", "videos", "cands"))
+    rows, traced, videos, candidates = (
+        tmp_path / f"{name}.jsonl" for name in ("rows", "traced", "videos", "cands")
+    )
     rows.write_text('{"id": "lantern_1", "prediction": "He left."}\n')
     traced.write_text('{"key": "mini1", "pred": "pred mini1"}\n')
     candidates.write_text('{"id": "7", "candidates": ["one", "another"]}\n')
@@ -123,13 +139,17 @@ def commands(tmp_path, score):
         for name in ("ask", "judge", ("ace", "discussion", "tags", "errors")[number % 4])
     ],
 )
-def test_nothing_comes_of_it_and_that_is_said(name, sent, *, commands, run, reelbench_home, tmp_path):
+def test_nothing_comes_of_it_and_that_is_said(
+    name, sent, *, commands, run, reelbench_home, tmp_path
+):
     out, option = tmp_path / "out" / "made", "--judge" if name == "judge" else "--llm"
     with JudgeServer(lambda _: (NO_REPLY | NO_TEXT)[sent]) as server:
         status, said = run(*commands[name], out, option, "m", f"{option}-url", server.url)
         assert server.calls
     assert (status, "Traceback" in said) == (1, False), said
-    lines = [line for line in said.splitlines() if " written to " not in line and "open /" not in line]
+    lines = [
+        line for line in said.splitlines() if " written to " not in line and "open /" not in line
+    ]
     assert len(lines) <= LINES, said
     assert sent in NO_TEXT or f"127.0.0.1:{server.port}" in said
     with closing(sqlite3.connect(reelbench_home / "judge.sqlite")) as kept:

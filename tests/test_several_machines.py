@@ -23,13 +23,27 @@ from tests.servers import diagnosis, ranker, roles
 from tests.servers.judge import Answer, JudgeServer
 
 QUESTIONS, CRITERIA, CONCURRENCY = 850, 5, 32
-OF_THE_RUN = {"date", "host", "calls", "cached", "cost_usd", "seconds", "command", "asked", "kept_from", "kept_to"}
+OF_THE_RUN = {
+    "date",
+    "host",
+    "calls",
+    "cached",
+    "cost_usd",
+    "seconds",
+    "command",
+    "asked",
+    "kept_from",
+    "kept_to",
+}
 """What results of one command may differ in."""
 
 
 def judged(call):
     """A score that depends on the question and the dimension alone."""
-    return Answer(json.dumps({"score": sha256(f"{call.system}{call.user}".encode()).digest()[0] % 6}), delay=0.2)
+    return Answer(
+        json.dumps({"score": sha256(f"{call.system}{call.user}".encode()).digest()[0] % 6}),
+        delay=0.2,
+    )
 
 
 @pytest.fixture
@@ -41,21 +55,42 @@ def scoring(tmp_path, postgres):
     }  # fmt: skip
     entries = {}
     for n, row in enumerate(rows.values()):
-        said = {"question": row["question"], "answer": row["answer"], "pred": f"I think {n}.", "classification": "A"}
+        said = {
+            "question": row["question"],
+            "answer": row["answer"],
+            "pred": f"I think {n}.",
+            "classification": "A",
+        }
         entries.setdefault(f"{row['video']}.mp4", []).append(said)
     (tmp_path / "rows.json").write_text(json.dumps(rows))
     (tmp_path / "predictions.json").write_text(json.dumps(entries))
     place, started = postgres.database(), []
 
     def start(machine, url, *more):
-        environ = os.environ | {"REELBENCH_HOME": str(tmp_path / f"home{machine}"), "REELBENCH_CACHE": place}
+        environ = os.environ | {
+            "REELBENCH_HOME": str(tmp_path / f"home{machine}"),
+            "REELBENCH_CACHE": place,
+        }
         command = [
-            *(Path(sys.executable).with_name("reelbench"), "score", "moviecore", "--no-overlap", "--quiet"),
-            *("--predictions", tmp_path / "predictions.json", "--references", tmp_path / "rows.json"),
+            *(
+                Path(sys.executable).with_name("reelbench"),
+                "score",
+                "moviecore",
+                "--no-overlap",
+                "--quiet",
+            ),
+            *(
+                "--predictions",
+                tmp_path / "predictions.json",
+                "--references",
+                tmp_path / "rows.json",
+            ),
             *("--judge", "judge-1", "--judge-url", url, "--judge-concurrency", str(CONCURRENCY)),
             *("--output", tmp_path / f"out{machine}", *more),
         ]
-        process = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
         started.append(process)
         return process
 
@@ -100,7 +135,9 @@ def test_four_machines_of_which_two_die_pay_each_call_once(scoring, postgres, tm
         asked = Counter((call.system, call.user) for call in server.calls)
     results = [tmp_path / f"out{number}" for number in (2, 3)]
     assert len(asked) == QUESTIONS * CRITERIA
-    assert sum(asked.values()) - len(asked) <= 2 * CONCURRENCY  # what was in flight at the two that were killed
+    assert (
+        sum(asked.values()) - len(asked) <= 2 * CONCURRENCY
+    )  # what was in flight at the two that were killed
     first, second = ((folder / "samples.jsonl").read_bytes() for folder in results)
     assert first == second
     documents = [json.loads((folder / "result.json").read_text()) for folder in results]
@@ -120,7 +157,9 @@ def test_machines_that_begin_later_take_their_share(scoring, tmp_path):
             _, said = machine.communicate(timeout=300)
             assert machine.returncode == 0, said
         assert len(server.calls) == QUESTIONS * CRITERIA
-    documents = [json.loads((tmp_path / f"out{number}" / "result.json").read_text()) for number in range(4)]
+    documents = [
+        json.loads((tmp_path / f"out{number}" / "result.json").read_text()) for number in range(4)
+    ]
     assert all(plain(document) == plain(documents[0]) for document in documents)
     assert min(document["judge"]["calls"] for document in documents) > 100
 
@@ -150,12 +189,23 @@ def of_ace(tmp_path):
     rows = [{"id": f"q{n}", "candidates": [f"Answer {i} to {n} is worth {(n + i) % 4}" for i in range(4)]}
             for n in range(40)]  # fmt: skip
     written(tmp_path / "candidates.jsonl", rows)
-    words = ["ace", "--candidates", tmp_path / "candidates.jsonl", "--llm", "ranker", "--output", "OUT"]
+    words = [
+        "ace",
+        "--candidates",
+        tmp_path / "candidates.jsonl",
+        "--llm",
+        "ranker",
+        "--output",
+        "OUT",
+    ]
     return ranker.play, words, "--llm"
 
 
 def of_discussion(tmp_path):
-    rows = [{"video": f"v{n}", "context": [f"A keeper lights lamp {n}, {i}." for i in range(8)]} for n in range(12)]
+    rows = [
+        {"video": f"v{n}", "context": [f"A keeper lights lamp {n}, {i}." for i in range(8)]}
+        for n in range(12)
+    ]
     written(tmp_path / "videos.jsonl", rows)
     words = ["make", "discussion", "--videos", tmp_path / "videos.jsonl", "--out", "OUT"]
     words += [word for role in (*roles.DISCUSSION, "judge") for word in ("--llm", f"{role}={role}")]
@@ -176,18 +226,35 @@ def of_ask(tmp_path):
     def answers(call):
         return Answer("AB"[sha256(roles.text_of(call).encode()).digest()[0] % 2])
 
-    return answers, ["ask", folder, "--frames", "none", "--llm", "m", "--no-recheck", "--output", "OUT"], "--llm"
+    return (
+        answers,
+        ["ask", folder, "--frames", "none", "--llm", "m", "--no-recheck", "--output", "OUT"],
+        "--llm",
+    )
 
 
 def of_errors(tmp_path):
     with JudgeServer(lambda _: Answer("0")) as server:
         keys = [row["id"] for row in reelbench.load("curve_mini")]
         written(tmp_path / "answers.jsonl", [{"key": key, "pred": f"pred {key}"} for key in keys])
-        given, options = Inputs(tmp_path / "answers.jsonl"), Options(judge=JudgeOptions(model="j", url=server.url))
+        given, options = (
+            Inputs(tmp_path / "answers.jsonl"),
+            Options(judge=JudgeOptions(model="j", url=server.url)),
+        )
         score_files("curve_mini", given, tmp_path / "result", options, model="m")
     return (
         diagnosis.Models(),
-        ["diagnose", "errors", tmp_path / "result", "--llm", "m", "--llm-votes", "1", "--out", "OUT"],
+        [
+            "diagnose",
+            "errors",
+            tmp_path / "result",
+            "--llm",
+            "m",
+            "--llm-votes",
+            "1",
+            "--out",
+            "OUT",
+        ],
         "--llm",
     )
 
@@ -197,7 +264,10 @@ def of_rejudge(tmp_path):
         options = Options(judge=JudgeOptions(model="earlier", url=server.url))
         keys = [row["id"] for row in reelbench.load("curve_mini")]
         for model in ("first", "second", "third"):
-            written(tmp_path / f"{model}.jsonl", [{"key": key, "pred": f"{model} {key}"} for key in keys])
+            written(
+                tmp_path / f"{model}.jsonl",
+                [{"key": key, "pred": f"{model} {key}"} for key in keys],
+            )
             given = Inputs(tmp_path / f"{model}.jsonl")
             score_files("curve_mini", given, tmp_path / "runs" / model, options, model=model)
     for machine in range(4):  # each its own store: the new results are filed there
@@ -220,7 +290,9 @@ def written(path, rows):
 
 def results_in(folder):
     return {
-        path.relative_to(folder): plain(json.loads(path.read_text())) if path.suffix == ".json" else path.read_bytes()
+        path.relative_to(folder): plain(json.loads(path.read_text()))
+        if path.suffix == ".json"
+        else path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.suffix in {".json", ".jsonl"}
     }
@@ -235,11 +307,19 @@ def test_other_commands_share_their_calls_too(command, killed, postgres, tmp_pat
     place = postgres.database()
 
     def start(machine, url):
-        environ = os.environ | {"REELBENCH_HOME": str(tmp_path / f"home{machine}"), "REELBENCH_CACHE": place}
+        environ = os.environ | {
+            "REELBENCH_HOME": str(tmp_path / f"home{machine}"),
+            "REELBENCH_CACHE": place,
+        }
         places = {"OUT": tmp_path / f"out{machine}", "STORE": tmp_path / f"store{machine}"}
-        line = [Path(sys.executable).with_name("reelbench"), *(places.get(word, word) for word in words)]
+        line = [
+            Path(sys.executable).with_name("reelbench"),
+            *(places.get(word, word) for word in words),
+        ]
         line += [f"{asked}-url", url, f"{asked}-concurrency", "3"]
-        return subprocess.Popen(line, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            line, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
 
     def ended(running):
         for process in running:
@@ -258,8 +338,12 @@ def test_other_commands_share_their_calls_too(command, killed, postgres, tmp_pat
         assert ended([start(3, server.url)]) == paid
         times = Counter(json.dumps(call.body, sort_keys=True) for call in server.calls)
     models = {json.loads(body)["model"] for body in times}
-    assert times.total() - len(times) <= (3 * max(len(models), ROLES.get(command, 1)) if killed else 0)
-    whole = [results_in(tmp_path / f"out{machine}") for machine in ((1, 2, 3) if killed else (0, 1, 3))]
+    assert times.total() - len(times) <= (
+        3 * max(len(models), ROLES.get(command, 1)) if killed else 0
+    )
+    whole = [
+        results_in(tmp_path / f"out{machine}") for machine in ((1, 2, 3) if killed else (0, 1, 3))
+    ]
     assert whole[0]
     assert whole[0] == whole[1] == whole[2]
 

@@ -26,7 +26,18 @@ def test_a_sweep_of_several_processes_is_refused():
     with pytest.raises(InputError, match="--processes is for one run"):
         CliRunner().invoke(
             app,
-            ["run", "--processes", "2", "--frames-sweep", "0,8", "--", "--tasks", "rextime_mini", "--model", "dummy"],
+            [
+                "run",
+                "--processes",
+                "2",
+                "--frames-sweep",
+                "0,8",
+                "--",
+                "--tasks",
+                "rextime_mini",
+                "--model",
+                "dummy",
+            ],
             catch_exceptions=False,
         )
 
@@ -45,17 +56,34 @@ def answers_of(folder):
 
 
 def by_run(words, output):
-    process.run_and_score([*words, "--output_path", str(output)], output, SAMPLING, Options(), start=tool.here)
+    process.run_and_score(
+        [*words, "--output_path", str(output)], output, SAMPLING, Options(), start=tool.here
+    )
     return answers_of(next(output.rglob("reelbench/rextime_mini")))
 
 
 def bare(words, output, *, processes=1):
-    words = [*words[:-1], f"{words[-1]},max_num_frames=100000", "--output_path", str(output)]  # as is said by `run`
+    words = [
+        *words[:-1],
+        f"{words[-1]},max_num_frames=100000",
+        "--output_path",
+        str(output),
+    ]  # as is said by `run`
     if processes == 1:
         tool.here(words, {"REELBENCH_FRAMES": str(SAMPLING)})
     else:
-        command = [sys.executable, "-m", *process._ACCELERATE, "--num_processes", str(processes), "-m", "lmms_eval"]
-        subprocess.run([*command, *words], env={**os.environ, "REELBENCH_FRAMES": str(SAMPLING)}, check=True)
+        command = [
+            sys.executable,
+            "-m",
+            *process._ACCELERATE,
+            "--num_processes",
+            str(processes),
+            "-m",
+            "lmms_eval",
+        ]
+        subprocess.run(
+            [*command, *words], env={**os.environ, "REELBENCH_FRAMES": str(SAMPLING)}, check=True
+        )
     [logged] = logged_tasks(output)
     score_logged(logged, output / "scores", Options())
     return answers_of(output / "scores")
@@ -65,7 +93,16 @@ def bare(words, output, *, processes=1):
 def asked(tiny_vlm, tmp_path_factory):
     """lmms-eval's arguments, on numbered clips of two lengths, and what they give by `run`, alone in one process."""
     work = tmp_path_factory.mktemp("asked")
-    words = ["--tasks", "rextime_mini", "--model", "qwen2_5_vl", "--limit", "8", "--gen_kwargs", "max_new_tokens=8"]
+    words = [
+        "--tasks",
+        "rextime_mini",
+        "--model",
+        "qwen2_5_vl",
+        "--limit",
+        "8",
+        "--gen_kwargs",
+        "max_new_tokens=8",
+    ]
     words += ["--log_samples", "--model_args", tool.PIXELS.format(model=tiny_vlm)]
     home = {"REELBENCH_HOME": str(tool.numbered_clips(work / "home"))}
     with mock.patch.dict(os.environ, home), mock.patch.object(sys, "argv", []):

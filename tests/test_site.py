@@ -14,16 +14,35 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    pytest.importorskip("sphinx", reason="the site is built with sphinx, myst-parser and furo (requirements-dev.txt)")
+    pytest.importorskip(
+        "sphinx",
+        reason="the site is built with sphinx, myst-parser and furo (requirements-dev.txt)",
+    )
     folder = tmp_path_factory.mktemp("site")
-    build = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "-d", folder / "kept", "-b", "html"]
-    done = subprocess.run([*build, ROOT / "docs", folder / "out"], capture_output=True, text=True, check=False)
+    build = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--quiet",
+        "--fail-on-warning",
+        "-d",
+        folder / "kept",
+        "-b",
+        "html",
+    ]
+    done = subprocess.run(
+        [*build, ROOT / "docs", folder / "out"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return folder / "out"
 
 
 def has_anchor(target, anchor):
-    return not anchor or target.suffix != ".html" or f'id="{anchor}"' in target.read_text(encoding="utf-8")
+    return (
+        not anchor
+        or target.suffix != ".html"
+        or f'id="{anchor}"' in target.read_text(encoding="utf-8")
+    )
 
 
 def test_every_link_within_the_site_leads_somewhere(site):

@@ -26,7 +26,9 @@ def play(call):
             language = re.search(r"tag (\w+)", call.system)[1]
             return Answer(f"In {language}: {text.splitlines()[1]}")
         case "judge":
-            return Answer("2" if "zebra" in text else "0")  # a word of no question, reference or rubric
+            return Answer(
+                "2" if "zebra" in text else "0"
+            )  # a word of no question, reference or rubric
         case _:
             told = TOLD.search(text)
             return Answer("a zebra" if told is None or told[1] == "en" else "wrong")
@@ -56,19 +58,32 @@ def run(reelbench, server, out, *options, model_args="", limit=2):
 
 def test_two_locales_in_three_languages(reelbench, here, server, tmp_path):
     out = tmp_path / "out"
-    languages = ("--languages", "en,es,ja", "--llm", f"translator=translator@{server.url}", "--label", "web search")
+    languages = (
+        "--languages",
+        "en,es,ja",
+        "--llm",
+        f"translator=translator@{server.url}",
+        "--label",
+        "web search",
+    )
     done = run(reelbench, server, out, *languages)
     assert done.returncode == 0, done.stderr
     assert "models loaded: 1" in done.stderr
     rows = reelbench.load("curve_mini")
-    lines = [json.loads(line) for line in (out / "translations.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (out / "translations.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     # The English question into two languages, the Japanese one into two.
     assert [(line["id"], line["language"]) for line in lines] == [
         ("mini1", "es"), ("mini1", "ja"), ("mini2", "en"), ("mini2", "es"),
     ]  # fmt: skip
     assert lines[0]["question"] == f"In es: {rows['question'][0]}"
     (task,) = json.loads((out / "languages.json").read_text())["tasks"]
-    cells = {name: {tag: cell["value"] for tag, cell in row.items()} for name, row in task["locales"].items()}
+    cells = {
+        name: {tag: cell["value"] for tag, cell in row.items()}
+        for name, row in task["locales"].items()
+    }
     assert cells == {
         "all": dict(zip(LANGUAGES, (100, 100, 0, 50), strict=True)),
         "en-GB": dict(zip(LANGUAGES, (100, 100, 0, 0), strict=True)),
@@ -77,10 +92,17 @@ def test_two_locales_in_three_languages(reelbench, here, server, tmp_path):
     drawn = ET.parse(out / "languages_curve_mini.svg").getroot()  # noqa: S314 - our own file
     assert len(list(drawn.iter("{http://www.w3.org/2000/svg}rect"))) == 1 + 3 * 4
     results = {
-        tag: json.loads(next((out / f"language-{tag}").rglob("reelbench/*/result.json")).read_text())
+        tag: json.loads(
+            next((out / f"language-{tag}").rglob("reelbench/*/result.json")).read_text()
+        )
         for tag in LANGUAGES
     }
-    assert [result["settings"].get("language") for result in results.values()] == [None, "en", "es", "ja"]
+    assert [result["settings"].get("language") for result in results.values()] == [
+        None,
+        "en",
+        "es",
+        "ja",
+    ]
     assert {result["settings"]["label"] for result in results.values()} == {"web search"}
     asked = [call for call in server.calls if call.body["model"] == "under-test"]
     assert "In es: " in json.dumps(asked[-4].body, ensure_ascii=False)
@@ -96,11 +118,15 @@ def test_two_locales_in_three_languages(reelbench, here, server, tmp_path):
     assert (scored["settings"]["label"], scored["settings"]["language"]) == ("web search", "es")
 
 
-def test_an_argument_of_generation_shares_the_model_and_one_of_the_adapter_does_not(reelbench, here, server, tmp_path):
+def test_an_argument_of_generation_shares_the_model_and_one_of_the_adapter_does_not(
+    reelbench, here, server, tmp_path
+):
     lengths = ("--sweep", "gen_kwargs.max_new_tokens=8,16", "--sweep-by", "locale")
     done = run(reelbench, server, tmp_path, *lengths, "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == json.loads((tmp_path / "sweep.json").read_text())  # and nothing else
+    assert json.loads(done.stdout) == json.loads(
+        (tmp_path / "sweep.json").read_text()
+    )  # and nothing else
     assert "models loaded: 1" in done.stderr
     points = json.loads((tmp_path / "sweep.json").read_text())["points"]
     assert [point["setting"] for point in points] == [
@@ -137,15 +163,33 @@ def test_several_runs_are_asked_apart_and_those_that_ended_are_not_asked_again(h
             for row in rows
             if row["question"] in text and row["options"] == sorted(row["options"], key=text.find)
         ]
-        return Answer(right[-1] if (len(asked) - 1) // len(rows) == 1 else "A")  # the second run has all right
+        return Answer(
+            right[-1] if (len(asked) - 1) // len(rows) == 1 else "A"
+        )  # the second run has all right
 
     out = tmp_path / "out"
     with JudgeServer(answer) as server:
 
         def run_thrice():
             return here(
-                *("run", "--frames", "none", "--runs", "3", "--seed", "5", "--", "--tasks", "rextime_mini"),
-                *("--model", "openai", "--model_args", f"model=under-test,base_url={server.url},api_key=none"),
+                *(
+                    "run",
+                    "--frames",
+                    "none",
+                    "--runs",
+                    "3",
+                    "--seed",
+                    "5",
+                    "--",
+                    "--tasks",
+                    "rextime_mini",
+                ),
+                *(
+                    "--model",
+                    "openai",
+                    "--model_args",
+                    f"model=under-test,base_url={server.url},api_key=none",
+                ),
                 *("--gen_kwargs", "temperature=0.7", "--output_path", str(out)),
                 timeout=900,
             )
@@ -155,10 +199,18 @@ def test_several_runs_are_asked_apart_and_those_that_ended_are_not_asked_again(h
         [path] = out.rglob("runs.json")
         runs = json.loads(path.read_text(encoding="utf-8"))
         assert (runs["runs"], runs["seeds"]) == (3, [5, 6, 7])
-        assert runs["metrics"]["accuracy"]["values"] == [25, 100, 25]  # each letter is right of 3 of 12
+        assert runs["metrics"]["accuracy"]["values"] == [
+            25,
+            100,
+            25,
+        ]  # each letter is right of 3 of 12
         assert runs["metrics"]["accuracy"]["mean"] == pytest.approx(50)
         shutil.rmtree(out / "run-2")
         asked.clear()
         run_thrice()
     assert len(asked) == len(rows)  # the second run's, which had A this time
-    assert json.loads(path.read_text(encoding="utf-8"))["metrics"]["accuracy"]["values"] == [25, 25, 25]
+    assert json.loads(path.read_text(encoding="utf-8"))["metrics"]["accuracy"]["values"] == [
+        25,
+        25,
+        25,
+    ]

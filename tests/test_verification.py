@@ -11,7 +11,9 @@ from tools.verification import proof, scorers, statistics
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "verification.md"
 
 
-@pytest.mark.parametrize("prove", [*statistics.PROOFS.values(), scorers.choice], ids=lambda prove: prove.__name__)
+@pytest.mark.parametrize(
+    "prove", [*statistics.PROOFS.values(), scorers.choice], ids=lambda prove: prove.__name__
+)
 def test_what_needs_no_network_differs_by_rounding_alone(prove):
     try:
         shown = prove()
@@ -23,7 +25,9 @@ def test_what_needs_no_network_differs_by_rounding_alone(prove):
 
 def test_a_difference_and_an_absence_show(monkeypatch):
     monkeypatch.setattr(statistics, "ROUNDS", 2)
-    monkeypatch.setattr(statistics, "cohen_kappa", lambda *_, weights: 0.25 if weights == "none" else None)
+    monkeypatch.setattr(
+        statistics, "cohen_kappa", lambda *_, weights: 0.25 if weights == "none" else None
+    )
     assert statistics.kappa().difference == float("inf")  # a number against none
 
     def absent(name):
@@ -49,11 +53,17 @@ def test_the_document_has_every_section_and_no_figure_that_is_no_rounding():
 def test_what_cannot_run_now_keeps_its_figures_and_says_of_which_version():
     shown = proof.Proof("ours", "theirs", "3 items", 0.5, "by hand", "peer 1.0")
     before = verification.document([("Agreement", [shown], [])])
-    after = verification.document([("Agreement", [], ["kappa: is not here"])], verification.earlier(before))
+    after = verification.document(
+        [("Agreement", [], ["kappa: is not here"])], verification.earlier(before)
+    )
     row = f"| ours | theirs | 3 items | 5.0e-01 | by hand | peer 1.0; of Reelbench {verification.__version__} |"
     assert row in after
     assert after.count("of Reelbench") == 1
-    again = verification.document([("Agreement", [], ["kappa: is not here"])], verification.earlier(after))
+    again = verification.document(
+        [("Agreement", [], ["kappa: is not here"])], verification.earlier(after)
+    )
     assert again == after
-    now = verification.document([("Agreement", [shown], ["tau: is not here"])], verification.earlier(after))
+    now = verification.document(
+        [("Agreement", [shown], ["tau: is not here"])], verification.earlier(after)
+    )
     assert "of Reelbench" not in now

@@ -5,7 +5,13 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from reelbench.studio.diagnosis.folder import ANSWERS, Attempt, Folder, ReasonedQuestion, write_records
+from reelbench.studio.diagnosis.folder import (
+    ANSWERS,
+    Attempt,
+    Folder,
+    ReasonedQuestion,
+    write_records,
+)
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Round
 from tests.servers import roles
@@ -31,10 +37,21 @@ def run(reelbench):
 def result(run, tmp_path):
     """A result of a benchmark of one's own: (its folder, the benchmark's)."""
     rows, answers = tmp_path / "rows.jsonl", tmp_path / "answers.jsonl"
-    row = {"video": "v", "question": f"Why {WORD}?", "options": [f"{WORD}a", f"{WORD}b"], "answer": "B"}
-    rows.write_text("".join(json.dumps({"id": f"{NAME[:100]}{n}", **row, "topic": NAME}) + "\n" for n in range(12)))
+    row = {
+        "video": "v",
+        "question": f"Why {WORD}?",
+        "options": [f"{WORD}a", f"{WORD}b"],
+        "answer": "B",
+    }
+    rows.write_text(
+        "".join(
+            json.dumps({"id": f"{NAME[:100]}{n}", **row, "topic": NAME}) + "\n" for n in range(12)
+        )
+    )
     given = {"prediction": f"(A) {WORD}"}
-    answers.write_text("".join(json.dumps({"id": f"{NAME[:100]}{n}", **given}) + "\n" for n in range(12)))
+    answers.write_text(
+        "".join(json.dumps({"id": f"{NAME[:100]}{n}", **given}) + "\n" for n in range(12))
+    )
     run("new", "kitchen", "--from", rows, "--out", tmp_path / "kitchen")
     words = [f"organisation={NAME}", f"licence={NAME}", f"revision={NAME}", f"trained_on={NAME}"]
     about = [part for word in words for part in ("--about", word)]
@@ -61,7 +78,12 @@ def review(run, result, tmp_path):
 
 def discussion(run, _, tmp_path):
     videos, out = tmp_path / "videos.jsonl", tmp_path / "made"
-    wide = video(0, metadata={"genre": WORD}, qa=[{"question": f"Who {WORD}?", "answer": WORD}], context=[WORD] * 8)
+    wide = video(
+        0,
+        metadata={"genre": WORD},
+        qa=[{"question": f"Who {WORD}?", "answer": WORD}],
+        context=[WORD] * 8,
+    )
     videos.write_text(json.dumps(wide) + "\n")
 
     def script(call):
@@ -89,7 +111,13 @@ def diagnosis(run, _, tmp_path):
         }
     )
     question = ReasonedQuestion(
-        id=NAME, video="v", language="en-GB", locale="en-GB", question=WORD, answer=WORD, reasoning_steps=WORD
+        id=NAME,
+        video="v",
+        language="en-GB",
+        locale="en-GB",
+        question=WORD,
+        answer=WORD,
+        reasoning_steps=WORD,
     )
     nodes = (
         Node(id="n1", evidence=WORD, timestamp="0:02"),
@@ -108,7 +136,10 @@ def diagnosis(run, _, tmp_path):
         for n in (1, 2)
     ]
     for record in rounds:
-        write_records(folder.run(record.round, 1) / ANSWERS, [Attempt(id=NAME, answer=WORD, output=WORD, right=False)])
+        write_records(
+            folder.run(record.round, 1) / ANSWERS,
+            [Attempt(id=NAME, answer=WORD, output=WORD, right=False)],
+        )
         folder.end(record.round, [record], {})
     folder.tell(rounds)
     run("diagnose", "report", folder.path)

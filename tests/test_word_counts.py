@@ -29,7 +29,10 @@ def test_words_are_runs_of_letters_and_digits(text, expected):
 @pytest.mark.parametrize("name", ["moviecore", "rextime", "curve"])
 def test_a_card_and_a_profile_agree(name):
     rows = list(reelbench.load(f"{name}_mini"))
-    card = {found.title: fmean(found.values) for found in counts.of_split(discovery.get(name), rows).distributions}
+    card = {
+        found.title: fmean(found.values)
+        for found in counts.of_split(discovery.get(name), rows).distributions
+    }
     measured = profile(read_benchmark(name, "mini"), Extras()).model_dump()["words"]
     assert measured["question"] == pytest.approx(card["Words per question"])
     if "Words per answer" in card:

@@ -19,11 +19,15 @@ COMMAND = Path(sys.executable).with_name("reelbench")
 def test_a_worker_process_takes_no_module_of_the_working_folder(tmp_path):
     here = tmp_path / "here"
     (here / "multiprocessing").mkdir(parents=True)
-    (here / "multiprocessing" / "__init__.py").write_text("open('ran', 'w').close()\nraise SystemExit\n")
+    (here / "multiprocessing" / "__init__.py").write_text(
+        "open('ran', 'w').close()\nraise SystemExit\n"
+    )
     environ = os.environ | {"REELBENCH_HOME": str(tmp_path / "home")}
     environ.pop("PYTHONSAFEPATH", None)
     command = [COMMAND, "frames", "extract", "rextime_mini", "--frames", "uniform:2"]
-    done = subprocess.run(command, cwd=here, env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=here, env=environ, capture_output=True, text=True, check=False
+    )
     assert not (here / "ran").exists()
     assert done.returncode == 0, done.stderr
 
@@ -44,10 +48,14 @@ if __name__ == "__main__":
 def test_nor_does_one_of_a_user_s_own_script(tmp_path):
     here, script = tmp_path / "here", tmp_path / "script.py"
     (here / "multiprocessing").mkdir(parents=True)
-    (here / "multiprocessing" / "__init__.py").write_text("open('ran', 'w').close()\nraise SystemExit\n")
+    (here / "multiprocessing" / "__init__.py").write_text(
+        "open('ran', 'w').close()\nraise SystemExit\n"
+    )
     script.write_text(SCRIPT)
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    done = subprocess.run([sys.executable, script], cwd=here, env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, script], cwd=here, env=environ, capture_output=True, text=True, check=False
+    )
     assert not (here / "ran").exists()
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
@@ -60,7 +68,9 @@ def test_a_page_lies_in_its_folder_whatever_split_a_result_states(split, tmp_pat
     assert page.place_of([run], None, several=False).parent.name == "views"
 
 
-@pytest.mark.parametrize("typed", ["0} --base-url http://127.0.0.1:1 --label {x", "0.5'", '0"', "it's"])
+@pytest.mark.parametrize(
+    "typed", ["0} --base-url http://127.0.0.1:1 --label {x", "0.5'", '0"', "it's"]
+)
 @pytest.mark.parametrize("option", ["--temperature", "--top-p", "--reasoning-effort", "--max-cost"])
 def test_a_word_that_was_typed_stays_one_word(option, typed):
     words = guesses.correct_arguments(["eval", "rextime_mini", option, typed], {"eval"})
@@ -71,13 +81,21 @@ def test_a_word_that_was_typed_stays_one_word(option, typed):
 def test_a_settings_file_has_no_key_of_many_parts(tmp_path):
     file = tmp_path / "reelbench.toml"
     file.write_text("a." * 5_000 + "b = 1\n")
-    with pytest.raises(InputError, match=r"reelbench.toml: characters of a line: 10,005, and at most 2,000 are taken"):
+    with pytest.raises(
+        InputError,
+        match=r"reelbench.toml: characters of a line: 10,005, and at most 2,000 are taken",
+    ):
         defaults.entries(file, dict)
 
 
-@pytest.mark.parametrize("query", ["?key=a,KEY1", "?x=a;KEY1", "?x=a'KEY1", "?x=a<KEY1", "#a,KEY1", "?a=b#c,KEY1"])
+@pytest.mark.parametrize(
+    "query", ["?key=a,KEY1", "?x=a;KEY1", "?x=a'KEY1", "?x=a<KEY1", "#a,KEY1", "?a=b#c,KEY1"]
+)
 def test_a_query_ends_with_its_word(query):
-    assert without_credentials(f"to finish: --judge-url 'http://h/v1{query}' --judge j").count("KEY1") == 0
+    assert (
+        without_credentials(f"to finish: --judge-url 'http://h/v1{query}' --judge j").count("KEY1")
+        == 0
+    )
 
 
 def test_a_key_is_hidden_in_capitals_too(monkeypatch):

@@ -46,7 +46,9 @@ class StripeModel(LlamaForCausalLM):
 
     def forward(self, input_ids=None, colours=None, past_key_values=None, **kwargs):
         embeds = self.get_input_embeddings()(input_ids)
-        if colours is not None and (past_key_values is None or past_key_values.get_seq_length() == 0):
+        if colours is not None and (
+            past_key_values is None or past_key_values.get_seq_length() == 0
+        ):
             embeds = embeds.clone()
             embeds[:, 0] += self.colour(colours.to(embeds.dtype))
         return super().forward(inputs_embeds=embeds, past_key_values=past_key_values, **kwargs)
@@ -63,13 +65,20 @@ class StripeProcessor(ProcessorMixin):
         import av
         import torch
 
-        encoded = self.tokenizer(text, padding=padding, return_tensors=return_tensors, add_special_tokens=False)
+        encoded = self.tokenizer(
+            text, padding=padding, return_tensors=return_tensors, add_special_tokens=False
+        )
         means = []
         for path in videos:
             with av.open(str(path)) as video:
-                means += [frame.to_ndarray(format="rgb24").mean(axis=(0, 1)) for frame in video.decode(video=0)]
+                means += [
+                    frame.to_ndarray(format="rgb24").mean(axis=(0, 1))
+                    for frame in video.decode(video=0)
+                ]
         colour = sum(means) / len(means) if means else [0, 0, 0]
-        return BatchFeature({**encoded, "colours": torch.tensor([[float(value) for value in colour]]) / 255})
+        return BatchFeature(
+            {**encoded, "colours": torch.tensor([[float(value) for value in colour]]) / 255}
+        )
 
 
 def _tokenizer():
@@ -84,7 +93,9 @@ def _tokenizer():
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     bpe.train_from_iterator(
         CORPUS * 20,
-        trainers.BpeTrainer(vocab_size=400, special_tokens=list(SPECIALS), initial_alphabet=alphabet),
+        trainers.BpeTrainer(
+            vocab_size=400, special_tokens=list(SPECIALS), initial_alphabet=alphabet
+        ),
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=bpe,
@@ -124,7 +135,9 @@ def llava(folder, seed=0):
     torch.manual_seed(seed)
     LlavaForConditionalGeneration(config).save_pretrained(folder)
     LlavaProcessor(
-        image_processor=CLIPImageProcessor(size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}),
+        image_processor=CLIPImageProcessor(
+            size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}
+        ),
         tokenizer=tokenizer,
         patch_size=14,
         vision_feature_select_strategy="default",

@@ -44,7 +44,12 @@ FPS = 9
 LENGTHS = {"v_square00001": 40, "v_square00002": 34, "tide_0.0_12.0": 40, "kite_4.0_10.0": 40}
 """Frames of each clip of the mini split."""
 
-WAYS = {"clip": "fps:3,size=64,as=clip", "pictures": "fps:3,size=64,as=images", "native": None, "none": "none"}
+WAYS = {
+    "clip": "fps:3,size=64,as=clip",
+    "pictures": "fps:3,size=64,as=images",
+    "native": None,
+    "none": "none",
+}
 WAYS |= {"failure": WAYS["pictures"], "2 processes": "fps:3,size=64"}
 """3 frames a second: more than the 2 at which some adapters read a clip, and fewer of one clip than of another."""
 
@@ -174,10 +179,19 @@ def watched(spy: Spy, model: Path | None, fails: str = "") -> Iterator[None]:
     for (owner, name, note), original in zip(places, originals, strict=True):
 
         def noting(
-            self: Any, *args: Any, _own: Any = original, _note: Any = note, _place: str = name, **kwargs: Any
+            self: Any,
+            *args: Any,
+            _own: Any = original,
+            _note: Any = note,
+            _place: str = name,
+            **kwargs: Any,
         ) -> Any:
             if fails == _place:
-                raise OSError("image file is truncated") if _place == "load" else RuntimeError("out of memory")
+                raise (
+                    OSError("image file is truncated")
+                    if _place == "load"
+                    else RuntimeError("out of memory")
+                )
             made = _own(self, *args, **kwargs)
             _note(made, kwargs)
             return made
@@ -195,7 +209,11 @@ def sent(calls: Sequence[Any]) -> list[list[bytes]]:
     found: list[list[bytes]] = []
     for call in calls:
         content = call.body["messages"][-1]["content"]
-        parts = [part.get("image_url") or part.get("video_url") for part in content if isinstance(part, dict)]
+        parts = [
+            part.get("image_url") or part.get("video_url")
+            for part in content
+            if isinstance(part, dict)
+        ]
         found.append([base64.b64decode(part["url"].partition(",")[2]) for part in parts if part])
     return found
 
@@ -210,7 +228,10 @@ def at_server(questions: Sequence[Sequence[bytes]], spy: Spy) -> None:
         for file in files:
             if file[4:8] == b"ftyp":
                 with av.open(io.BytesIO(file)) as video:
-                    shown += [number_in(frame.to_ndarray(format="rgb24")) for frame in video.decode(video=0)]
+                    shown += [
+                        number_in(frame.to_ndarray(format="rgb24"))
+                        for frame in video.decode(video=0)
+                    ]
             else:
                 shown.append(number_in(Image.open(io.BytesIO(file)).convert("RGB")))
         spy.clips += [tuple(shown)] if shown else []
@@ -229,7 +250,9 @@ def cell(spy: Spy, samples: Sequence[Any], way: str) -> str:
     counts = Counter(map(len, spy.shown))
     if way == "native":
         return " or ".join(map(str, sorted(counts))) + " frames" if counts else "not seen"
-    handed = [tuple(round(time * FPS) for time in sample.frame_timestamps or ()) for sample in samples]
+    handed = [
+        tuple(round(time * FPS) for time in sample.frame_timestamps or ()) for sample in samples
+    ]
     times, rest = divmod(len(spy.shown), len(handed))  # a processor may be asked twice
     if not rest and times and Counter(spy.shown) == Counter(handed * times):
         return "exact" + _clock(spy, samples)
@@ -248,15 +271,29 @@ def _clock(spy: Spy, samples: Sequence[Any]) -> str:
     worst = 0.0
     stamps = [list(sample.frame_timestamps) for sample in samples]
     pairs = [[(a + b) / 2 for a, b in zip(row[::2], row[1::2], strict=False)] for row in stamps]
-    lasts = [len(row) - 1 - sample.frame_padding for row, sample in zip(stamps, samples, strict=True)]
-    steps = [[2 * (row[last] - row[0]) / max(1, last)] for row, last in zip(stamps, lasts, strict=True)]
+    lasts = [
+        len(row) - 1 - sample.frame_padding for row, sample in zip(stamps, samples, strict=True)
+    ]
+    steps = [
+        [2 * (row[last] - row[0]) / max(1, last)] for row, last in zip(stamps, lasts, strict=True)
+    ]
     for told in spy.told:
         fitting = [row for row in (*stamps, *pairs, *steps) if len(row) == len(told)]
-        worst = max(worst, min((max(abs(a - b) for a, b in zip(told, row, strict=True)) for row in fitting), default=9))
+        worst = max(
+            worst,
+            min(
+                (max(abs(a - b) for a, b in zip(told, row, strict=True)) for row in fitting),
+                default=9,
+            ),
+        )
     if worst <= 1 / FPS + 0.05:  # rounding of what is told
         return ", times right"
     off = f"times off by {worst:.1f} s"
-    return f", {off}, the record says so" if any(one.frame_times_told for one in samples) else f", **{off}**"
+    return (
+        f", {off}, the record says so"
+        if any(one.frame_times_told for one in samples)
+        else f", **{off}**"
+    )
 
 
 def variants(adapter: str, way: str) -> tuple[str, ...]:
@@ -301,9 +338,21 @@ def in_two(spies: Path, model: Path | None) -> Callable[..., None]:
     from reelbench.tasks.lmms import process
 
     def start(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
-        module = [*process._ACCELERATE, "--num_processes", "2", "-m", "tools.adapters", "--child", str(spies)]  # noqa: SLF001
-        paths = {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
-        with process.start([*module, str(model), *arguments], {**environ, **paths}, (), 2) as running:
+        module = [
+            *process._ACCELERATE,
+            "--num_processes",
+            "2",
+            "-m",
+            "tools.adapters",
+            "--child",
+            str(spies),
+        ]  # noqa: SLF001
+        paths = {
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        }
+        with process.start(
+            [*module, str(model), *arguments], {**environ, **paths}, (), 2
+        ) as running:
             status = running.wait()
         if status:
             raise process.run_error(status)
@@ -321,11 +370,16 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
 
     spy, output = Spy(), work / f"{adapter}-{way}-{variant.replace(' ', '-')}"
     answer = Answer('{"span": [0, 5], "answer": "A"}', status=500 if variant == "500s" else 200)
-    with JudgeServer(lambda _: answer) as stub, Owners(answer.content or "", answer.status) as owners:
+    with (
+        JudgeServer(lambda _: answer) as stub,
+        Owners(answer.content or "", answer.status) as owners,
+    ):
         dead = "http://127.0.0.1:9" if variant == "dead server" else ""
         server = f"{dead}/v1" if dead else stub.url
         os.environ |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_URL"), server)
-        os.environ |= dict.fromkeys(("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), dead or owners.url)
+        os.environ |= dict.fromkeys(
+            ("ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), dead or owners.url
+        )
         options = {
             "--model": adapter,
             "--model_args": ARGUMENTS[adapter].format(model=model, server=server),
@@ -348,15 +402,23 @@ def tried(adapter: str, way: str, variant: str, model: Path | None, work: Path) 
             with watched(spy, model, PLACES.get(variant, "")):
                 outcomes = process.run_and_score(words, output, sampling, Options(), start=start)
         except Exception as error:  # noqa: BLE001 - what an adapter fails with is the finding
-            return f"fails: {first_line(error)[:120]}" if way != "failure" else "the run ends, unscored"
+            return (
+                f"fails: {first_line(error)[:120]}"
+                if way != "failure"
+                else "the run ends, unscored"
+            )
         at_server(sent(stub.calls) + owners.shown, spy)
     for file in work.glob("spy-*.json"):
         spy.add(file)
         file.unlink()
-    return cell(spy, [sample for one in outcomes for sample in result_files.read_samples(one.folder)], way)
+    return cell(
+        spy, [sample for one in outcomes for sample in result_files.read_samples(one.folder)], way
+    )
 
 
-def one(adapter: str, model: Path | None, work: Path, ways: Sequence[str]) -> dict[str, dict[str, str]]:
+def one(
+    adapter: str, model: Path | None, work: Path, ways: Sequence[str]
+) -> dict[str, dict[str, str]]:
     """Run an adapter in all ways -> way -> variant -> what was seen; of `way:variant` that variant alone."""
     seen: dict[str, dict[str, str]] = {}
     for way, _, only in (way.partition(":") for way in ways):
@@ -376,11 +438,17 @@ def table(seen: dict[str, Any]) -> str:
         f"| adapter | gets | arguments added for a clip | {' | '.join(WAYS)} |",
         f"|---|---|---|{'---|' * len(WAYS)}",
     ]
-    for name in dict.fromkeys([*ARGUMENTS, *(name for names in NOT_RUN for name in names.split(", "))]):
+    for name in dict.fromkeys(
+        [*ARGUMENTS, *(name for names in NOT_RUN for name in names.split(", "))]
+    ):
         by_default = adapters.row(name)["is shown"].partition(";")[0]
         known = adapters.ADAPTERS.get(name, adapters.Adapter())
-        added = ",".join(f"{key}={value}" for key, value in (known.arguments or known.video).items())
-        lines.append(f"| `{name}` | {by_default} | {f'`{added}`' if added else ''} | {_cells(name, seen)} |")
+        added = ",".join(
+            f"{key}={value}" for key, value in (known.arguments or known.video).items()
+        )
+        lines.append(
+            f"| `{name}` | {by_default} | {f'`{added}`' if added else ''} | {_cells(name, seen)} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -393,7 +461,10 @@ def _cells(name: str, seen: dict[str, Any]) -> str:
         by_text: dict[str, list[str]] = {}
         for variant, found in seen["adapters"].get(name, {}).get(way, {}).items():
             by_text.setdefault(found, []).append(variant)
-        texts = [found if "plain" in names else f"{', '.join(names)}: {found}" for found, names in by_text.items()]
+        texts = [
+            found if "plain" in names else f"{', '.join(names)}: {found}"
+            for found, names in by_text.items()
+        ]
         cells.append("; ".join(texts if len(texts) != 1 else by_text).replace("|", "\\|") or "–")
     return " | ".join(cells)
 
@@ -411,14 +482,20 @@ def numbered_clips(home: Path) -> Path:
     videos = home / "mini" / "rextime"
     videos.mkdir(parents=True)
     for video, length in LENGTHS.items():
-        clips.encode(videos / f"{video}.mp4", codec="libx264", gop=12, ticks=clips.constant(length, FPS))
+        clips.encode(
+            videos / f"{video}.mp4", codec="libx264", gop=12, ticks=clips.constant(length, FPS)
+        )
     return home
 
 
 def main(names: Sequence[str], models: Path | None, ways: Sequence[str]) -> None:
     """Run adapters in one process, as long as it lives, and write what was seen; status 1 where it is worse."""
     worse: list[str] = []
-    lacking = {name: module for name, module in NEEDS.items() if name in (names or NEEDS) and not installed(module)}
+    lacking = {
+        name: module
+        for name, module in NEEDS.items()
+        if name in (names or NEEDS) and not installed(module)
+    }
     left = [name for name in names or ARGUMENTS if name not in lacking]
     for name, module in lacking.items():
         sys.stderr.write(f"{name} is not run: {module} is not installed\n")
@@ -441,24 +518,32 @@ def main(names: Sequence[str], models: Path | None, ways: Sequence[str]) -> None
                 ",".join(ways),
             ]
             words += ["--models", str(models)] if models else []
-            with subprocess.Popen(words, stdout=subprocess.PIPE, env=os.environ | environ, text=True) as running:
+            with subprocess.Popen(
+                words, stdout=subprocess.PIPE, env=os.environ | environ, text=True
+            ) as running:
                 for line in running.stdout or ():
                     worse += _write(left.pop(0), json.loads(line))
             if left and running.returncode:
                 worse += _write(
-                    left.pop(0), {way.partition(":")[0]: {"plain": "fails: the process ended"} for way in ways}
+                    left.pop(0),
+                    {way.partition(":")[0]: {"plain": "fails: the process ended"} for way in ways},
                 )
     if worse:
         raise SystemExit("\n".join(["what was exact, or unscored, is so no more:", *worse]))
 
 
 def _good(found: str) -> bool:
-    return found.startswith(("exact", "unscored", "nothing", "the run ends, unscored")) and "**" not in found
+    return (
+        found.startswith(("exact", "unscored", "nothing", "the run ends, unscored"))
+        and "**" not in found
+    )
 
 
 def _write(name: str, ways: dict[str, dict[str, str]]) -> list[str]:
     """Write down one adapter's findings beside those of the others; return what is worse than it was."""
-    seen: dict[str, Any] = json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.is_file() else {"adapters": {}}
+    seen: dict[str, Any] = (
+        json.loads(SEEN.read_text(encoding="utf-8")) if SEEN.is_file() else {"adapters": {}}
+    )
     seen["versions"] = {name: version(name) for name in ("lmms-eval", "transformers", "torch")}
     known = seen["adapters"].get(name, {})
     worse = [
@@ -468,7 +553,10 @@ def _write(name: str, ways: dict[str, dict[str, str]]) -> list[str]:
         if _good(before := known.get(way, {}).get(variant, "")) and not _good(found)
     ]
     merged = {way: known.get(way, {}) | ways.get(way, {}) for way in WAYS}
-    kept = {way: {one: merged[way][one] for one in variants(name, way) if one in merged[way]} for way in WAYS}
+    kept = {
+        way: {one: merged[way][one] for one in variants(name, way) if one in merged[way]}
+        for way in WAYS
+    }
     every = seen["adapters"] | {name: {way: cells for way, cells in kept.items() if cells}}
     seen["adapters"] = {name: every[name] for name in ARGUMENTS if name in every}
     SEEN.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -512,7 +600,9 @@ if __name__ == "__main__":
         parser.add_argument("adapters", nargs="*")
         parser.add_argument("--models", type=Path)
         parser.add_argument("--ways", default=",".join(WAYS))
-        parser.add_argument("--here", action="store_true", help="in this process: what the others start")
+        parser.add_argument(
+            "--here", action="store_true", help="in this process: what the others start"
+        )
         parser.add_argument("--work", type=Path)
         given = parser.parse_args()
         if given.here:

@@ -74,7 +74,11 @@ def _entry(module: str, name: str) -> str:
     node = definition(module, name)
     signature, prose = _signature(node, module), _prose(ast.get_docstring(node) or "")
     entry = f"\n## {module}.{name}\n\n```python\n{signature}\n```\n\n{prose}\n"
-    methods = [part for part in deepcopy(node.body) if isinstance(part, ast.FunctionDef) and part.name[0] != "_"]
+    methods = [
+        part
+        for part in deepcopy(node.body)
+        if isinstance(part, ast.FunctionDef) and part.name[0] != "_"
+    ]
     for method in methods if module == "reelbench" and isinstance(node, ast.ClassDef) else ():
         method.args.args = method.args.args[1:]  # without `self`
         if not method.decorator_list:
@@ -107,7 +111,11 @@ def _fields(node: ast.ClassDef, module: str) -> dict[str, str]:
         if isinstance(parent := _base(ast.unparse(base), module), ast.ClassDef):
             found |= _fields(parent, module)
     for one in node.body:
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and not one.target.id.startswith("_"):
+        if (
+            isinstance(one, ast.AnnAssign)
+            and isinstance(one.target, ast.Name)
+            and not one.target.id.startswith("_")
+        ):
             text = ast.unparse(one)
             if "ClassVar" not in text and "init=False" not in text:
                 found[one.target.id] = re.sub(
@@ -120,12 +128,17 @@ def _base(name: str, module: str) -> ast.AST | None:
     try:
         return definition(module, name)
     except LookupError:
-        return next((definition(m, name) for m in ("reelbench.llm.ask_options",) if name == "AskOptions"), None)
+        return next(
+            (definition(m, name) for m in ("reelbench.llm.ask_options",) if name == "AskOptions"),
+            None,
+        )
 
 
 def _signature(node: ast.FunctionDef | ast.ClassDef, module: str) -> str:
     if isinstance(node, ast.ClassDef):
-        keywords = any("kw_only=True" in ast.unparse(decorator) for decorator in node.decorator_list)
+        keywords = any(
+            "kw_only=True" in ast.unparse(decorator) for decorator in node.decorator_list
+        )
         lines = _fields(node, module).values() if keywords and module == "reelbench" else ()
         return f"class {node.name}" + (
             f"(\n    *,\n{''.join(f'    {one},{chr(10)}' for one in lines)})" if lines else ""
@@ -133,9 +146,16 @@ def _signature(node: ast.FunctionDef | ast.ClassDef, module: str) -> str:
     given = node.args
     several = [*given.posonlyargs, *given.args]
     before = len(several) - len(given.defaults)
-    shown = [_typed(one, value) for one, value in zip(several, [None] * before + given.defaults, strict=True)]
-    shown += [f"*{_typed(given.vararg, None)}"] if given.vararg else ["*"] if given.kwonlyargs else []
-    shown += [_typed(one, value) for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    shown = [
+        _typed(one, value)
+        for one, value in zip(several, [None] * before + given.defaults, strict=True)
+    ]
+    shown += (
+        [f"*{_typed(given.vararg, None)}"] if given.vararg else ["*"] if given.kwonlyargs else []
+    )
+    shown += [
+        _typed(one, value) for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    ]
     shown += [f"**{_typed(given.kwarg, None)}"] if given.kwarg else []
     returns = f" -> {_type(node.returns)}" if node.returns else ""
     inner = f"\n{''.join(f'    {one},{chr(10)}' for one in shown)}" if shown else ""
@@ -148,7 +168,9 @@ def _typed(argument: ast.arg, default: ast.expr | None) -> str:
 
 
 def _type(annotation: ast.expr) -> str:
-    return str(annotation.value) if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
+    return (
+        str(annotation.value) if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
+    )
 
 
 def _prose(text: str) -> str:

@@ -35,9 +35,37 @@ from tools.verification import attacks
 ROOT = Path(__file__).resolve().parent.parent
 HONEST, ITEMS, BATCH = 20, 36, 30
 LETTERS = "ABCD"
-VALUES = (None, True, 0, -1, 99, 10**400, 1.5, float("nan"), "", "x" * 20_000, "\x1b[2J", "\ud800", [], {}, ["a"])
+VALUES = (
+    None,
+    True,
+    0,
+    -1,
+    99,
+    10**400,
+    1.5,
+    float("nan"),
+    "",
+    "x" * 20_000,
+    "\x1b[2J",
+    "\ud800",
+    [],
+    {},
+    ["a"],
+)
 MARKUP = "<script>alert(1)</script>"
-IDS = ("con", "index", "data", "__proto__", "..", "a/b", "rextime", "curve", "Kitchen", "kitchen\u202e", "kitchen_mini")
+IDS = (
+    "con",
+    "index",
+    "data",
+    "__proto__",
+    "..",
+    "a/b",
+    "rextime",
+    "curve",
+    "Kitchen",
+    "kitchen\u202e",
+    "kitchen_mini",
+)
 SPEC = """id: kitchen
 title: Kitchen films
 kind: choice
@@ -87,7 +115,9 @@ def benchmark(folder: Path) -> Path:
         }
         for number in range(ITEMS)
     ]
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (folder / "rows.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
     return folder
 
 
@@ -97,7 +127,10 @@ def honest(folder: Path, out: Path) -> list[Path]:
 
     runs: list[Path] = []
     for number in range(HONEST):
-        answers = [{"id": f"q{at:02}", "prediction": LETTERS[(at + (at < 2 * number)) % 4]} for at in range(ITEMS)]
+        answers = [
+            {"id": f"q{at:02}", "prediction": LETTERS[(at + (at < 2 * number)) % 4]}
+            for at in range(ITEMS)
+        ]
         scored = reelbench.score(str(folder), answers, model=f"held/model{number:02}")
         scored.save(out / f"{number:02}")
         runs.append(out / f"{number:02}")
@@ -124,7 +157,9 @@ def shown(store: Path) -> dict[str, Any]:
         if entry.model.startswith("held/")
     }
     spec = made.specs["kitchen"]
-    rows["words"] = json.dumps([spec.title, spec.summary, spec.homepage, [metric.title for metric in spec.metrics]])
+    rows["words"] = json.dumps(
+        [spec.title, spec.summary, spec.homepage, [metric.title for metric in spec.metrics]]
+    )
     rows["left out"] = json.dumps(sorted(key for key in made.left_out if key.startswith("held__")))
     return rows
 
@@ -136,8 +171,12 @@ def words(rng: Random, stated: dict[str, Any]) -> None:
     """Other words: titles, summaries, addresses, markup in any of them."""
     whole = stated["benchmark"]["declaration"]
     place = rng.choice([whole, *whole["metrics"], *whole["facets"]])
-    name = rng.choice([name for name in ("title", "summary", "homepage", "about", "cite") if name in place])
-    place[name] = rng.choice([MARKUP, "Films\x1b[31m", "x" * 4000, "javascript:alert(1)", "held/model00 is best", ""])
+    name = rng.choice(
+        [name for name in ("title", "summary", "homepage", "about", "cite") if name in place]
+    )
+    place[name] = rng.choice(
+        [MARKUP, "Films\x1b[31m", "x" * 4000, "javascript:alert(1)", "held/model00 is best", ""]
+    )
 
 
 def rules(rng: Random, stated: dict[str, Any]) -> None:
@@ -150,9 +189,13 @@ def rules(rng: Random, stated: dict[str, Any]) -> None:
     elif change == 1:
         metric["aggregate"] = metric["aggregate"] | {"scale": rng.choice([1000, -100, 0, 1])}
     elif change == 2:  # noqa: PLR2004
-        metric["aggregate"] = metric["aggregate"] | {"column": rng.choice(["iou", "wrong", "exact_match"])}
+        metric["aggregate"] = metric["aggregate"] | {
+            "column": rng.choice(["iou", "wrong", "exact_match"])
+        }
     elif change == 3:  # noqa: PLR2004
-        whole["facets"] = rng.choice([[], [{"name": "id", "title": "Id", "labels": None}], whole["facets"] * 2])
+        whole["facets"] = rng.choice(
+            [[], [{"name": "id", "title": "Id", "labels": None}], whole["facets"] * 2]
+        )
     elif change == 4:  # noqa: PLR2004
         whole["kinds"] = rng.choice([[], ["exact_match"], ["choice", "llm_judge"], ["moment"]])
     else:
@@ -163,7 +206,9 @@ def versions(rng: Random, stated: dict[str, Any]) -> None:
     """Another version, said in the record, in the declaration, or in both."""
     version = rng.choice([0, -1, 2, 99, 10**9, 10**400, "1", None])
     for place in rng.choice([["record"], ["declaration"], ["record", "declaration"]]):
-        (stated["benchmark"] if place == "record" else stated["benchmark"]["declaration"])["version"] = version
+        (stated["benchmark"] if place == "record" else stated["benchmark"]["declaration"])[
+            "version"
+        ] = version
 
 
 def names(rng: Random, stated: dict[str, Any]) -> None:
@@ -178,7 +223,9 @@ def names(rng: Random, stated: dict[str, Any]) -> None:
 def splits(rng: Random, stated: dict[str, Any]) -> None:
     """Splits that are called otherwise, are hidden, or are not there."""
     whole = stated["benchmark"]["declaration"]
-    whole["splits"] = rng.choice([{}, {"val": {}}, {"test": {"hidden_answers": True}}, {"mini": {}}, {"test": None}])
+    whole["splits"] = rng.choice(
+        [{}, {"val": {}}, {"test": {"hidden_answers": True}}, {"mini": {}}, {"test": None}]
+    )
     if rng.random() < 0.5:  # noqa: PLR2004
         stated["benchmark"]["split"] = rng.choice(["val", "mini", "", "../test"])
 
@@ -197,7 +244,9 @@ def spoiled(rng: Random, stated: dict[str, Any]) -> None:
     for holder, key in rng.sample(places, rng.choice((1, 1, 2))):
         if isinstance(holder, dict) and rng.random() < 0.3:  # noqa: PLR2004
             holder.pop(key, None)
-            holder[rng.choice(["prompt", "file", "reader", "official_prompts", "unheard_of"])] = "/etc/hostname"
+            holder[rng.choice(["prompt", "file", "reader", "official_prompts", "unheard_of"])] = (
+                "/etc/hostname"
+            )
         else:
             holder[key] = rng.choice(VALUES)
 
@@ -221,7 +270,9 @@ def mutated(rng: Random, base: Path, folder: Path, kind: str, number: int) -> No
     stated["model"]["id"] = f"{rng.choice(['aaa', 'zzz', 'held-by'])}/evil{number:03}"
     stated["provenance"]["date"] = rng.choice(["1970-01-01", "2026-01-01"]) + "T00:00:00+00:00"
     MUTATIONS[kind](rng, stated)
-    with suppress(ReelbenchError, TypeError, KeyError, AttributeError):  # it is refused for what it is, not for a hash
+    with suppress(
+        ReelbenchError, TypeError, KeyError, AttributeError
+    ):  # it is refused for what it is, not for a hash
         declaration = json.dumps(stated["benchmark"]["declaration"])
         stated["benchmark"]["scoring_sha256"] = scoring_sha256(declared_benchmark(declaration))
     (folder / "result.json").write_text(json.dumps(stated), encoding="utf-8")
@@ -256,7 +307,12 @@ def declarations(rng: Random, place: Path, tries: int, told: dict[str, Kind]) ->
     for at in range(0, len(rest), BATCH):
         for _, folder in rest[at : at + BATCH]:
             store.add(folder, place / "store", workers=Workers(1))
-        _held(before, shown(place / "store"), [str(folder) for _, folder in rest[at : at + BATCH]], told)
+        _held(
+            before,
+            shown(place / "store"),
+            [str(folder) for _, folder in rest[at : at + BATCH]],
+            told,
+        )
     made = board.make(place / "store", published=False)
     rows = {entry.model: entry for entry in made.entries}
     for kind, folder in offered:
@@ -266,17 +322,30 @@ def declarations(rng: Random, place: Path, tries: int, told: dict[str, Kind]) ->
         if row is None:
             outcomes[folder] = "refused"
         else:
-            marked = row.group.differs or row.group.benchmark != "kitchen" or row.unranked or _same_rules(row, made)
-            outcomes[folder] = "marked" if marked else "stands among the honest rows, by other rules"
+            marked = (
+                row.group.differs
+                or row.group.benchmark != "kitchen"
+                or row.unranked
+                or _same_rules(row, made)
+            )
+            outcomes[folder] = (
+                "marked" if marked else "stands among the honest rows, by other rules"
+            )
         told[kind].count(where, outcomes[folder])
     several = [folder for _, folder in rng.sample(offered, min(12, len(offered)))]
 
     def outcomes_of(folders: list[Path], workers: int) -> dict[Path, str]:
-        return {one.source: f"{one.outcome} {one.why}" for one in store.check(*folders, workers=Workers(workers))}
+        return {
+            one.source: f"{one.outcome} {one.why}"
+            for one in store.check(*folders, workers=Workers(workers))
+        }
 
     alike = outcomes_of(several, 1)
     orders = told["declarations: order and --workers"]
-    for what, folders, workers in (("two workers", several, 2), ("from the last on", several[::-1], 1)):
+    for what, folders, workers in (
+        ("two workers", several, 2),
+        ("from the last on", several[::-1], 1),
+    ):
         others = outcomes_of(folders, workers)
         differ = [
             f"{folder.name}: {alike[folder]} | {others[folder]}"
@@ -299,7 +368,9 @@ def _added(done: list[Any]) -> None:
             raise SystemExit(f"an honest result is {one.outcome}: {one.why}")
 
 
-def _held(before: dict[str, Any], now: dict[str, Any], tries: list[str], told: dict[str, Kind]) -> None:
+def _held(
+    before: dict[str, Any], now: dict[str, Any], tries: list[str], told: dict[str, Kind]
+) -> None:
     changed = [what for what, was in before.items() if now.get(what) != was]
     outcome = f"changed after one of {', '.join(tries)}" if changed else "held"
     told["declarations: looks at the honest rows"].count(", ".join(changed), outcome)
@@ -308,7 +379,16 @@ def _held(before: dict[str, Any], now: dict[str, Any], tries: list[str], told: d
 # --- what a folder reads ---------------------------------------------------------------------------------------------
 
 OUTER = (
-    *("/etc/hostname", "/proc/self/environ", "/", "../secret.txt", "../../secret.txt", "~/secret.txt", "..", "up"),
+    *(
+        "/etc/hostname",
+        "/proc/self/environ",
+        "/",
+        "../secret.txt",
+        "../../secret.txt",
+        "~/secret.txt",
+        "..",
+        "up",
+    ),
     *("link.txt", "up/secret.txt", "$HOME"),
 )
 WITHOUT_SOURCE = SPEC.replace("source: {file: rows.jsonl}\n", "")
@@ -343,14 +423,21 @@ def outer_paths(place: Path, told: dict[str, Kind]) -> None:
             row = next(mapped_rows.read(spec, [folder / "rows.jsonl"], "test"))
             film = Library(spec, "test").find(row)
             source = spec.splits["test"].source
-            files = [*([film] if film else []), *([folder / spec.prompt] if key == "prompt" else [])]
+            files = [
+                *([film] if film else []),
+                *([folder / spec.prompt] if key == "prompt" else []),
+            ]
             files += [Path(source.path)] if isinstance(source, FileBeside) else []
-            out = [str(file) for file in files if not file.resolve().is_relative_to(folder.resolve())]
+            out = [
+                str(file) for file in files if not file.resolve().is_relative_to(folder.resolve())
+            ]
             outcome = f"read {first_of(out)}" if out else "refused"
         except InputError:
             outcome = "refused"
         told["paths out of: benchmark.yaml"].count(f"{key}: {path}", outcome)
-    strangers.attack(place, SPEC, benchmark, OUTER[1:6:2], lambda kind: told.setdefault(kind, Kind()))
+    strangers.attack(
+        place, SPEC, benchmark, OUTER[1:6:2], lambda kind: told.setdefault(kind, Kind())
+    )
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------
@@ -367,9 +454,18 @@ def beyond(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         "software": (("software",), many),
         "arguments": (("model", "args"), many),
         "generation": (("settings", "generation"), many),
-        "a server's words": (("provenance", "asked"), {"asked": 1, "kept": 0, "server": "s", "served": many}),
-        "a preset": (("settings", "preset"), {"name": "p", "values": {n: {"value": 1, "source": "s"} for n in many}}),
-        "frames given": (("settings", "frames_given"), {str(n): 1 for n in range(bounds.FRAMES_GIVEN + 1)}),
+        "a server's words": (
+            ("provenance", "asked"),
+            {"asked": 1, "kept": 0, "server": "s", "served": many},
+        ),
+        "a preset": (
+            ("settings", "preset"),
+            {"name": "p", "values": {n: {"value": 1, "source": "s"} for n in many}},
+        ),
+        "frames given": (
+            ("settings", "frames_given"),
+            {str(n): 1 for n in range(bounds.FRAMES_GIVEN + 1)},
+        ),
         "a name": (("model", "id"), "x" * (bounds.NAME + 1)),
         "a revision": (("model", "revision"), "x" * (bounds.NAME + 1)),
         "a note": (("provenance", "note"), "x" * (bounds.NOTE + 1)),
@@ -386,7 +482,10 @@ def beyond(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         "a citation": (("provenance", "citation"), "x" * 1_000_000),
         "a source": (("benchmark", "source", "location"), "x" * 1_000_000),
         "a metric": (("metrics",), {"accuracy": {"value": 1e300, "ci95": None, "n": 1}}),
-        "depth": (("model", "args", "deep"), json.loads("[" * (bounds.DEPTH + 5) + "]" * (bounds.DEPTH + 5))),
+        "depth": (
+            ("model", "args", "deep"),
+            json.loads("[" * (bounds.DEPTH + 5) + "]" * (bounds.DEPTH + 5)),
+        ),
     }
     for name, (way, value) in changes.items():
         changed = deepcopy(stated)
@@ -419,13 +518,17 @@ def too_much(place: Path, told: dict[str, Kind]) -> None:
         folder = shutil.copytree(place / "honest" / "00", place / "beyond" / name)
         forge(folder, lambda lines, changed=changed: lines[0].update(changed), numbers=False)
         [done] = store.check(folder)
-        told["beyond a bound"].count(name, "refused" if re.search("at most|less than", done.why) else done.why)
+        told["beyond a bound"].count(
+            name, "refused" if re.search("at most|less than", done.why) else done.why
+        )
 
 
 def secrets(told: dict[str, Kind]) -> None:
     """Plant a secret in each of forty places, and look for it in every file, stream and request."""
     words = ("-m", "pytest", "-q", "-n0", "--tb=no", "-rA", "tests/leaderboard/test_secrets.py")
-    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     for line in done.stdout.splitlines():
         outcome, _, name = line.partition(" ")
         if outcome in ("PASSED", "FAILED", "ERROR") and "secret_is" in name:
@@ -445,12 +548,20 @@ def main() -> int:
     parser.add_argument("--forged", type=int, default=500, help="forged results")
     parser.add_argument("--kills", type=int, default=210, help="kills, of all commands together")
     parser.add_argument("--requests", type=int, default=1000, help="pull requests to the webhook")
-    parser.add_argument("--commands", default="", help="these commands alone are killed, comma-separated")
-    parser.add_argument("--only", nargs="+", default=PARTS, choices=PARTS, help="these parts; others' counts stay")
+    parser.add_argument(
+        "--commands", default="", help="these commands alone are killed, comma-separated"
+    )
+    parser.add_argument(
+        "--only", nargs="+", default=PARTS, choices=PARTS, help="these parts; others' counts stay"
+    )
     parser.add_argument("--dry-run", action="store_true", help="write no document")
     options = parser.parse_args()
     kinds: dict[str, tuple[str, ...]] = {
-        "declarations": (*MUTATIONS, "declarations: order and --workers", "declarations: looks at the honest rows"),
+        "declarations": (
+            *MUTATIONS,
+            "declarations: order and --workers",
+            "declarations: looks at the honest rows",
+        ),
         "paths": ("paths out of: benchmark.yaml",),
         "bounds": ("beyond a bound",),
         "results": (*results.KINDS, results.LOOKS),
@@ -460,13 +571,21 @@ def main() -> int:
     }
     told: dict[str, Kind] = {name: Kind() for part in options.only for name in kinds[part]}
 
-    def drawn() -> Random:  # each part by itself, so that it is drawn again whatever others are left out
+    def drawn() -> (
+        Random
+    ):  # each part by itself, so that it is drawn again whatever others are left out
         return Random(options.seed)  # noqa: S311 - to be drawn again
 
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        environ.update(REELBENCH_HOME=str(place / "home"), XDG_CONFIG_HOME=str(place / "config"), HF_HUB_OFFLINE="1")
-        if {"bounds", "results", "paths"} & set(options.only) and "declarations" not in options.only:
+        environ.update(
+            REELBENCH_HOME=str(place / "home"),
+            XDG_CONFIG_HOME=str(place / "config"),
+            HF_HUB_OFFLINE="1",
+        )
+        if {"bounds", "results", "paths"} & set(
+            options.only
+        ) and "declarations" not in options.only:
             honest(benchmark(place / "kitchen"), place / "honest")
         parts: dict[str, Callable[[], None]] = {
             "declarations": lambda: declarations(drawn(), place, options.declarations, told),
@@ -477,22 +596,32 @@ def main() -> int:
                 drawn(), place / "programs", options.kills, told, kind=Kind, named=options.commands
             ),
             "requests": lambda: flood.attack(
-                drawn(), place / "requests", options.requests, lambda kind: told.setdefault(kind, Kind())
+                drawn(),
+                place / "requests",
+                options.requests,
+                lambda kind: told.setdefault(kind, Kind()),
             ),
             "secrets": lambda: secrets(told),
         }
         for part in options.only:
             parts[part]()
-            sys.stdout.write(f"{part}: done, {sum(len(of.fell) for of in told.values())} fell so far\n")
+            sys.stdout.write(
+                f"{part}: done, {sum(len(of.fell) for of in told.values())} fell so far\n"
+            )
             sys.stdout.flush()
     counts = Counter({kind: len(of.fell) for kind, of in told.items()})
     for kind, of in told.items():
         taken = f"{of.marked} marked, {of.no_higher} no higher"
-        sys.stdout.write(f"{kind}: {of.tried} tried, {of.refused} refused, {taken}, {len(of.fell)} fell\n")
+        sys.stdout.write(
+            f"{kind}: {of.tried} tried, {of.refused} refused, {taken}, {len(of.fell)} fell\n"
+        )
         for line in of.fell:
             sys.stdout.write(f"    {line}\n")
     if not options.dry_run:
-        rows = {kind: [of.tried, of.refused, of.marked, of.no_higher, len(of.fell)] for kind, of in told.items()}
+        rows = {
+            kind: [of.tried, of.refused, of.marked, of.no_higher, len(of.fell)]
+            for kind, of in told.items()
+        }
         attacks.write(options.seed, rows)
     return 1 if counts.total() else 0
 

@@ -49,12 +49,16 @@ def main(out: Path) -> None:
             _diagnose(out, server.url)
         if status := runs.wait():
             console.note(log.read_text(encoding="utf-8")[-4000:])
-            sys.exit(f"demo: the models' runs failed with exit status {status}; the whole log is {log}")
+            sys.exit(
+                f"demo: the models' runs failed with exit status {status}; the whole log is {log}"
+            )
     finally:
         runs.kill()
     _reelbench("leaderboard", "add", out / "runs", "--store", out / "store")
     # Without what others published, of which there is far more: the page is to show what was just run.
-    _reelbench("leaderboard", "build", "--store", out / "store", "--out", out / "site", "--no-published")
+    _reelbench(
+        "leaderboard", "build", "--store", out / "store", "--out", out / "site", "--no-published"
+    )
     _show(out)
 
 
@@ -71,10 +75,21 @@ def run_models(out: Path) -> None:
         checkpoint = beside.submit(write, out / "tiny-vlm")
         for name, model in MODELS.items():
             told = model if name == "baseline" else model.format(checkpoint.result())
-            words = ["--model", *told.split(" "), "--tasks", TASKS, "--gen_kwargs", "max_new_tokens=8"]
-            arguments, output = process.with_logging([*words, "--output_path", str(out / "runs" / name)])
+            words = [
+                "--model",
+                *told.split(" "),
+                "--tasks",
+                TASKS,
+                "--gen_kwargs",
+                "max_new_tokens=8",
+            ]
+            arguments, output = process.with_logging(
+                [*words, "--output_path", str(out / "runs" / name)]
+            )
             options = Options(note=console.note)
-            outcomes = process.run_and_score(arguments, output, None, options, environ=environ, start=kept)
+            outcomes = process.run_and_score(
+                arguments, output, None, options, environ=environ, start=kept
+            )
             process.check_all_there(arguments, outcomes)
 
 
@@ -92,14 +107,20 @@ def _diagnose(out: Path, url: str) -> None:
     judged = ("--predictions", out / "answers.jsonl", "--judge", "judge", "--judge-url", url)
     _reelbench("score", "curve_mini", *judged, "--output", out / "answers", home=out / "home")
     tagged = ("--graphs", out / "graphs.jsonl", *demo_models.DIAGNOSED, "--llm-url", url)
-    _reelbench("diagnose", "errors", out / "answers", *tagged, "--out", out / "errors", home=out / "home")
+    _reelbench(
+        "diagnose", "errors", out / "answers", *tagged, "--out", out / "errors", home=out / "home"
+    )
 
 
 def _reelbench(*arguments: str | Path, home: Path | None = None) -> None:
     """Run a command; with `home` for replies that no model gave, which are kept apart from the user's."""
     apart = {"REELBENCH_HOME": str(home), "OPENAI_API_KEY": "written-by-hand"} if home else {}
     done = subprocess.run(
-        [REELBENCH, *arguments], capture_output=True, encoding="utf-8", check=False, env=os.environ | apart
+        [REELBENCH, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env=os.environ | apart,
     )
     if done.returncode:
         sys.exit(f"demo: {' '.join(map(str, arguments))}\n{done.stderr}")
@@ -159,23 +180,33 @@ def _show_chain(out: Path, reelbench: Path) -> None:
         table.add_row(stage["name"], str(stage["in"]), str(stage["out"]), dropped)
     console.show(table)
     row = read_json(out / "made" / "rextime.json")[0]
-    options = "   ".join(f"{letter}. {text}" for letter, text in zip("ABCD", row["options"], strict=False))
+    options = "   ".join(
+        f"{letter}. {text}" for letter, text in zip("ABCD", row["options"], strict=False)
+    )
     console.write(
         f"{row['question']}\n    {options}\n    right: {row['ans']}, seen {row['span'][0]:g} to {row['span'][1]:g} s"
     )
-    console.write(f"    {reelbench} make moments --captions FILE --llm MODEL --llm-url URL --out DIR")
+    console.write(
+        f"    {reelbench} make moments --captions FILE --llm MODEL --llm-url URL --out DIR"
+    )
 
 
 def _show_diagnosis(out: Path, reelbench: Path) -> None:
     console.write(
         "\n3. Diagnose two wrong answers (likewise by hand): which piece of evidence is the first to be lost?"
     )
-    evidence = {(graph["id"], node["id"]): node["evidence"] for graph in demo_models.GRAPHS for node in graph["nodes"]}
+    evidence = {
+        (graph["id"], node["id"]): node["evidence"]
+        for graph in demo_models.GRAPHS
+        for node in graph["nodes"]
+    }
     said = {answer["id"]: answer["prediction"] for answer in demo_models.ANSWERS}
     for _, line in read_jsonl(out / "errors" / "isolation.jsonl"):
         for node, found in line["nodes"].items():
             if found["status"] == "wrong":
-                console.write(f'    "{said[line["id"]]}"\n        {found["label"]}: {evidence[line["id"], node]}')
+                console.write(
+                    f'    "{said[line["id"]]}"\n        {found["label"]}: {evidence[line["id"], node]}'
+                )
     console.write(
         f"    {reelbench} diagnose run curve_mini --llm MODEL --judge MODEL --out DIR -- --model … (lmms-eval's)"
     )
@@ -197,8 +228,14 @@ def _short(path: Path) -> Path:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "out", nargs="?", type=Path, default=ROOT / "demo_output", help="folder; replaced if it is there"
+        "out",
+        nargs="?",
+        type=Path,
+        default=ROOT / "demo_output",
+        help="folder; replaced if it is there",
     )
-    parser.add_argument("--runs", action="store_true", help="only run the models, into a folder that is there")
+    parser.add_argument(
+        "--runs", action="store_true", help="only run the models, into a folder that is there"
+    )
     told = parser.parse_args()
     (run_models if told.runs else main)(told.out.absolute())

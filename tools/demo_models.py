@@ -15,7 +15,11 @@ CAPTIONS = {
     "v_kettle": {
         "duration": 60,
         "timestamps": [[0, 18], [19, 36], [37, 58]],
-        "sentences": ["A woman fills a kettle.", "She waits until the water boils.", "She pours it over tea."],
+        "sentences": [
+            "A woman fills a kettle.",
+            "She waits until the water boils.",
+            "She pours it over tea.",
+        ],
     },
     "v_fence": {
         "duration": 50,
@@ -26,8 +30,14 @@ CAPTIONS = {
 """Captions as ActivityNet Captions has them, of videos that nobody filmed."""
 
 ANSWERS = [
-    {"id": "mini1", "prediction": "At 00:00 the square stands on the left. I see no more of it, so it stays there."},
-    {"id": "mini6", "prediction": "One square at 00:00 on the left, one at 00:06 on the right: two squares."},
+    {
+        "id": "mini1",
+        "prediction": "At 00:00 the square stands on the left. I see no more of it, so it stays there.",
+    },
+    {
+        "id": "mini6",
+        "prediction": "One square at 00:00 on the left, one at 00:06 on the right: two squares.",
+    },
 ]
 """Two wrong answers to questions of CURVE's mini data."""
 
@@ -35,16 +45,41 @@ GRAPHS = [
     {
         "id": "mini1",
         "nodes": [
-            {"id": "n1", "evidence": "The square stands at the left edge", "timestamp": "0:00", "parents": []},
-            {"id": "n2", "evidence": "The square stands at the right edge", "timestamp": "0:06", "parents": []},
-            {"id": "n3", "evidence": "The square travels right", "timestamp": "N/A", "parents": ["n1", "n2"]},
+            {
+                "id": "n1",
+                "evidence": "The square stands at the left edge",
+                "timestamp": "0:00",
+                "parents": [],
+            },
+            {
+                "id": "n2",
+                "evidence": "The square stands at the right edge",
+                "timestamp": "0:06",
+                "parents": [],
+            },
+            {
+                "id": "n3",
+                "evidence": "The square travels right",
+                "timestamp": "N/A",
+                "parents": ["n1", "n2"],
+            },
         ],
     },
     {
         "id": "mini6",
         "nodes": [
-            {"id": "n1", "evidence": "A square is at the left edge", "timestamp": "0:00", "parents": []},
-            {"id": "n2", "evidence": "A square is at the right edge", "timestamp": "0:06", "parents": []},
+            {
+                "id": "n1",
+                "evidence": "A square is at the left edge",
+                "timestamp": "0:00",
+                "parents": [],
+            },
+            {
+                "id": "n2",
+                "evidence": "A square is at the right edge",
+                "timestamp": "0:06",
+                "parents": [],
+            },
             {
                 "id": "n3",
                 "evidence": "It is the same square, so there is one",
@@ -62,9 +97,21 @@ _CAUSES = {"travel": {"n2": "temporal"}, "same square": {"n3": "logic"}}
 """What of the answer to each question is wrong, and why."""
 
 _WRONG = {
-    "She pours it over tea.": ["She washes her hands with it.", "She puts out the fire.", "She waters the plants."],
-    "She wants to make tea.": ["She wants to clean it.", "She wants to water plants.", "She wants to warm her hands."],
-    "She waits until the water boils.": ["She reads the paper.", "She lays the table.", "She opens the window."],
+    "She pours it over tea.": [
+        "She washes her hands with it.",
+        "She puts out the fire.",
+        "She waters the plants.",
+    ],
+    "She wants to make tea.": [
+        "She wants to clean it.",
+        "She wants to water plants.",
+        "She wants to warm her hands.",
+    ],
+    "She waits until the water boils.": [
+        "She reads the paper.",
+        "She lays the table.",
+        "She opens the window.",
+    ],
 }
 
 
@@ -80,8 +127,15 @@ def _relation(call: Call) -> dict[str, object]:
     # Painting goes on: one action, and no question on two.
     rating, alike = (0, 3) if "fence" in text_of(call) else (3, 0)
     events = {"event1": first["caption"], "event1_timestamp": first["timestamp"]}
-    events |= {"event2": last["caption"], "event2_timestamp": last["timestamp"], "Similarity": alike}
-    return {**events, **dict.fromkeys(("Directness", "Necessity", "Intentionality", "Purpose"), rating)}
+    events |= {
+        "event2": last["caption"],
+        "event2_timestamp": last["timestamp"],
+        "Similarity": alike,
+    }
+    return {
+        **events,
+        **dict.fromkeys(("Directness", "Necessity", "Intentionality", "Purpose"), rating),
+    }
 
 
 def _sequential(call: Call) -> dict[str, object]:
@@ -120,7 +174,11 @@ def _tagger(call: Call) -> dict[str, object]:
     asked = [node["id"] for node in json.loads(block(call, "graph"))["nodes"] if node["asked"]]
     return {
         "nodes": [
-            {"id": key, "found": "no" if key in causes else "yes", "causes": [causes[key]] if key in causes else []}
+            {
+                "id": key,
+                "found": "no" if key in causes else "yes",
+                "causes": [causes[key]] if key in causes else [],
+            }
             for key in asked
         ]
     }
@@ -146,6 +204,7 @@ def reply(call: Call) -> Answer:
 
 
 MADE, DIAGNOSED = (
-    [part for role in roles for part in ("--llm", f"{role}={role}")] for roles in (CHAIN_ROLES, DIAGNOSIS_ROLES)
+    [part for role in roles for part in ("--llm", f"{role}={role}")]
+    for roles in (CHAIN_ROLES, DIAGNOSIS_ROLES)
 )
 """Options by which each role is asked under its own name, of `make moments` and of `diagnose errors`."""

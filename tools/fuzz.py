@@ -55,7 +55,11 @@ def where_it_ends(name: str, folder: Path) -> str | None:
         text = str(finding)
         return f"{text.replace(str(folder), '')[:60]}\n{text}"
     except Exception as error:  # noqa: BLE001 - this is what we are after
-        ours = [frame for frame in traceback.extract_tb(error.__traceback__) if "/tools/" not in frame.filename]
+        ours = [
+            frame
+            for frame in traceback.extract_tb(error.__traceback__)
+            if "/tools/" not in frame.filename
+        ]
         last = ours[-1] if ours else None
         place = f"{Path(last.filename).name}:{last.name}" if last else ""
         return f"{type(error).__name__} in {place}\n{traceback.format_exc()}"
@@ -92,7 +96,9 @@ class Run:
         command += ["--slice", str(first), str(first + inputs), str(self._place)]
         environ = {**os.environ, **settled(self._place)}
         done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"number"')]
+        lines = [
+            json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"number"')
+        ]
         for line in lines:
             if line["where"]:
                 self._keep(name, line["number"], line["where"])
@@ -101,8 +107,19 @@ class Run:
             hangs = "Timeout (" in done.stderr
             if not hangs and done.returncode > 0:
                 raise SystemExit(f"{name}: can't be run\n{done.stderr}")
-            place = next((line.strip() for line in done.stderr.splitlines() if line.strip().startswith("File")), "")
-            self._keep(name, first + len(lines), f"{'hang' if hangs else 'crash'} at {place}\n{done.stderr}")
+            place = next(
+                (
+                    line.strip()
+                    for line in done.stderr.splitlines()
+                    if line.strip().startswith("File")
+                ),
+                "",
+            )
+            self._keep(
+                name,
+                first + len(lines),
+                f"{'hang' if hangs else 'crash'} at {place}\n{done.stderr}",
+            )
             self.tried[name] += 1
 
     def _keep(self, name: str, number: int, told: str) -> None:
@@ -127,7 +144,10 @@ def fuzz(options: argparse.Namespace) -> int:
         os.environ |= settled(Path(place))  # what findings are drawn from again
         run = Run(options.seed, options.out, Path(place))
         while time.monotonic() < end:
-            left = {name: options.inputs - run.tried[name] if options.inputs else SLICE for name in names}
+            left = {
+                name: options.inputs - run.tried[name] if options.inputs else SLICE
+                for name in names
+            }
             name = min(
                 (name for name in names if left[name] > 0),
                 key=lambda name: run.tried[name] / TARGETS[name].weight,
@@ -146,7 +166,9 @@ def fuzz(options: argparse.Namespace) -> int:
 
 def main() -> int:
     """Fuzz, repeat a finding, or (for a run's own processes) work through a slice."""
-    parser = argparse.ArgumentParser(description="Fuzz what reads other people's files, replies and videos.")
+    parser = argparse.ArgumentParser(
+        description="Fuzz what reads other people's files, replies and videos."
+    )
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--target", action="append", choices=TARGETS)
@@ -156,7 +178,13 @@ def main() -> int:
     parser.add_argument("--slice", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.slice:
-        inputs_of(options.target[0], options.seed, int(options.slice[0]), int(options.slice[1]), Path(options.slice[2]))
+        inputs_of(
+            options.target[0],
+            options.seed,
+            int(options.slice[0]),
+            int(options.slice[1]),
+            Path(options.slice[2]),
+        )
         return 0
     if options.again:
         with tempfile.TemporaryDirectory() as place:

@@ -33,28 +33,51 @@ from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
 
-ANSWERS = [f"scoring/answers/test_{name}.py" for name in ("unseen", "reading", "forms", "languages")]
+ANSWERS = [
+    f"scoring/answers/test_{name}.py" for name in ("unseen", "reading", "forms", "languages")
+]
 STORE = [
     f"leaderboard/test_{name}.py"
     for name in ("site", "ways", "videos", "standing", "tampering", "identity", "evidence", "store")
 ]
-BOARD = [f"leaderboard/test_{name}.py" for name in ("overall", "published", "site", "headline", "shortcuts", "ranking")]
+BOARD = [
+    f"leaderboard/test_{name}.py"
+    for name in ("overall", "published", "site", "headline", "shortcuts", "ranking")
+]
 TESTS: dict[str, list[str]] = {
-    **{f"scoring/answers/{name}": ANSWERS for name in ("json_literals", "options", "reasoning", "spans", "statements")},
+    **{
+        f"scoring/answers/{name}": ANSWERS
+        for name in ("json_literals", "options", "reasoning", "spans", "statements")
+    },
     **{f"scoring/answers/{name}": ANSWERS for name in ("patterns", "texts", "vocabulary")},
     "scoring/answers/scored": ["scoring/answers/test_reading.py", *STORE],
     "judges/parsing": ["judges/test_parsing.py", "judges/test_thinking.py"],
-    "judges/verdicts": ["judges/test_verdicts.py", "judges/test_parsing.py", "judges/test_engine.py"],
+    "judges/verdicts": [
+        "judges/test_verdicts.py",
+        "judges/test_parsing.py",
+        "judges/test_engine.py",
+    ],
     "scoring/aggregation": [
-        *(f"scoring/test_{name}.py" for name in ("aggregation", "value_bounds", "side_by_side", "comparison")),
-        *("leaderboard/test_pairs.py", "tasks/test_moviecore.py", "tasks/test_rextime.py", "tasks/test_curve.py"),
+        *(
+            f"scoring/test_{name}.py"
+            for name in ("aggregation", "value_bounds", "side_by_side", "comparison")
+        ),
+        *(
+            "leaderboard/test_pairs.py",
+            "tasks/test_moviecore.py",
+            "tasks/test_rextime.py",
+            "tasks/test_curve.py",
+        ),
     ],
     "scoring/anchors": ["leaderboard/test_rejudgement.py"],
     "scoring/calibration_file": ["leaderboard/test_about.py"],
     "scoring/candidates": ["scoring/test_candidates.py", "methods/test_candidates.py"],
     "scoring/certificate_length": ["scoring/test_certificate_length.py"],
     "scoring/choice": ["scoring/test_choice.py", "scoring/test_aggregation.py"],
-    "scoring/cognitive_profile": ["scoring/test_cognitive_profile.py", "tasks/test_dramaqa_cogme.py"],
+    "scoring/cognitive_profile": [
+        "scoring/test_cognitive_profile.py",
+        "tasks/test_dramaqa_cogme.py",
+    ],
     "scoring/comparison": [
         *("scoring/test_comparison.py", "scoring/test_label_comparison.py", "cli/test_compare.py"),
     ],
@@ -72,7 +95,11 @@ TESTS: dict[str, list[str]] = {
     "scoring/temporal_span": ["scoring/test_temporal_span.py"],
     "scoring/text_overlap": ["scoring/test_text_overlap.py"],
     "scoring/value_bounds": ["scoring/test_value_bounds.py", "leaderboard/test_pairs.py"],
-    "scoring/videos": ["scoring/test_videos.py", "leaderboard/test_tampering.py", "leaderboard/test_site.py"],
+    "scoring/videos": [
+        "scoring/test_videos.py",
+        "leaderboard/test_tampering.py",
+        "leaderboard/test_site.py",
+    ],
     **{
         f"studio/evidence/{name}": [f"studio/evidence/test_{name}.py"]
         for name in ("findings", "graphs", "isolation", "timestamps")
@@ -85,18 +112,32 @@ TESTS: dict[str, list[str]] = {
     "stats/calibration": ["stats/test_calibration.py"],
     "stats/multiple_comparisons": ["stats/test_multiple_comparisons.py"],
     "stats/power": ["stats/test_power.py"],
-    "stats/rank_correlation": ["stats/test_rank_correlation.py", "scoring/test_profile_difference.py"],
+    "stats/rank_correlation": [
+        "stats/test_rank_correlation.py",
+        "scoring/test_profile_difference.py",
+    ],
     "stats/student_t": ["stats/test_student_t.py"],
-    **{f"leaderboard/{name}": STORE for name in ("rereading", "standing", "checks", "identity", "store")},
+    **{
+        f"leaderboard/{name}": STORE
+        for name in ("rereading", "standing", "checks", "identity", "store")
+    },
     "leaderboard/against_data": [*STORE, "leaderboard/test_rejudgement.py"],
     "leaderboard/mismatches": ["leaderboard/test_mismatches.py", *STORE],
-    "leaderboard/recompute": [*STORE, "leaderboard/test_about.py", "leaderboard/test_ways.py", "studio/test_ace.py"],
+    "leaderboard/recompute": [
+        *STORE,
+        "leaderboard/test_about.py",
+        "leaderboard/test_ways.py",
+        "studio/test_ace.py",
+    ],
     "leaderboard/replies": [*STORE, "cli/test_judge_panel.py"],
     **{f"leaderboard/{name}": BOARD for name in ("aliases", "overall", "headline")},
     "leaderboard/board": [*BOARD, "leaderboard/test_standing.py", "leaderboard/test_videos.py"],
     "leaderboard/bridge": ["leaderboard/test_pairs.py", "leaderboard/test_rejudgement.py"],
     "leaderboard/columns": [
-        *(f"leaderboard/{name}.py" for name in ("exports/test_tables", "test_about", "test_publish"))
+        *(
+            f"leaderboard/{name}.py"
+            for name in ("exports/test_tables", "test_about", "test_publish")
+        )
     ],
     "leaderboard/first_filed": ["leaderboard/test_declarations.py"],
     "leaderboard/community": ["leaderboard/test_community.py"],
@@ -163,7 +204,11 @@ def places(node: ast.AST) -> Iterator[ast.AST]:
         if name in {"annotation", "returns", "decorator_list", "type_params"}:
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not isinstance(child, LEFT_ALONE) and not _only_read(child):
+            if (
+                isinstance(child, ast.AST)
+                and not isinstance(child, LEFT_ALONE)
+                and not _only_read(child)
+            ):
                 if _changeable(child):
                     yield child
                 yield from places(child)
@@ -184,7 +229,10 @@ def _only_read(node: ast.AST) -> bool:
     docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     named = isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
     checked = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-    typed = isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in {"Literal", "Callable"}
+    typed = isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in {
+        "Literal",
+        "Callable",
+    }
     formal = isinstance(node, ast.keyword) and node.arg in FORMAL
     return docstring or named or checked or typed or formal
 
@@ -271,10 +319,20 @@ def run_tests(folder: Path, module: str, timeout: float) -> Run:
         cached.unlink()  # two mutants made within one second may have the same size, and so look the same
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     command += ["-m", "not lmms and not browser", *(f"tests/{file}" for file in TESTS[module])]
-    environ = {**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "200", "TMPDIR": str(folder.parent)}
+    environ = {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "COLUMNS": "200",
+        "TMPDIR": str(folder.parent),
+    }
     with tempfile.TemporaryFile() as printed:
         process = subprocess.Popen(
-            command, cwd=folder, env=environ, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            cwd=folder,
+            env=environ,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             status = process.wait(timeout)
@@ -331,7 +389,9 @@ class Copies:
         file = folder / "reelbench" / f"{mutant.module}.py"
         original = file.read_text(encoding="utf-8")
         file.write_text(mutant.text, encoding="utf-8")
-        run = run_tests(folder, mutant.module, 30 + 5 * self.unchanged[tuple(TESTS[mutant.module])][1])
+        run = run_tests(
+            folder, mutant.module, 30 + 5 * self.unchanged[tuple(TESTS[mutant.module])][1]
+        )
         file.write_text(original, encoding="utf-8")
         self._free.put(folder)
         return run
@@ -353,13 +413,20 @@ def measure(drawn: Sequence[Mutant], jobs: int, out: TextIO | None) -> bool:
         places = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(jobs)]
         copies = Copies([copied(Path(place) / "checkout") for place in places])
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
-        list(pool.map(copies.run_unchanged, {tuple(TESTS[mutant.module]): mutant.module for mutant in drawn}.values()))
+        list(
+            pool.map(
+                copies.run_unchanged,
+                {tuple(TESTS[mutant.module]): mutant.module for mutant in drawn}.values(),
+            )
+        )
         measured: list[Mutant] = []
         for module, number in Counter(mutant.module for mutant in drawn).items():
             run, seconds = copies.unchanged[tuple(TESTS[module])]
             if run.measures:
                 measured += (mutant for mutant in drawn if mutant.module == module)
-                tell(f"{module}: {run.count('passed')} tests, {run.count('skipped')} skipped, {seconds:.0f} s")
+                tell(
+                    f"{module}: {run.count('passed')} tests, {run.count('skipped')} skipped, {seconds:.0f} s"
+                )
             else:
                 why = run.failed_test or run.output.rpartition("\n")[2] or run.ended
                 tell(f"{module}: NOT MEASURED ({number} mutants): {why}")
@@ -370,7 +437,9 @@ def measure(drawn: Sequence[Mutant], jobs: int, out: TextIO | None) -> bool:
                 survivors.append(mutant)
             else:
                 killed += 1
-            state = {"passed": "SURVIVED", "failed": "killed", "time out": "killed (time out)"}[run.ended]
+            state = {"passed": "SURVIVED", "failed": "killed", "time out": "killed (time out)"}[
+                run.ended
+            ]
             tell(f"{number}/{len(measured)} {state}  {mutant}  {run.failed_test}".rstrip())
     tell(f"{killed} of {len(measured)} killed, {100 * killed / max(1, len(measured)):.1f} %")
     if len(measured) < len(drawn):
@@ -396,19 +465,36 @@ def _place(text: str) -> tuple[str, int]:
 
 def main() -> int:
     """Run a sample and print what survived; ends with 1 where less than nine in ten were killed."""
-    parser = argparse.ArgumentParser(description="Change what decides a number and see whether tests notice.")
-    parser.add_argument("--sample", type=int, default=120, help="mutants in all, as many of each module")
+    parser = argparse.ArgumentParser(
+        description="Change what decides a number and see whether tests notice."
+    )
+    parser.add_argument(
+        "--sample", type=int, default=120, help="mutants in all, as many of each module"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--part", default="1/1", metavar="K/N", help="the Kth of N parts of the sample")
-    parser.add_argument("--module", action="extend", type=_named, metavar="ROOM[/NAME]", help="only this one")
-    parser.add_argument("--only", action="append", type=_place, metavar="ROOM/NAME:LINE", help="every mutant there")
+    parser.add_argument(
+        "--part", default="1/1", metavar="K/N", help="the Kth of N parts of the sample"
+    )
+    parser.add_argument(
+        "--module", action="extend", type=_named, metavar="ROOM[/NAME]", help="only this one"
+    )
+    parser.add_argument(
+        "--only", action="append", type=_place, metavar="ROOM/NAME:LINE", help="every mutant there"
+    )
     parser.add_argument("--list", action="store_true", help="print what is drawn, and run nothing")
-    parser.add_argument("--jobs", type=int, default=1, help="mutants at once, each in a copy of its own")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="mutants at once, each in a copy of its own"
+    )
     parser.add_argument("--out", type=Path, help="a file for what is printed")
     options = parser.parse_args()
     if options.only:
         modules = dict.fromkeys(module for module, _ in options.only)
-        drawn = [m for module in modules for m in mutants(module, options.seed) if (module, m.line) in options.only]
+        drawn = [
+            m
+            for module in modules
+            for m in mutants(module, options.seed)
+            if (module, m.line) in options.only
+        ]
     else:
         drawn = sample(options.module or list(TESTS), options.sample, options.seed)
     part, parts = map(int, options.part.split("/"))

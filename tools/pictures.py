@@ -37,7 +37,12 @@ KINDS = {
 BUNNY = [  # question, options, answer, span; then what two models say
     (
         "What does the rabbit do first once it stands in front of its burrow?",
-        ["It lies down in the grass", "It stretches its arms and yawns", "It runs down the hill", "It eats a flower"],
+        [
+            "It lies down in the grass",
+            "It stretches its arms and yawns",
+            "It runs down the hill",
+            "It eats a flower",
+        ],
         ("B", [1.9, 4.1]),
         "It gets up and, with both arms out, gives a long yawn. The answer is B, from 2.0 to 3.9 seconds.",
         "It comes out and sinks back into the grass. The answer is A, from 0.0 to 1.5 seconds.",
@@ -63,7 +68,10 @@ def main(checkout: Path) -> None:
     """Make the pages and take their pictures; `checkout` is one of TempCompass."""
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         out = Path(scratch)
-        os.environ |= {"REELBENCH_HOME": str(out / "home"), "REELBENCH_BENCHMARKS": str(out / "benchmarks")}
+        os.environ |= {
+            "REELBENCH_HOME": str(out / "home"),
+            "REELBENCH_BENCHMARKS": str(out / "benchmarks"),
+        }
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium") or shutil.which("chromium-browser")
         )
@@ -85,7 +93,14 @@ def _bunny(out: Path) -> None:
     (folder / "videos").mkdir(parents=True)
     shutil.copy(clip, folder / "videos" / "big_buck_bunny.mp4")
     rows = [
-        {"id": f"q{n}", "video": "big_buck_bunny", "question": asked, "options": options, "answer": right, "span": span}
+        {
+            "id": f"q{n}",
+            "video": "big_buck_bunny",
+            "question": asked,
+            "options": options,
+            "answer": right,
+            "span": span,
+        }
         for n, (asked, options, (right, span), *_) in enumerate(BUNNY, 1)
     ]
     _declare(
@@ -100,7 +115,13 @@ def _bunny(out: Path) -> None:
     for place, model in ((3, "model-a"), (4, "model-b")):
         answers = [{"id": f"q{n}", "prediction": row[place]} for n, row in enumerate(BUNNY, 1)]
         _score(out, folder, model, answers)
-    _reelbench("view", out / "runs" / "bunny" / "model-a", out / "runs" / "bunny" / "model-b", "--out", out / "view")
+    _reelbench(
+        "view",
+        out / "runs" / "bunny" / "model-a",
+        out / "runs" / "bunny" / "model-b",
+        "--out",
+        out / "view",
+    )
 
 
 def _board(out: Path, checkout: Path) -> None:
@@ -135,7 +156,9 @@ def _board(out: Path, checkout: Path) -> None:
             ]
             _score(out, folder, model, answers)
         _reelbench("leaderboard", "add", out / "runs" / folder.name, "--store", out / "store")
-    _reelbench("leaderboard", "build", "--store", out / "store", "--out", out / "site", "--no-published")
+    _reelbench(
+        "leaderboard", "build", "--store", out / "store", "--out", out / "site", "--no-published"
+    )
 
 
 def _declare(folder: Path, rows: list[dict[str, object]], *lines: str) -> None:
@@ -166,7 +189,9 @@ def _take(page: Page, address: str | None, path: Path) -> None:
     data = b""
     for colours in (None, 256, 128, 64):
         saved = io.BytesIO()
-        (picture if colours is None else picture.quantize(colours)).save(saved, "PNG", optimize=True)
+        (picture if colours is None else picture.quantize(colours)).save(
+            saved, "PNG", optimize=True
+        )
         data = saved.getvalue()
         if len(data) <= MOST:
             break

@@ -51,10 +51,19 @@ BREAKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         (HUB, "GET /api/(datasets|spaces)/.*", {"status": status, "headers": {"Retry-After": "0"}})
         for status in (429, 503)
     ),
-    *((HUB, "GET /api/(datasets|spaces)/.*", more) for more in ({"status": 500}, {"hang_up": True}, {"cut_at": 40})),
+    *(
+        (HUB, "GET /api/(datasets|spaces)/.*", more)
+        for more in ({"status": 500}, {"hang_up": True}, {"cut_at": 40})
+    ),
     *((HUB, "POST .*/commit/.*", {"status": status}) for status in (403, 409, 412, 429, 500)),
-    *((HUB, "POST .*/commit/.*", more) for more in ({"hang_up": True}, {"lose": True}, {"lose": True})),
-    *((HUB, "POST .*/preupload/.*", more) for more in ({"status": 500}, {"hang_up": True}, {"lose": True})),
+    *(
+        (HUB, "POST .*/commit/.*", more)
+        for more in ({"hang_up": True}, {"lose": True}, {"lose": True})
+    ),
+    *(
+        (HUB, "POST .*/preupload/.*", more)
+        for more in ({"status": 500}, {"hang_up": True}, {"lose": True})
+    ),
     *(
         (HUB, "GET .*/resolve/.*", more)
         for more in ({"cut_at": 20}, {"corrupt": True}, {"status": 503}, {"hang_up": True})
@@ -62,7 +71,10 @@ BREAKS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     *((HUB, "POST .*/lfs/objects/.*", more) for more in ({"status": 500}, {"hang_up": True})),
     *((HUB, "POST /api/repos/create", more) for more in ({"lose": True}, {"status": 500})),
     (HUB, "GET /api/whoami-v2", {"status": 500}),
-    *((CDN, "PUT /upload/.*", more) for more in ({"hang_up": True}, {"lose": True}, {"status": 403}, {"status": 500})),
+    *(
+        (CDN, "PUT /upload/.*", more)
+        for more in ({"hang_up": True}, {"lose": True}, {"status": 403}, {"status": 500})
+    ),
 )
 _ENDED = {0, 1, 2}
 
@@ -114,13 +126,26 @@ class World:
 
     def run(self, person: Person, *command: str) -> CompletedProcess[str]:
         """Run a command of ours as a person, and hold what it says to the planted words."""
-        environ = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "REELBENCH_"))}
+        environ = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("HF_", "REELBENCH_"))
+        }
         environ |= self.hub.env(person.home / "hf") | {"HF_TOKEN": person.token, "COLUMNS": "160"}
-        environ |= {"REELBENCH_HOME": str(person.home / "reelbench"), "XDG_CONFIG_HOME": str(person.home)}
-        environ |= {f"{name}_API_KEY": self.planted[f"{name}_API_KEY"] for name in ("OPENAI", "REELBENCH_JUDGE")}
+        environ |= {
+            "REELBENCH_HOME": str(person.home / "reelbench"),
+            "XDG_CONFIG_HOME": str(person.home),
+        }
+        environ |= {
+            f"{name}_API_KEY": self.planted[f"{name}_API_KEY"]
+            for name in ("OPENAI", "REELBENCH_JUDGE")
+        }
         environ["WEBHOOK_SECRET"] = self.planted["WEBHOOK_SECRET"]
         done = self.forks.run(
-            ["leaderboard" if command[0] != "cards" else "cards", *command[command[0] == "cards" :]],
+            [
+                "leaderboard" if command[0] != "cards" else "cards",
+                *command[command[0] == "cards" :],
+            ],
             person.home,
             environ,
             600,
@@ -137,7 +162,9 @@ class World:
     def score(self, person: Person) -> None:
         """File a result in a store: of one's own models, now and then of another's, new or older than what is there."""
         name = self.rng.choice([*BENCHMARKS, "kitchen", "rextime"])
-        if name in ("pantry", "larder") and person.name == "ben":  # rows of one such table come from one store
+        if (
+            name in ("pantry", "larder") and person.name == "ben"
+        ):  # rows of one such table come from one store
             name = "kitchen"
         owner = person.name if self.chance(0.85) else self.rng.choice([*MAINTAINERS, *SUBMITTERS])
         minute = self.step if self.chance(0.8) else self.rng.randrange(self.step + 1)
@@ -148,7 +175,9 @@ class World:
             "id": f"{owner}/m{self.rng.randrange(MODELS)}",
             "args": {"api_key": self.planted["api_key"]},
         }
-        stated["provenance"]["date"] = (START + timedelta(minutes=minute, seconds=self.step % 60)).isoformat()
+        stated["provenance"]["date"] = (
+            START + timedelta(minutes=minute, seconds=self.step % 60)
+        ).isoformat()
         (run / "result.json").write_text(json.dumps(stated), encoding="utf-8")
         if self.run(person, "add", str(run), "--store", str(person.store)).returncode:
             self.told["score: refused"] += 1
@@ -159,12 +188,20 @@ class World:
 
         folder = person.home / "clone"
         try:
-            snapshot_download(DATASET, repo_type="dataset", local_dir=folder, endpoint=self.hub.url, token=person.token)
+            snapshot_download(
+                DATASET,
+                repo_type="dataset",
+                local_dir=folder,
+                endpoint=self.hub.url,
+                token=person.token,
+            )
         except Exception as error:  # noqa: BLE001 - a fault was ordered, and the user sees the client's own words
             self.told[f"download: {type(error).__name__}"] += 1
             return
         there = self.hub.repo(DATASET).files()
-        for path in [path for path in folder.rglob("*") if path.is_file() and ".cache" not in path.parts]:
+        for path in [
+            path for path in folder.rglob("*") if path.is_file() and ".cache" not in path.parts
+        ]:
             if path.relative_to(folder).as_posix() not in there:
                 path.unlink()
         own = ["--as-maintainer"] if person.name in MAINTAINERS else []
@@ -174,7 +211,12 @@ class World:
         """Publish as a maintainer; where the store lacks something, mostly bring it in and go on."""
         which = self.rng.choice([("--dataset", "--repo")] * 4 + [("--dataset",), ("--repo",)])
         names = {"--dataset": DATASET, "--repo": SPACE}
-        command = ["publish", "--store", str(person.store), *(word for one in which for word in (one, names[one]))]
+        command = [
+            "publish",
+            "--store",
+            str(person.store),
+            *(word for one in which for word in (one, names[one])),
+        ]
         if self.chance(0.1):
             heads = self.heads()
             self.run(person, *command, "--dry-run")
@@ -194,7 +236,9 @@ class World:
         """Offer what a submitter's store has."""
         heads, main = self.heads(), self.dates("main")
         known = len(self.hub.repo(DATASET).pull_requests)
-        done = self.run(person, "publish", "--store", str(person.store), "--dataset", DATASET, "--create-pr")
+        done = self.run(
+            person, "publish", "--store", str(person.store), "--dataset", DATASET, "--create-pr"
+        )
         self.hold_words(done, heads)
         self.told[f"hand in: {outcome(done)}"] += 1
         requests = self.hub.repo(DATASET).pull_requests
@@ -213,7 +257,9 @@ class World:
                 if not key:
                     self.fall(f"pull request {request.num} changes what is no result")
                 elif key in main and offered[key] <= main[key]:
-                    self.fall(f"pull request {request.num} offers {key} of {offered[key]}, and {main[key]} is there")
+                    self.fall(
+                        f"pull request {request.num} offers {key} of {offered[key]}, and {main[key]} is there"
+                    )
 
     def end_one(self, person: Person) -> None:
         """Merge an open pull request, or close it."""
@@ -242,7 +288,13 @@ class World:
         repo = f"museum/{name}"
         heads = self.heads()
         done = self.run(
-            person, "cards", "push", str(self.place / name), "--repo", repo, *self.rng.choice([["--with-data"], []])
+            person,
+            "cards",
+            "push",
+            str(self.place / name),
+            "--repo",
+            repo,
+            *self.rng.choice([["--with-data"], []]),
         )
         self.told[f"cards: {outcome(done)}"] += 1
         own = person.name in MAINTAINERS
@@ -256,7 +308,14 @@ class World:
             list(
                 pool.map(
                     lambda one: self.run(
-                        one, "publish", "--store", str(one.store), "--dataset", DATASET, "--repo", SPACE
+                        one,
+                        "publish",
+                        "--store",
+                        str(one.store),
+                        "--dataset",
+                        DATASET,
+                        "--repo",
+                        SPACE,
                     ),
                     people,
                 )
@@ -266,7 +325,11 @@ class World:
 
     def heads(self) -> dict[str, str]:
         """Return the commit of each branch and pull request."""
-        return {f"{repo.id} {ref}": oid for repo in self.hub.repos.values() for ref, oid in repo.refs.items()}
+        return {
+            f"{repo.id} {ref}": oid
+            for repo in self.hub.repos.values()
+            for ref, oid in repo.refs.items()
+        }
 
     def hold_words(self, done: CompletedProcess[str], before: dict[str, str]) -> None:
         """Whether what was said to be done was done, and nothing else."""
@@ -274,11 +337,16 @@ class World:
         for repo in (DATASET, SPACE):
             ours = [name for name in moved if name.startswith(f"{repo} ")]
             page = rf"/(?:datasets|spaces)/{repo}"
-            if re.search(rf"{page}: .*nothing was committed", done.stderr) and [n for n in ours if before.get(n)]:
+            if re.search(rf"{page}: .*nothing was committed", done.stderr) and [
+                n for n in ours if before.get(n)
+            ]:
                 self.fall(f"'nothing was committed', and {ours} moved")
             if re.search(rf"unchanged: \S+{page}", done.stdout) and ours:
                 self.fall(f"'unchanged', and {ours} moved")
-            if re.search(rf"^committed: \S+{page}", done.stdout, re.MULTILINE) and f"{repo} main" not in moved:
+            if (
+                re.search(rf"^committed: \S+{page}", done.stdout, re.MULTILINE)
+                and f"{repo} main" not in moved
+            ):
                 self.fall("'committed', and main is as it was")
         if done.returncode == 0 and not done.stdout.strip():
             self.fall("ended well and said nothing")
@@ -320,12 +388,17 @@ class World:
         """Look through all files, words and requests of a repository that came since the last look."""
         name = f"{repo.kind} {repo.id}"
         texts = [
-            (f"pull request {one.num}", json.dumps([one.title, one.events]).encode()) for one in repo.pull_requests
+            (f"pull request {one.num}", json.dumps([one.title, one.events]).encode())
+            for one in repo.pull_requests
         ]
         for commit in list(repo.commits.values())[self.seen.get(name, 0) :]:
             texts.append(("a commit's words", f"{commit.title} {commit.description}".encode()))
             new = {(path, blob.etag): blob for path, blob in commit.files.items()}
-            texts += [(at[0], plain(at[0], blob.data)) for at, blob in new.items() if at not in self.looked]
+            texts += [
+                (at[0], plain(at[0], blob.data))
+                for at, blob in new.items()
+                if at not in self.looked
+            ]
             self.looked |= new.keys()
         self.seen[name] = len(repo.commits)
         for where, data in texts:
@@ -342,7 +415,10 @@ class World:
 
     def rebuild(self) -> None:
         """Bring all in, publish, and compare the page with the one that a stranger makes of the dataset alone."""
-        ada, stranger = self.people["ada"], Person("stranger", "", self.place / f"stranger{self.step}")
+        ada, stranger = (
+            self.people["ada"],
+            Person("stranger", "", self.place / f"stranger{self.step}"),
+        )
         stranger.home.mkdir()
         both = ("--dataset", DATASET, "--repo", SPACE)
         for _ in range(2):
@@ -375,13 +451,18 @@ def plain(path: str, data: bytes) -> bytes:
         return data
     from pyarrow import parquet
 
-    return json.dumps(parquet.read_table(io.BytesIO(data)).to_pylist(), default=str, ensure_ascii=False).encode()
+    return json.dumps(
+        parquet.read_table(io.BytesIO(data)).to_pylist(), default=str, ensure_ascii=False
+    ).encode()
 
 
 def outcome(done: CompletedProcess[str]) -> str:
     """Return in a word or two what a command did."""
     if done.returncode == 0:
-        return ", ".join(sorted(set(re.findall(r"^(\w+(?: \w+)?): http", done.stdout, re.MULTILINE)))) or "done"
+        return (
+            ", ".join(sorted(set(re.findall(r"^(\w+(?: \w+)?): http", done.stdout, re.MULTILINE))))
+            or "done"
+        )
     known = (
         "the store lacks",
         "newer result than the store",
@@ -401,14 +482,23 @@ def outcome(done: CompletedProcess[str]) -> str:
         "states no licence",
         "hidden",
     )
-    return next((f"refused ({words})" for words in known if words in done.stderr), f"refused: {done.stderr[-200:]!r}")
+    return next(
+        (f"refused ({words})" for words in known if words in done.stderr),
+        f"refused: {done.stderr[-200:]!r}",
+    )
 
 
 def planted(rng: Random) -> dict[str, str]:
     """Return 40 words that stand in no repository: secrets by their names, and answers that are withheld."""
-    words = {name: f"{rng.randrange(16**16):016x}" for name in ("OPENAI_API_KEY", "REELBENCH_JUDGE_API_KEY")}
+    words = {
+        name: f"{rng.randrange(16**16):016x}"
+        for name in ("OPENAI_API_KEY", "REELBENCH_JUDGE_API_KEY")
+    }
     words |= {name: f"{rng.randrange(16**16):016x}" for name in ("WEBHOOK_SECRET", "api_key")}
-    words |= {f"token of {name}": f"hf_{rng.randrange(16**16):016x}" for name in (*MAINTAINERS, *SUBMITTERS)}
+    words |= {
+        f"token of {name}": f"hf_{rng.randrange(16**16):016x}"
+        for name in (*MAINTAINERS, *SUBMITTERS)
+    }
     for name, number in (("answer of pantry", 8), ("question of pantry", 5), ("said of pantry", 4)):
         words |= {f"{name} {n}": f"{rng.randrange(16**12):012x}" for n in range(number)}
     for name, number in (("answer of larder", 8), ("said of larder", 4)):
@@ -434,17 +524,23 @@ def scored(place: Path, words: dict[str, str]) -> dict[str, list[Path]]:
             }
             for n in range(QUESTIONS)
         ]
-        (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        (folder / "rows.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
         (folder / "benchmark.yaml").write_text(SPEC.format(name=name, more=more), encoding="utf-8")
         for right in (6, 12, 18):
             answers = [
                 {
                     "id": row["id"],
-                    "prediction": row["a"] if n < right else words.get(f"said of {name} {QUESTIONS - 1 - n}", "flour"),
+                    "prediction": row["a"]
+                    if n < right
+                    else words.get(f"said of {name} {QUESTIONS - 1 - n}", "flour"),
                 }
                 for n, row in enumerate(rows)
             ]
-            reelbench.score(str(folder), answers, model="of/nobody").save(place / "bases" / name / str(right))
+            reelbench.score(str(folder), answers, model="of/nobody").save(
+                place / "bases" / name / str(right)
+            )
             bases.setdefault(name, []).append(place / "bases" / name / str(right))
     rows = loading.locate("rextime", "mini").read()
     for right in (2, 5, 9):
@@ -452,7 +548,9 @@ def scored(place: Path, words: dict[str, str]) -> dict[str, list[Path]]:
             {"id": row["id"], "prediction": f"{row['answer'] if n < right else 'Z'} [0, 1]"}
             for n, row in enumerate(rows)
         ]
-        reelbench.score("rextime_mini", answers, model="of/nobody").save(place / "bases" / "rextime" / str(right))
+        reelbench.score("rextime_mini", answers, model="of/nobody").save(
+            place / "bases" / "rextime" / str(right)
+        )
         bases.setdefault("rextime", []).append(place / "bases" / "rextime" / str(right))
     return bases
 
@@ -498,7 +596,9 @@ def drive(world: World, steps: int) -> None:
 
 def main() -> int:
     """Drive it, and say what was seen."""
-    parser = argparse.ArgumentParser(description="Publish, hand in and merge at random against the local Hub.")
+    parser = argparse.ArgumentParser(
+        description="Publish, hand in and merge at random against the local Hub."
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=PER)
     parser.add_argument("--log", type=Path, help="write what was done, a line a command")
@@ -506,17 +606,24 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         os.environ.update(REELBENCH_HOME=str(place / "home"), XDG_CONFIG_HOME=str(place / "config"))
-        os.environ.update(HF_HUB_OFFLINE="0", HF_HUB_DISABLE_PROGRESS_BARS="1", HF_HUB_DISABLE_XET="1")
+        os.environ.update(
+            HF_HUB_OFFLINE="0", HF_HUB_DISABLE_PROGRESS_BARS="1", HF_HUB_DISABLE_XET="1"
+        )
         from tests.forks import Forks
         from tests.servers.hub import HubServer, Token
 
         rng = Random(options.seed)  # noqa: S311 - to be drawn again
         words = planted(rng)
         with HubServer() as hub:
-            people = {one: Person(one, words[f"token of {one}"], place / one) for one in (*MAINTAINERS, *SUBMITTERS)}
+            people = {
+                one: Person(one, words[f"token of {one}"], place / one)
+                for one in (*MAINTAINERS, *SUBMITTERS)
+            }
             for one in people.values():
                 one.home.mkdir()
-                hub.tokens[one.token] = Token(one.name, orgs=("museum",) if one.name in MAINTAINERS else ())
+                hub.tokens[one.token] = Token(
+                    one.name, orgs=("museum",) if one.name in MAINTAINERS else ()
+                )
             (place / "forks").mkdir()
             forks = Forks(place / "forks")
             world = World(rng, place, hub, forks, people, words, scored(place, words))

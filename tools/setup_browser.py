@@ -15,7 +15,10 @@ def _os_release() -> dict[str, str]:
 
 def _why_not() -> str | None:
     release = _os_release()
-    if "debian" not in {release.get("ID", ""), *release.get("ID_LIKE", "").split()} or release.get("ID") == "ubuntu":
+    if (
+        "debian" not in {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
+        or release.get("ID") == "ubuntu"
+    ):
         return "this is not Debian (Ubuntu's package is a snap); install Chromium by hand"
     if os.geteuid() != 0:
         return "not root; run `sudo apt-get install chromium`"
@@ -29,7 +32,15 @@ def _install() -> str | None:
     environ = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for command in (
         ["apt-get", "update", "-qq"],
-        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", "fonts-noto-core"],
+        [
+            "apt-get",
+            "install",
+            "-y",
+            "-qq",
+            "--no-install-recommends",
+            "chromium",
+            "fonts-noto-core",
+        ],
     ):
         done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
         if done.returncode and "install" in command:

@@ -27,9 +27,21 @@ def main() -> int:
     if npm is None:
         why = "there is no npm"
     else:
-        command = [npm, "install", "--prefix", FOLDER, "--no-save", "--no-audit", "--no-fund", "--silent", *wanted]
+        command = [
+            npm,
+            "install",
+            "--prefix",
+            FOLDER,
+            "--no-save",
+            "--no-audit",
+            "--no-fund",
+            "--silent",
+            *wanted,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        why = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["npm failed"])[-1]
+        why = (
+            "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["npm failed"])[-1]
+        )
     if why:
         sys.stderr.write(f"no axe-core and html-validate for the page's tests: {why}\n")
         return 1 if os.environ.get("CI", "").lower() == "true" else 0

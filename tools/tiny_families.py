@@ -14,7 +14,12 @@ from tools import tiny_vlm
 
 VISION = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
 WIDTH = 64
-SMALL = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+SMALL = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
 SIDE = 56
 
 
@@ -38,11 +43,19 @@ def text(tokens: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the configuration of a small language model with these tokens."""
     ids = {name: tokens.convert_tokens_to_ids(token) for name, token in _ENDS.items()}
     shape = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
-    size = {"hidden_size": WIDTH, "intermediate_size": 2 * WIDTH, "max_position_embeddings": 1 << 15}
+    size = {
+        "hidden_size": WIDTH,
+        "intermediate_size": 2 * WIDTH,
+        "max_position_embeddings": 1 << 15,
+    }
     return {"vocab_size": len(tokens), **size, **shape, **ids}
 
 
-_ENDS = {"bos_token_id": "<|im_start|>", "eos_token_id": "<|im_end|>", "pad_token_id": "<|endoftext|>"}
+_ENDS = {
+    "bos_token_id": "<|im_start|>",
+    "eos_token_id": "<|im_end|>",
+    "pad_token_id": "<|endoftext|>",
+}
 
 
 def _saved(folder: Path, model: Any, processor: Any) -> Path:  # noqa: ANN401
@@ -53,7 +66,9 @@ def _saved(folder: Path, model: Any, processor: Any) -> Path:  # noqa: ANN401
 
 def _qwen(tokens: Any) -> dict[str, int]:  # noqa: ANN401
     names = ("vision_start_token_id", "vision_end_token_id", "image_token_id", "video_token_id")
-    return {name: tokens.convert_tokens_to_ids(token) for name, token in zip(names, VISION, strict=True)}
+    return {
+        name: tokens.convert_tokens_to_ids(token) for name, token in zip(names, VISION, strict=True)
+    }
 
 
 def qwen2_vl(folder: Path) -> Path:
@@ -62,7 +77,14 @@ def qwen2_vl(folder: Path) -> Path:
 
     tokens = tokenizer((), *(f"{VISION[0]}{pad}{VISION[1]}" for pad in VISION[2:]))
     rope = {"rope_type": "default", "mrope_section": [2, 3, 3], "rope_theta": 1e4}
-    vision = {"depth": 2, "embed_dim": 32, "num_heads": 2, "mlp_ratio": 2, "hidden_size": WIDTH, "patch_size": 14}
+    vision = {
+        "depth": 2,
+        "embed_dim": 32,
+        "num_heads": 2,
+        "mlp_ratio": 2,
+        "hidden_size": WIDTH,
+        "patch_size": 14,
+    }
     config = hf.Qwen2VLConfig(
         text_config={**text(tokens), "rope_parameters": rope}, vision_config=vision, **_qwen(tokens)
     )
@@ -79,8 +101,19 @@ def _qwen3(folder: Path, kind: str, text_more: dict[str, Any], vision_more: dict
     import transformers as hf
 
     tokens = tokenizer((), *(f"{VISION[0]}{pad}{VISION[1]}" for pad in VISION[2:]))
-    rope = {"rope_type": "default", "mrope_section": [4, 2, 2], "rope_theta": 1e4, "mrope_interleaved": True}
-    vision = {"depth": 2, "num_heads": 2, "out_hidden_size": WIDTH, "patch_size": 16, "num_position_embeddings": 64}
+    rope = {
+        "rope_type": "default",
+        "mrope_section": [4, 2, 2],
+        "rope_theta": 1e4,
+        "mrope_interleaved": True,
+    }
+    vision = {
+        "depth": 2,
+        "num_heads": 2,
+        "out_hidden_size": WIDTH,
+        "patch_size": 16,
+        "num_position_embeddings": 64,
+    }
     vision |= {"hidden_size": 32, "intermediate_size": 64, **vision_more}
     config = getattr(hf, f"{kind}Config")(
         text_config={**text(tokens), "head_dim": 16, "rope_parameters": rope, **text_more},
@@ -105,7 +138,12 @@ def qwen3_5(folder: Path) -> Path:
     """Write a Qwen3.5: one layer of linear attention, one of full."""
     layers = {"layer_types": ["linear_attention", "full_attention"], "partial_rotary_factor": 1.0}
     heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 2}
-    return _qwen3(folder, "Qwen3_5", {**layers, **heads, "linear_key_head_dim": 16, "linear_value_head_dim": 16}, {})
+    return _qwen3(
+        folder,
+        "Qwen3_5",
+        {**layers, **heads, "linear_key_head_dim": 16, "linear_value_head_dim": 16},
+        {},
+    )
 
 
 def gemma3(folder: Path) -> Path:
@@ -114,7 +152,9 @@ def gemma3(folder: Path) -> Path:
 
     soft, begin, end = specials = ("<image_soft_token>", "<start_of_image>", "<end_of_image>")
     tokens = tokenizer(specials, begin, image_token=soft, boi_token=begin, eoi_token=end)
-    for name, token in zip(("image_token_id", "boi_token_id", "eoi_token_id"), specials, strict=True):
+    for name, token in zip(
+        ("image_token_id", "boi_token_id", "eoi_token_id"), specials, strict=True
+    ):
         setattr(tokens, name, tokens.convert_tokens_to_ids(token))
     config = hf.Gemma3Config(
         text_config={**text(tokens), "head_dim": 16},
@@ -140,7 +180,9 @@ def llava_onevision(folder: Path) -> Path:
     tokens = tokenizer(("<image>", "<video>"), "<image>", "<video>")
     size, grid = {"height": SIDE, "width": SIDE}, [[SIDE, SIDE]]
     config = hf.LlavaOnevisionConfig(
-        vision_config=hf.SiglipVisionConfig(**SMALL, image_size=SIDE, patch_size=14, vision_use_head=False),
+        vision_config=hf.SiglipVisionConfig(
+            **SMALL, image_size=SIDE, patch_size=14, vision_use_head=False
+        ),
         text_config=hf.Qwen2Config(**text(tokens)),
         image_token_index=tokens.convert_tokens_to_ids("<image>"),
         video_token_index=tokens.convert_tokens_to_ids("<video>"),
@@ -163,16 +205,26 @@ def idefics2(folder: Path) -> Path:
     import transformers as hf
 
     tokens = tokenizer(("<image>", "<fake_token_around_image>", "<end_of_utterance>"), "<image>")
-    resampler = {"resampler_n_latents": 4, "resampler_depth": 1, "resampler_n_heads": 4, "resampler_head_dim": 16}
+    resampler = {
+        "resampler_n_latents": 4,
+        "resampler_depth": 1,
+        "resampler_n_heads": 4,
+        "resampler_head_dim": 16,
+    }
     config = hf.Idefics2Config(
         vision_config={**SMALL, "image_size": SIDE, "patch_size": 14},
         perceiver_config={"hidden_size": WIDTH, "num_key_value_heads": 2, **resampler},
         text_config=hf.MistralConfig(**text(tokens)),
         image_token_id=tokens.convert_tokens_to_ids("<image>"),
     )
-    pictures = hf.Idefics2ImageProcessor(size={"longest_edge": SIDE, "shortest_edge": 28}, do_image_splitting=False)
+    pictures = hf.Idefics2ImageProcessor(
+        size={"longest_edge": SIDE, "shortest_edge": 28}, do_image_splitting=False
+    )
     processor = hf.Idefics2Processor(
-        image_processor=pictures, tokenizer=tokens, image_seq_len=4, chat_template=tokens.chat_template
+        image_processor=pictures,
+        tokenizer=tokens,
+        image_seq_len=4,
+        chat_template=tokens.chat_template,
     )
     return _saved(folder, hf.Idefics2ForConditionalGeneration(config), processor)
 
@@ -188,9 +240,23 @@ def gemma4(folder: Path) -> Path:
     ids = {f"{name}_id": tokens.convert_tokens_to_ids(token) for name, token in named.items()}
     for name, number in ids.items():
         setattr(tokens, name, number)
-    words = {"head_dim": 16, "global_head_dim": 16, "layer_types": ["sliding_attention", "full_attention"]}
-    words |= {"vocab_size_per_layer_input": len(tokens), "hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0}
-    sight = {**SMALL, "num_key_value_heads": 2, "head_dim": 16, "patch_size": 16, "position_embedding_size": 256}
+    words = {
+        "head_dim": 16,
+        "global_head_dim": 16,
+        "layer_types": ["sliding_attention", "full_attention"],
+    }
+    words |= {
+        "vocab_size_per_layer_input": len(tokens),
+        "hidden_size_per_layer_input": 0,
+        "num_kv_shared_layers": 0,
+    }
+    sight = {
+        **SMALL,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        "patch_size": 16,
+        "position_embedding_size": 256,
+    }
     config = hf.Gemma4Config(
         text_config={**text(tokens), **words},
         vision_config={**sight, "pooling_kernel_size": 3},
@@ -211,7 +277,11 @@ def internvl(folder: Path) -> Path:
     """Write an InternVL as transformers has it."""
     import transformers as hf
 
-    named = {"start_image_token": "<img>", "end_image_token": "</img>", "context_image_token": "<IMG_CONTEXT>"}
+    named = {
+        "start_image_token": "<img>",
+        "end_image_token": "</img>",
+        "context_image_token": "<IMG_CONTEXT>",
+    }
     named |= {"video_token": "<video>"}
     tokens = tokenizer([*named.values()], "<IMG_CONTEXT>\n", "<video>\n", **named)
     for name, token in named.items():
@@ -241,14 +311,26 @@ def mllama(folder: Path) -> Path:
     named = {"bos_token": "<|begin_of_text|>"}
     tokens = tokenizer(("<|image|>", *named.values()), "<|image|>", **named)
     sight = {name: size for name, size in SMALL.items() if name != "num_attention_heads"}
-    sight |= {"attention_heads": 2, "num_global_layers": 1, "vision_output_dim": WIDTH, "max_num_tiles": 4}
+    sight |= {
+        "attention_heads": 2,
+        "num_global_layers": 1,
+        "vision_output_dim": WIDTH,
+        "max_num_tiles": 4,
+    }
     config = hf.MllamaConfig(
-        vision_config={**sight, "image_size": SIDE, "patch_size": 14, "intermediate_layers_indices": [0]},
+        vision_config={
+            **sight,
+            "image_size": SIDE,
+            "patch_size": 14,
+            "intermediate_layers_indices": [0],
+        },
         text_config={**text(tokens), "cross_attention_layers": [1]},
         image_token_index=tokens.convert_tokens_to_ids("<|image|>"),
     )
     processor = hf.MllamaProcessor(
-        image_processor=hf.MllamaImageProcessor(size={"height": SIDE, "width": SIDE}, max_image_tiles=4),
+        image_processor=hf.MllamaImageProcessor(
+            size={"height": SIDE, "width": SIDE}, max_image_tiles=4
+        ),
         tokenizer=tokens,
         chat_template=tokens.chat_template,
     )
@@ -267,7 +349,9 @@ def mistral3(folder: Path) -> Path:
         spatial_merge_size=2,
     )
     processor = hf.PixtralProcessor(
-        image_processor=hf.PixtralImageProcessor(size={"longest_edge": SIDE}, patch_size={"height": 14, "width": 14}),
+        image_processor=hf.PixtralImageProcessor(
+            size={"longest_edge": SIDE}, patch_size={"height": 14, "width": 14}
+        ),
         tokenizer=tokens,
         patch_size=14,
         spatial_merge_size=2,
@@ -306,21 +390,29 @@ def lfm2(folder: Path) -> Path:
     """Write an LFM2-VL: one layer of convolution, one of attention."""
     import transformers as hf
 
-    named = {"image_token": "<image>", "image_start_token": "<|image_start|>", "image_end_token": "<|image_end|>"}
+    named = {
+        "image_token": "<image>",
+        "image_start_token": "<|image_start|>",
+        "image_end_token": "<|image_end|>",
+    }
     named |= {"image_thumbnail_token": "<|img_thumbnail|>"}
     tokens = tokenizer([*named.values()], "<image>", **named)
     for name, token in named.items():
         setattr(tokens, f"{name}_id", tokens.convert_tokens_to_ids(token))
     layers = {"layer_types": ["conv", "full_attention"], "block_ff_dim": WIDTH}
     config = hf.Lfm2VlConfig(
-        vision_config=hf.Siglip2VisionConfig(**SMALL, patch_size=16, num_patches=64, vision_use_head=False),
+        vision_config=hf.Siglip2VisionConfig(
+            **SMALL, patch_size=16, num_patches=64, vision_use_head=False
+        ),
         text_config=hf.Lfm2Config(**text(tokens), **layers),
         image_token_id=tokens.convert_tokens_to_ids("<image>"),
         projector_hidden_size=WIDTH,
         downsample_factor=2,
     )
     processor = hf.Lfm2VlProcessor(
-        image_processor=hf.Lfm2VlImageProcessor(do_image_splitting=False, min_image_tokens=4, max_image_tokens=16),
+        image_processor=hf.Lfm2VlImageProcessor(
+            do_image_splitting=False, min_image_tokens=4, max_image_tokens=16
+        ),
         tokenizer=tokens,
         chat_template=tokens.chat_template,
     )

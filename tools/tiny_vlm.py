@@ -36,7 +36,10 @@ CHAT_TEMPLATE = """\
 {% endif -%}
 """
 
-CORPUS = ("the square crosses the field from 0 to 10 seconds and the answer is A B C D or E", "why how what when")
+CORPUS = (
+    "the square crosses the field from 0 to 10 seconds and the answer is A B C D or E",
+    "why how what when",
+)
 
 
 def write(folder: Path, seed: int = 0) -> Path:
@@ -108,7 +111,9 @@ def tokenizer_of_bytes():  # noqa: ANN201 - a transformers class that is importe
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=512, special_tokens=list(SPECIALS), initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        vocab_size=512,
+        special_tokens=list(SPECIALS),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )
     bpe.train_from_iterator(CORPUS * 20, trainer)
     return PreTrainedTokenizerFast(

@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-SCHEMAS = {"result": Result, "sample": Sample, "check": Check, "about": About, "funnel": FunnelRecord}
+SCHEMAS = {
+    "result": Result,
+    "sample": Sample,
+    "check": Check,
+    "about": About,
+    "funnel": FunnelRecord,
+}
 RECIPE = DOCS / "recipes" / "add_benchmark.md"
 _KEYS_START, _KEYS_END = "<!-- keys -->\n", "<!-- /keys -->\n"
 _START, _END = "<!-- settings -->\n", "<!-- /settings -->\n"
@@ -60,14 +66,22 @@ def _with(page: Path, start: str, table: str, end: str) -> str:
     return before + start + table + end + rest.partition(end)[2]
 
 
-def _section(words: str, command: TyperCommand, top: "_click.Context", taken: dict[str, dict[str, str]]) -> str:
+def _section(
+    words: str, command: TyperCommand, top: "_click.Context", taken: dict[str, dict[str, str]]
+) -> str:
     """Return a command's section; options of a family are put under it in `taken`."""
     context = command.make_context(words, [], parent=top, resilient_parsing=True)
     arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
     options = [p for p in command.params if isinstance(p, TyperOption) and p.name != "help"]
     first = (command.help or "").split("\n\n", maxsplit=1)[0].replace("\n", " ").strip()
-    lines = [f"\n## reelbench {words} {' '.join(map(shown_argument, arguments))}".rstrip(), f"\n{first}"]
-    lines += ["", *(f"    reelbench {words} {example}".rstrip() for example in EXAMPLES.get(words, ()))]
+    lines = [
+        f"\n## reelbench {words} {' '.join(map(shown_argument, arguments))}".rstrip(),
+        f"\n{first}",
+    ]
+    lines += [
+        "",
+        *(f"    reelbench {words} {example}".rstrip() for example in EXAMPLES.get(words, ())),
+    ]
     own: list[str] = []
     shared: dict[str, list[str]] = {}
     for parameter in [*arguments, *options]:
@@ -82,7 +96,10 @@ def _section(words: str, command: TyperCommand, top: "_click.Context", taken: di
             taken[family].setdefault(shown_option(name), meaning)
         else:
             own.append(_entry(shown_option(name), meaning))
-    own += [f"- [{name}](#{_slug(name)}), {FAMILIES[name].about}: {', '.join(names)}" for name, names in shared.items()]
+    own += [
+        f"- [{name}](#{_slug(name)}), {FAMILIES[name].about}: {', '.join(names)}"
+        for name, names in shared.items()
+    ]
     return "\n".join([*lines, "", *own] if own else lines) + "\n"
 
 
@@ -94,7 +111,10 @@ def _family(name: str, options: Mapping[str, str]) -> str:
         for code, lines in groupby(family.more, key=lambda line: line.startswith("  "))
     )
     head = f"\n## {_heading(name)}\n\n{family.about[0].upper()}{family.about[1:]}.\n"
-    return "\n".join([head, *([more, ""] if more else []), *map(_entry, options, options.values())]) + "\n"
+    return (
+        "\n".join([head, *([more, ""] if more else []), *map(_entry, options, options.values())])
+        + "\n"
+    )
 
 
 def _heading(family: str) -> str:
@@ -128,7 +148,10 @@ def _providers_table() -> str:
 
 def schema(name: str) -> str:
     """Return the JSON schema of a record, as `docs/schemas/NAME.json` has it."""
-    return json.dumps(SCHEMAS[name].model_json_schema(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(SCHEMAS[name].model_json_schema(), indent=1, sort_keys=True, ensure_ascii=False)
+        + "\n"
+    )
 
 
 def keys_table() -> str:
@@ -138,7 +161,12 @@ def keys_table() -> str:
         words = f" ({', '.join(f'`{word}`' for word in key.words)})" if key.form == "choice" else ""
         return f"| `{path}`{words} | {key.about} | `{key.example}` |\n"
 
-    return "".join(["| key | meaning | example |\n|---|---|---|\n", *(row(path, key) for path, key in KEYS.items())])
+    return "".join(
+        [
+            "| key | meaning | example |\n|---|---|---|\n",
+            *(row(path, key) for path, key in KEYS.items()),
+        ]
+    )
 
 
 def parity_page() -> str:
@@ -189,7 +217,9 @@ def benchmark_schema() -> str:
             return told | within("source.")
         words = [word == "true" if word in ("true", "false") else word for word in key.words]
         own = {"enum": words} if key.form == "choice" else forms[key.form]
-        return told | (within(f"{path}.") if any(other.startswith(f"{path}.") for other in KEYS) else own)
+        return told | (
+            within(f"{path}.") if any(other.startswith(f"{path}.") for other in KEYS) else own
+        )
 
     def within(start: str) -> dict[str, Any]:
         names = [path.removeprefix(start) for path in KEYS if path.startswith(start)]

@@ -32,4 +32,8 @@ class Attachment:
 
     def sha256(self) -> str:
         """Return the bytes' sha256, in hex; a file is read once, however many questions show it."""
-        return sha256_once(self.data) if isinstance(self.data, Path) else hashlib.sha256(self.data).hexdigest()
+        return (
+            sha256_once(self.data)
+            if isinstance(self.data, Path)
+            else hashlib.sha256(self.data).hexdigest()
+        )

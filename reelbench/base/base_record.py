@@ -21,10 +21,16 @@ from reelbench.base.values import is_array, is_object
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-LARGEST = 2**53 - 1  # the largest whole number that every reader of JSON has exactly; no count of ours comes near
+LARGEST = (
+    2**53 - 1
+)  # the largest whole number that every reader of JSON has exactly; no count of ours comes near
 _LARGEST_SETTING = 2**64  # seeds have 64 bits
 _NO_FIELDS: set[str] = set()
-_OF_PYDANTIC = (("__pydantic_fields_set__", _NO_FIELDS), ("__pydantic_extra__", None), ("__pydantic_private__", None))
+_OF_PYDANTIC = (
+    ("__pydantic_fields_set__", _NO_FIELDS),
+    ("__pydantic_extra__", None),
+    ("__pydantic_private__", None),
+)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -37,7 +43,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
             if isinstance(part, int) and abs(part) > _LARGEST_SETTING:
                 raise ValueError("a whole number in it is larger than 2^64")
             if isinstance(part, str) and len(part) > bounds.TEXT:
-                raise ValueError(f"a text in it has {len(part)} characters, at most {bounds.TEXT} are taken")
+                raise ValueError(
+                    f"a text in it has {len(part)} characters, at most {bounds.TEXT} are taken"
+                )
         objects = [inner for part in level if is_object(part) for inner in (*part, *part.values())]
         level = [*objects, *(inner for part in level if is_array(part) for inner in part)]
     return value
@@ -46,8 +54,12 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 Count = Annotated[int, Field(ge=0, le=LARGEST)]  # how many of something
 Amount = Annotated[float, Field(ge=0, le=LARGEST)]  # seconds, dollars: finite, and never negative
 Name = Annotated[str, Field(max_length=bounds.NAME)]  # what a page or a table shows in one line
-Plain = Annotated[Any, AfterValidator(_plain)]  # any JSON value whose numbers and texts every reader can hold
-Free = Annotated[dict[str, Plain], Field(max_length=bounds.ENTRIES), AfterValidator(without_secrets)]
+Plain = Annotated[
+    Any, AfterValidator(_plain)
+]  # any JSON value whose numbers and texts every reader can hold
+Free = Annotated[
+    dict[str, Plain], Field(max_length=bounds.ENTRIES), AfterValidator(without_secrets)
+]
 """What was sent or set, in its own words: without keys and passwords, whoever wrote it, at any depth."""
 
 _LATER = "later"
@@ -67,12 +79,16 @@ class Record(BaseModel):
     record keeps its bytes and its hashes.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=bounds.TEXT)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=bounds.TEXT
+    )
     later: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:  # noqa: ANN401 - as pydantic gives it
-        cls.later = frozenset(name for name, field in cls.model_fields.items() if _LATER in field.metadata)
+        cls.later = frozenset(
+            name for name, field in cls.model_fields.items() if _LATER in field.metadata
+        )
 
     def model_post_init(self, _: Any, /) -> None:  # noqa: ANN401 - as pydantic gives it
         """Forget which fields were given: nobody asks, and the set of their names is larger than most records."""
@@ -116,13 +132,18 @@ def first_wrong_field(error: ValidationError) -> str:
     first = error.errors()[0]
     try:
         value = f"{first['input']!r:.60}"
-    except (ValueError, RecursionError):  # Python writes no number of more than 4,300 digits, and no list within lists
+    except (
+        ValueError,
+        RecursionError,
+    ):  # Python writes no number of more than 4,300 digits, and no list within lists
         value = f"{type(first['input']).__name__}, too long to be shown"
     found = "" if first["type"] == "missing" else f" (found {value})"
     return ("field " if first["loc"] else "") + wrong_fields(error)[0] + found
 
 
-def record_of(model: type[ModelT], value: object, where: str, more: str = "", *, mark: str = ", ") -> ModelT:
+def record_of(
+    model: type[ModelT], value: object, where: str, more: str = "", *, mark: str = ", "
+) -> ModelT:
     """Return the record of a value; InputError (`WHERE`, `mark`, `field FIELD: …` and `more`) where it isn't one."""
     try:
         return model.model_validate(value)

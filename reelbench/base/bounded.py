@@ -83,7 +83,9 @@ def run_bounded(
         process.join()
         if _FORKS and process.exitcode == -signal.SIGALRM:
             raise OverrunError(f"it took longer than {bounds.seconds:g} s") from None
-        raise EndedError(f"its process ended by itself (status {process.exitcode}; out of memory?)") from None
+        raise EndedError(
+            f"its process ended by itself (status {process.exitcode}; out of memory?)"
+        ) from None
     finally:
         process.kill()
         process.join()

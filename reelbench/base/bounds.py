@@ -9,9 +9,16 @@ NAME = 1000  # characters of what a page or a table shows in one line: an id, a 
 TITLE = 300  # characters of a declared title
 NOTE = 10_000  # characters of a note
 LINE = 20_000_000  # characters of a line of JSON Lines
-DECLARATION, DECLARED_TEXT = 200_000, 5_000  # characters of a benchmark that a result declares, and of one text of it
+DECLARATION, DECLARED_TEXT = (
+    200_000,
+    5_000,
+)  # characters of a benchmark that a result declares, and of one text of it
 ENTRIES = 200  # entries of a record's list of software, of arguments, of what was sent; of a list in a `benchmark.yaml`
-LABELS, ALL_LABELS, LABEL_TEXTS = 300, 1_000, 50_000  # labels of one facet, of all, and characters of all together
+LABELS, ALL_LABELS, LABEL_TEXTS = (
+    300,
+    1_000,
+    50_000,
+)  # labels of one facet, of all, and characters of all together
 PART = 60_000  # extent of one part of a `result.json` that doesn't grow with its items, or of a `check.json`
 SCORE = 1e9  # size of a score or a metric: its square is still a number
 ITEMS, OF_ITEM = 200_000, 50_000  # items of a result; frames, candidates or replies of one, each

@@ -33,9 +33,14 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
     users = [*allowed_folders(folder), *also, *(settings.MEDIA.paths if media else ())]
     # Where the Hub's client keeps what a snapshot of a repository, in which the folder lies, has links to.
     blobs = [place.parent / "blobs" for place in here.parents if place.name == "snapshots"]
-    if any(real.is_relative_to(place) for place in (here, *blobs, *(user.resolve() for user in users))):
+    if any(
+        real.is_relative_to(place) for place in (here, *blobs, *(user.resolve() for user in users))
+    ):
         return path
-    there, where = (cut_in_the_middle(str(p), _SHOWN_NAME) for p in (real, real if real.is_dir() else real.parent))
+    there, where = (
+        cut_in_the_middle(str(p), _SHOWN_NAME)
+        for p in (real, real if real.is_dir() else real.parent)
+    )
     raise InputError(
         f"{shown} lies outside of {folder} ({there}), and a folder reads only what is in it; put it "
         f"there, or, if you trust who wrote it: reelbench check {folder} --allow-outside {where}"
@@ -45,7 +50,9 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
 def hub_id(name: str, what: str) -> str:
     """Return the id of a repository on the Hub; InputError where what lies here by that name would be taken for it."""
     if re.fullmatch(r"(?!\.{1,2}(?:/|$))(?:[\w.-]+/)?[\w.-]+", name) and Path(name).exists():
-        raise InputError(f"{what}: {name} lies in this folder, too, and would be taken for the Hub's; write ./{name}")
+        raise InputError(
+            f"{what}: {name} lies in this folder, too, and would be taken for the Hub's; write ./{name}"
+        )
     return name
 
 
@@ -60,6 +67,8 @@ def allow(folder: Path, outside: Path) -> None:
     if not outside.is_dir():
         raise InputError(f"{outside}: no such folder")
     name, place = str(folder.resolve()), str(outside.resolve())
-    if place not in map(str, allowed_folders(folder)) and not outside.resolve().is_relative_to(folder.resolve()):
+    if place not in map(str, allowed_folders(folder)) and not outside.resolve().is_relative_to(
+        folder.resolve()
+    ):
         record = read_record(settings.home() / _LIST) or {}
         write_json(settings.home() / _LIST, {**record, name: [*record.get(name, []), place]})

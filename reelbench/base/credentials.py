@@ -11,7 +11,9 @@ from reelbench.base.errors import InputError
 from reelbench.base.values import is_array, is_object, texts_in
 
 # A query or a fragment ends with the word: a key may stand behind a comma in it.
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://(?:[^\s\"'<>,;?#]+(?:[?#][^\s\"]*)?|[?#][^\s\"]+)", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.-]{0,30}://(?:[^\s\"'<>,;?#]+(?:[?#][^\s\"]*)?|[?#][^\s\"]+)", re.IGNORECASE
+)
 HIDDEN = "***"
 
 _BESIDE = "id|value|string|text|data|env|header|read|write|live|test|prod|new|old"
@@ -22,7 +24,9 @@ _WORD = (
 )
 _NAMED = re.compile(rf"{_WORD}(s?)((?:_(?:{_BESIDE}|\d*))*)(_.*)?", re.DOTALL)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # in `dbPassword`
-_MADE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}")  # as keys are made: letters and digits, in one word
+_MADE = re.compile(
+    r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}"
+)  # as keys are made: letters and digits, in one word
 # In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a scheme of its own.
 _IN_TEXT = re.compile(
     rf"""((?<![^\W_]){_WORD}s?(?:[_-](?:{_BESIDE}))?\\*["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)"""
@@ -51,7 +55,11 @@ def _is_secret_name(name: str) -> bool | None:
 def is_secret(name: str, value: Any = None) -> bool:  # noqa: ANN401 - any JSON value
     """Whether a name is one of a secret (`apiKey`, `HF_TOKEN_READ`), or may be (`api_keys`) and the value looks so."""
     named, texts = _is_secret_name(name), [*texts_in(value)]
-    return any(map(_MADE.fullmatch, texts)) if named is None else named and (value is None or bool(texts))
+    return (
+        any(map(_MADE.fullmatch, texts))
+        if named is None
+        else named and (value is None or bool(texts))
+    )
 
 
 def _is_pair(name: object, value: object) -> bool:
@@ -64,7 +72,11 @@ def _is_pair(name: object, value: object) -> bool:
 def known_secrets() -> Iterator[tuple[str, str]]:
     """Yield the keys that the environment holds, each with its variable's name; a path or a number is none."""
     for name, value in os.environ.items():
-        if len(value) >= SHORTEST and is_secret(name, value) and not (value.isdecimal() or os.path.exists(value)):  # noqa: PTH110
+        if (
+            len(value) >= SHORTEST
+            and is_secret(name, value)
+            and not (value.isdecimal() or os.path.exists(value))
+        ):  # noqa: PTH110
             yield name, value
 
 
@@ -94,7 +106,11 @@ def without_secrets(value: Any, *, words: bool = True, known: Sequence[str] | No
     """
     known = [secret for _, secret in known_secrets()] if known is None else known
     if is_object(value):
-        named = [part for part in value.values() if words and isinstance(part, str) and _is_secret_name(part)][:1]
+        named = [
+            part
+            for part in value.values()
+            if words and isinstance(part, str) and _is_secret_name(part)
+        ][:1]
         return {
             without_secrets(name, known=known): without_secrets(part, words=words, known=known)
             for name, part in value.items()
@@ -104,10 +120,15 @@ def without_secrets(value: Any, *, words: bool = True, known: Sequence[str] | No
     if is_array(value):
         beside: Iterable[tuple[Any, Any]] = zip(["", *value], value, strict=False)
         hidden = ((part, words and _is_pair(before, part)) for before, part in beside)
-        return [HIDDEN if hide else without_secrets(part, words=words, known=known) for part, hide in hidden]
+        return [
+            HIDDEN if hide else without_secrets(part, words=words, known=known)
+            for part, hide in hidden
+        ]
     if not (isinstance(value, str) and words):
         return value
-    text = _IN_TEXT.sub(lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(value))
+    text = _IN_TEXT.sub(
+        lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(value)
+    )
     return _KEY.sub(HIDDEN, without(text, known))
 
 
@@ -119,7 +140,9 @@ def refuse_in_words(what: str, text: str) -> None:
     found = _ADDRESS.findall(text)
     has_key = _KEY.search(text) or without(text) != text
     if has_key or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found):
-        raise InputError(f"{what}: a key, or an address with a user or a key in it, would go on record; leave it out")
+        raise InputError(
+            f"{what}: a key, or an address with a user or a key in it, would go on record; leave it out"
+        )
 
 
 def refuse_secrets(what: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
@@ -139,4 +162,6 @@ def _bare(address: str) -> str:
     _, at, host = parts.netloc.rpartition("@")
     query = HIDDEN if parts.query else ""
     fragment = HIDDEN if parts.fragment else ""
-    return urlunsplit((parts.scheme, f"{HIDDEN}@{host}" if at else host, parts.path, query, fragment))
+    return urlunsplit(
+        (parts.scheme, f"{HIDDEN}@{host}" if at else host, parts.path, query, fragment)
+    )

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import ClassVar
 
 # Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners, variation selectors.
-BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _LONGEST = 1000  # characters of an error's line: what it quotes may be anybody's, and of any length
 
 
@@ -17,7 +19,9 @@ def printable(text: str) -> str:
 
 def visible(text: str) -> str:
     r"""Return `text` with each character that a terminal would act on, or not show, written as its code: `\x1b`."""
-    return "".join(char if char.isprintable() and not BLANK.match(char) else ascii(char)[1:-1] for char in text)
+    return "".join(
+        char if char.isprintable() and not BLANK.match(char) else ascii(char)[1:-1] for char in text
+    )
 
 
 def cut_in_the_middle(line: str, longest: int) -> str:
@@ -28,7 +32,11 @@ def cut_in_the_middle(line: str, longest: int) -> str:
 def first_of(texts: Sequence[str], most: int = 8, separator: str = ", ") -> str:
     """Return the first `most` texts in one line, and how many more there are: `a, b and 3 more`."""
     line = separator.join(texts[:most])
-    return line if len(texts) <= most else f"{line}{'' if separator == ', ' else ';'} and {len(texts) - most} more"
+    return (
+        line
+        if len(texts) <= most
+        else f"{line}{'' if separator == ', ' else ';'} and {len(texts) - most} more"
+    )
 
 
 def number_of(count: int, noun: str, plural: str | None = None) -> str:

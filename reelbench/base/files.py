@@ -94,7 +94,10 @@ def written_aside(path: Path | str) -> Generator[Path]:
 @contextmanager
 def open_aside(path: Path | str, mode: str = "w") -> Generator[IO[Any]]:
     """Open a sibling of `path` for writing (UTF-8 in text mode), flush it to disk, and rename it on success."""
-    with written_aside(path) as aside, aside.open(mode, encoding=None if "b" in mode else "utf-8") as file:
+    with (
+        written_aside(path) as aside,
+        aside.open(mode, encoding=None if "b" in mode else "utf-8") as file,
+    ):
         yield file
         file.flush()
         os.fsync(file.fileno())
@@ -119,7 +122,9 @@ def replacing_folder(folder: Path) -> Generator[Path]:
         exchanged = False
         with suppress(AttributeError, OSError, TypeError):
             rename = ctypes.CDLL(None).renameat2
-            exchanged = rename(_HERE, os.fsencode(aside), _HERE, os.fsencode(folder), _EXCHANGE) == 0
+            exchanged = (
+                rename(_HERE, os.fsencode(aside), _HERE, os.fsencode(folder), _EXCHANGE) == 0
+            )
         if not exchanged:
             folder.rename(old)
             try:
@@ -171,7 +176,11 @@ def address(path: Path, page: Path) -> str:
 
 def valid_text(text: str) -> str:
     """Return `text` with lone surrogates (half an emoji, cut by a tokenizer) made U+FFFD: UTF-8 can't hold them."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )
 
 
 def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -216,7 +225,9 @@ def inside(folder: Path, name: str, what: str = "") -> Path:
     """
     path = PurePosixPath(name.replace("\\", "/"))
     if not name or path.is_absolute() or ".." in path.parts or re.search("[\0\ud800-\udfff]", name):
-        raise InputError(f"{what}{name[:200]!r} is not a file's name; expected one without '..' and leading '/'")
+        raise InputError(
+            f"{what}{name[:200]!r} is not a file's name; expected one without '..' and leading '/'"
+        )
     return folder / name
 
 
@@ -255,7 +266,11 @@ class Decoder:
             if text.count("[") + text.count("{") > bounds.DEPTH:
                 level: list[Any] = [value]
                 for _ in range(bounds.DEPTH):
-                    inner = [part for whole in level for part in (whole.values() if is_object(whole) else whole)]
+                    inner = [
+                        part
+                        for whole in level
+                        for part in (whole.values() if is_object(whole) else whole)
+                    ]
                     level = [part for part in inner if is_object(part) or is_array(part)]
                 if level:
                     raise InputError(too_deep)
@@ -293,8 +308,14 @@ class Decoder:
             self._warned = True
             key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
             if self._unique:
-                raise InputError(f"{self._where}: the key {key!r} occurs twice in one object; keep one of them")
-            log.warning("%s: the key %.80r occurs twice in one object; the last one counts", self._where, key)
+                raise InputError(
+                    f"{self._where}: the key {key!r} occurs twice in one object; keep one of them"
+                )
+            log.warning(
+                "%s: the key %.80r occurs twice in one object; the last one counts",
+                self._where,
+                key,
+            )
         return made
 
 
@@ -311,7 +332,9 @@ def read_jsonl(path: Path | str, *, unique: bool = False) -> list[tuple[int, Any
 def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noqa: ANN401 - any JSON value
     """Read a JSON document, or JSON Lines as a list of values, told apart by content; `unique` as `read_jsonl`."""
     text, decoder = read_text(path), Decoder(path, unique=unique)
-    return [value for _, value in decoder.lines(text)] if is_json_lines(text) else decoder.read(text)
+    return (
+        [value for _, value in decoder.lines(text)] if is_json_lines(text) else decoder.read(text)
+    )
 
 
 def is_json_lines(text: str) -> bool:

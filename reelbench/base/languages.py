@@ -8,7 +8,9 @@ from pathlib import Path
 
 UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 """Languages that put no spaces between words: their words are not counted."""
-UNSPACED_SCRIPTS = "\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+UNSPACED_SCRIPTS = (
+    "\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 """The characters of scripts that are written without spaces, for a pattern's class."""
 
 
@@ -22,7 +24,9 @@ def time_tag(tag: str, *times: float) -> str:
     `<3.5 seconds>`, or of a span `<3.5-8.0 seconds>`: as models that read times are taught it. Where the word for
     seconds is not known here, it is the English one.
     """
-    return f"<{'-'.join(f'{at:.1f}' for at in times)} {SECONDS.get(language_of(tag), SECONDS['en'])}>"
+    return (
+        f"<{'-'.join(f'{at:.1f}' for at in times)} {SECONDS.get(language_of(tag), SECONDS['en'])}>"
+    )
 
 
 def language_of(tag: str) -> str:
@@ -32,7 +36,10 @@ def language_of(tag: str) -> str:
 
 # After NFKC: U+2033 is two U+2032 by then.
 _ASCII_SIGNS = {
-    **dict.fromkeys(map(chr, (0x58A, 0x5BE, 0x1806, *range(0x2010, 0x2016), 0x2043, 0x2212, 0x2E3A, 0x2E3B)), "-"),
+    **dict.fromkeys(
+        map(chr, (0x58A, 0x5BE, 0x1806, *range(0x2010, 0x2016), 0x2043, 0x2212, 0x2E3A, 0x2E3B)),
+        "-",
+    ),
     **dict.fromkeys(map(chr, (0x223C, 0x301C, 0x3030)), "~"),
     **dict.fromkeys(map(chr, (0x85, 0x2028, 0x2029)), "\n"),
     "\u2032": "'",

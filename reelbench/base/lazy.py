@@ -8,7 +8,9 @@ from typing import Any
 
 
 def names_of(
-    package: str, modules: Mapping[str, Sequence[str]], guesses: Mapping[str, Sequence[str]] = MappingProxyType({})
+    package: str,
+    modules: Mapping[str, Sequence[str]],
+    guesses: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Callable[[str], object]:
     """Return a package's `__getattr__`: import name of a module -> the names that it gives the package.
 

@@ -11,7 +11,9 @@ from reelbench.base.errors import printable
 class Show(Protocol):
     """Shows how far work has come; called from any thread."""
 
-    def __call__(self, done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
+    def __call__(
+        self, done: float, line: str, *, failed: int = 0, cost_usd: float | None = None
+    ) -> None:
         """Show how much is `done`, how much of it failed, dollars spent so far where known, and a line of words."""
         ...
 

@@ -65,7 +65,9 @@ class Setting:
 
 _DECLARED = {
     name: Setting(name, **{**said, "about": said["about"].replace("{pathsep}", os.pathsep)})
-    for name, said in json.loads(Path(__file__).with_name("settings.json").read_text("utf-8")).items()
+    for name, said in json.loads(
+        Path(__file__).with_name("settings.json").read_text("utf-8")
+    ).items()
 }
 HOME = _DECLARED["REELBENCH_HOME"]
 CACHE = _DECLARED["REELBENCH_CACHE"]
@@ -106,7 +108,9 @@ TRANSFORMERS_OFFLINE = _DECLARED["TRANSFORMERS_OFFLINE"]
 WEBHOOK_SECRET = _DECLARED["WEBHOOK_SECRET"]
 XDG_CONFIG_HOME = _DECLARED["XDG_CONFIG_HOME"]
 XDG_CACHE_HOME = _DECLARED["XDG_CACHE_HOME"]
-PROVIDERS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("providers.json").read_bytes())
+PROVIDERS: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("providers.json").read_bytes()
+)
 """Providers of models by the prefix of a model's name; `llm.model_names` says what of each."""
 PROVIDER_KEYS = {
     name: Setting(provider["key"], f"key of {provider['title']}, for `{name}/MODEL`", secret=True)
@@ -116,7 +120,9 @@ PROVIDER_KEYS = {
 FILE_DEFAULTS: dict[str, str] = {}
 """Option -> what a `reelbench.toml` set it to for the command that runs; results record it."""
 
-ALL: tuple[Setting, ...] = tuple(({key.name: key for key in PROVIDER_KEYS.values()} | _DECLARED).values())
+ALL: tuple[Setting, ...] = tuple(
+    ({key.name: key for key in PROVIDER_KEYS.values()} | _DECLARED).values()
+)
 """Beside them each benchmark has `data(its id)`."""
 
 
@@ -127,7 +133,9 @@ def first(*variables: Setting) -> str | None:
 
 def data(benchmark: str) -> Setting:
     """Return the variable that names the user's own data of a benchmark: a file, or a folder."""
-    return Setting(f"REELBENCH_DATA_{benchmark.upper()}", "your own data of this benchmark: a file or a folder")
+    return Setting(
+        f"REELBENCH_DATA_{benchmark.upper()}", "your own data of this benchmark: a file or a folder"
+    )
 
 
 def home() -> Path:

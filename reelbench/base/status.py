@@ -54,13 +54,24 @@ class StatusFile:
         began = time.monotonic()
         with self._lock:
             self._spent_before = self._status["cost"] or 0.0
-            self._status |= {"what": title, "done": 0, "of": total, "failed": 0, "line": "", "eta": None}
+            self._status |= {
+                "what": title,
+                "done": 0,
+                "of": total,
+                "failed": 0,
+                "line": "",
+                "eta": None,
+            }
             self._write()
 
         def show(done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
             seconds = time.monotonic() - began
             with self._lock:
-                left = None if total is None or not done else round(max(0.0, total - done) * seconds / done, 1)
+                left = (
+                    None
+                    if total is None or not done
+                    else round(max(0.0, total - done) * seconds / done, 1)
+                )
                 self._status |= {"done": done, "failed": failed, "line": line.strip(), "eta": left}
                 if cost_usd is not None:
                     self._status["cost"] = self._spent_before + cost_usd
@@ -89,11 +100,19 @@ def read_status(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: is not a status file; `--status-file` writes one")
     for name in _TEXTS:
         if not isinstance(status[name], str):
-            raise InputError(f"{path}, field {name}: expected a text (found {describe(status[name])})")
+            raise InputError(
+                f"{path}, field {name}: expected a text (found {describe(status[name])})"
+            )
     for name in _NUMBERS:
         if status.get(name) is not None and not is_number(status[name]):
-            raise InputError(f"{path}, field {name}: expected a number (found {describe(status[name])})")
+            raise InputError(
+                f"{path}, field {name}: expected a number (found {describe(status[name])})"
+            )
     if status.get("what") and status["done"] is None:
         raise InputError(f"{path}, field done: expected a number, as `what` is going on")
     here = status["state"] == "running" and status.get("host") == platform.node()
-    return {**status, "state": "gone"} if here and not is_alive(int(status.get("pid") or 0)) else dict(status)
+    return (
+        {**status, "state": "gone"}
+        if here and not is_alive(int(status.get("pid") or 0))
+        else dict(status)
+    )

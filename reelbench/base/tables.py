@@ -18,13 +18,22 @@ from typing import IO, Any
 
 from reelbench.base import bounds
 from reelbench.base.errors import InputError, first_line
-from reelbench.base.files import Decoder, is_json_lines, open_input, read_json, read_text, valid_text
+from reelbench.base.files import (
+    Decoder,
+    is_json_lines,
+    open_input,
+    read_json,
+    read_text,
+    valid_text,
+)
 from reelbench.base.values import is_array, is_object
 
 Choose = Callable[[list[str]], Sequence[str]]
 """Names of a table's columns -> those that are wanted, in the order in which their values are yielded."""
 
-Cells = Iterator[tuple[str, Sequence[Any]]]  # where each row stands, and the values of the chosen columns
+Cells = Iterator[
+    tuple[str, Sequence[Any]]
+]  # where each row stands, and the values of the chosen columns
 
 MOST_ROWS, MOST_CELLS, MOST_BYTES = 1_050_000, 20_000_000, 512 << 20
 """Of a packed table (Parquet, Excel); Excel's own sheets end at 1,048,576 rows."""
@@ -42,12 +51,16 @@ def read_csv(path: Path, choose: Choose) -> Cells:
             try:
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError:
-                raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
+                raise InputError(
+                    f"{path}, line {number}: not UTF-8 text; save it as UTF-8"
+                ) from None
 
     with open_input(path) as file:
         lines = decoded(file)
         first = next(lines, "")
-        tabs = path.suffix.lower() == ".tsv" or ("\t" in first and "," not in first)  # some call those .csv too
+        tabs = path.suffix.lower() == ".tsv" or (
+            "\t" in first and "," not in first
+        )  # some call those .csv too
         table = csv.reader(chain([first], lines), delimiter="\t" if tabs else ",", strict=True)
         try:
             header = next(table, [])
@@ -61,7 +74,9 @@ def read_csv(path: Path, choose: Choose) -> Cells:
                     )
                 yield f"{path}, line {table.line_num}", [row[column] for column in at]
         except csv.Error as error:
-            raise InputError(f"{path}, line {table.line_num}: {error}; check its double quotes") from None
+            raise InputError(
+                f"{path}, line {table.line_num}: {error}; check its double quotes"
+            ) from None
 
 
 def read_parquet(path: Path, choose: Choose) -> Cells:
@@ -72,16 +87,26 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
     with open_input(path) as file:
         try:
             leaves = pq.ParquetFile(file).schema
-            texts = [leaf.path for leaf in map(leaves.column, range(len(leaves))) if leaf.physical_type == "BYTE_ARRAY"]
+            texts = [
+                leaf.path
+                for leaf in map(leaves.column, range(len(leaves)))
+                if leaf.physical_type == "BYTE_ARRAY"
+            ]
             table = pq.ParquetFile(file, read_dictionary=texts)
             bounds.hold(f"{path}: columns", len(table.schema_arrow.names), bounds.COLUMNS)
             names = choose(table.schema_arrow.names)
             # Refused before anything is decoded: what the footer says is too large.
-            groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
-            chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+            groups = [
+                table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)
+            ]
+            chunks = [
+                group.column(number) for group in groups for number in range(group.num_columns)
+            ]
             wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in names]
             size = sum(chunk.total_uncompressed_size for chunk in wanted)
-            _Held(path).add(table.metadata.num_rows, sum(chunk.num_values for chunk in wanted), size)
+            _Held(path).add(
+                table.metadata.num_rows, sum(chunk.num_values for chunk in wanted), size
+            )
             held = _Held(path)
             for batch in table.iter_batches(_BATCH, columns=list(dict.fromkeys(names))):
                 held.add(size=sum(map(_unpacked_size, batch.columns)))
@@ -89,13 +114,19 @@ def read_parquet(path: Path, choose: Choose) -> Cells:
                 for column in (batch[name] for name in names):
                     said = column.dictionary.to_pylist() if hasattr(column, "dictionary") else None
                     places = column.indices.to_pylist() if said is not None else column.to_pylist()
-                    columns.append(places if said is None else [None if at is None else said[at] for at in places])
+                    columns.append(
+                        places
+                        if said is None
+                        else [None if at is None else said[at] for at in places]
+                    )
                 for values in zip(*columns, strict=True):
                     held.add(1, len(values))
                     yield f"{path}: row {held.rows}", values
             pa.default_memory_pool().release_unused()  # what comes now needs the room
         except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-            raise InputError(f"{path}: not a Parquet file that can be read ({first_line(error)})") from None
+            raise InputError(
+                f"{path}: not a Parquet file that can be read ({first_line(error)})"
+            ) from None
 
 
 def _unpacked_size(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
@@ -105,7 +136,9 @@ def _unpacked_size(column: Any) -> int:  # noqa: ANN401 - pyarrow has no types
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
-        pc = import_module("pyarrow.compute")  # made at import, so that no checker knows what is in it
+        pc = import_module(
+            "pyarrow.compute"
+        )  # made at import, so that no checker knows what is in it
         lengths = pc.binary_length(column.dictionary).take(column.indices)
         return pc.sum(lengths.cast(pa.int64())).as_py() or 0
     if pa.types.is_struct(column.type):
@@ -150,11 +183,24 @@ def read_excel(path: Path, choose: Choose) -> Cells:
                     names = list(map(str, row))
                     at = [names.index(name) for name in choose(names)]
                 elif at is not None and any(text != "" for text in row):
-                    yield f"{path}, row {held.rows}", [row[column] if column < len(row) else "" for column in at]
+                    yield (
+                        f"{path}, row {held.rows}",
+                        [row[column] if column < len(row) else "" for column in at],
+                    )
             if at is None:
                 choose([])
-        except (zipfile.BadZipFile, zlib.error, SyntaxError, LookupError, TypeError, ValueError, OSError) as error:
-            raise InputError(f"{path}: not an Excel workbook that can be read ({first_line(error)})") from None
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            SyntaxError,
+            LookupError,
+            TypeError,
+            ValueError,
+            OSError,
+        ) as error:
+            raise InputError(
+                f"{path}: not an Excel workbook that can be read ({first_line(error)})"
+            ) from None
 
 
 @dataclass
@@ -173,7 +219,9 @@ class _Held:
         if self.rows > MOST_ROWS or self.cells > MOST_CELLS:
             what = f"more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
         if what:
-            raise InputError(f"{self.path}: {what}; split it, or give CSV or JSON Lines, which have no bound")
+            raise InputError(
+                f"{self.path}: {what}; split it, or give CSV or JSON Lines, which have no bound"
+            )
 
 
 READERS: Mapping[str, Callable[[Path, Choose], Cells]] = {
@@ -216,7 +264,9 @@ def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, A
     for number, (line, value) in enumerate(found, start=1):
         where = f"{path}: row {number}" if line is None else f"{path}, line {line} (row {number})"
         if not is_object(value):
-            raise InputError(f"{where}: is a {type(value).__name__}, expected an object with the question's columns")
+            raise InputError(
+                f"{where}: is a {type(value).__name__}, expected an object with the question's columns"
+            )
         yield where, value
 
 
@@ -227,7 +277,11 @@ def entries(document: Any, key: str = "id") -> Sequence[Any]:  # noqa: ANN401 - 
     """
     if not is_object(document):
         return document if is_array(document) else [document]
-    lists = [value for value in document.values() if is_array(value) and value and all(map(is_object, value))]
+    lists = [
+        value
+        for value in document.values()
+        if is_array(value) and value and all(map(is_object, value))
+    ]
     if len(lists) == 1:
         return lists[0]
     if not document or not all(map(is_object, document.values())):
@@ -237,7 +291,11 @@ def entries(document: Any, key: str = "id") -> Sequence[Any]:  # noqa: ANN401 - 
 
 def outer_steps(path: Path) -> str:
     """Return the steps of a file's `each` that lead to what are its rows without one."""
-    if path.suffix.lower() in READERS or is_json_lines(read_text(path)) or not is_object(document := read_json(path)):
+    if (
+        path.suffix.lower() in READERS
+        or is_json_lines(read_text(path))
+        or not is_object(document := read_json(path))
+    ):
         return ""
     rows = entries(document)
     return next((f"{name}/{{n}}/" for name, value in document.items() if value is rows), "{video}/")

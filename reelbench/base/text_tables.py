@@ -72,7 +72,9 @@ class Table:
     def latex(self) -> str:
         """Return it as LaTeX (booktabs), the title and the lines below it as comments."""
         sides = "".join("r" if column.startswith("#") else "l" for column in self.columns)
-        marked = ([tex(cell.removeprefix("#")) for cell in cells] for cells in (self.columns, *self.rows))
+        marked = (
+            [tex(cell.removeprefix("#")) for cell in cells] for cells in (self.columns, *self.rows)
+        )
         head, *body = (" & ".join(cells) + r" \\" for cells in marked)
         lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule", *body]
         about = [f"% {' '.join(line.split())}" for line in (self.title, *self.below)]
@@ -82,8 +84,13 @@ class Table:
         """Return it as HTML."""
         from html import escape
 
-        styles = [f"text-align: {'right' if column.startswith('#') else 'left'}" for column in self.columns]
-        lines = [[column.removeprefix("#") for column in self.columns], *self.rows] if self.rows else []
+        styles = [
+            f"text-align: {'right' if column.startswith('#') else 'left'}"
+            for column in self.columns
+        ]
+        lines = (
+            [[column.removeprefix("#") for column in self.columns], *self.rows] if self.rows else []
+        )
         table = f"<table><caption>{escape(self.title)}</caption>"
         for number, cells in enumerate(lines):
             tag, marked = "td" if number else "th", zip(cells, styles, strict=True)

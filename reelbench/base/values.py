@@ -76,4 +76,6 @@ def without_folders(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     path = value.removeprefix("file://")
     if PureWindowsPath(path).is_absolute():
         return f"local/{PureWindowsPath(path).name}"
-    return f"local/{PurePosixPath(path).name}" if path.startswith(("/", "~", "./", "../")) else value
+    return (
+        f"local/{PurePosixPath(path).name}" if path.startswith(("/", "~", "./", "../")) else value
+    )

@@ -127,17 +127,23 @@ def cluster() -> Generator[Any]:
 
     InputError where Ray is not installed, ReelbenchError where there is no cluster.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # read when Ray is imported; nothing is sent unasked
+    os.environ.setdefault(
+        "RAY_USAGE_STATS_ENABLED", "0"
+    )  # read when Ray is imported; nothing is sent unasked
     try:
         ray: Any = import_module("ray")
     except ImportError:
-        raise InputError(f"--engine ray: Ray is not installed; use --engine pool, or {installing('ray')}") from None
+        raise InputError(
+            f"--engine ray: Ray is not installed; use --engine pool, or {installing('ray')}"
+        ) from None
     ours = not ray.is_initialized()
     if ours:
         try:
             ray.init(log_to_driver=False, logging_level="ERROR", include_dashboard=False)
         except Exception as error:  # noqa: BLE001 - Ray raises bare ones where a node does not start
-            raise ReelbenchError(f"--engine ray: no cluster: {' '.join(str(error).split())}") from None
+            raise ReelbenchError(
+                f"--engine ray: no cluster: {' '.join(str(error).split())}"
+            ) from None
     try:
         yield ray
     finally:
@@ -154,12 +160,16 @@ def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[Re
     return done
 
 
-def _in_pool(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int) -> Iterator[ResultT]:
+def _in_pool(
+    work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int
+) -> Iterator[ResultT]:
     state = process_state.current_state()
     context = get_context("spawn")
     # Spawned, not forked: the caller may have threads, and much memory.
     with starting():
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_follow_caller, initargs=(state,))
+        pool = ProcessPoolExecutor(
+            workers, mp_context=context, initializer=_follow_caller, initargs=(state,)
+        )
     try:
         # It starts the processes, which wait with Ctrl-C until they are up, and don't run the caller's script again:
         # that may lack the guard for it, or have no file; what a worker works on is imported by its name.
@@ -198,7 +208,9 @@ def end_with_caller() -> None:
         threading.Thread(target=lambda: (caller.join(), os._exit(1)), daemon=True).start()
 
 
-def _over_ray(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int | None) -> Iterator[ResultT]:
+def _over_ray(
+    work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int | None
+) -> Iterator[ResultT]:
     # A worker on another machine has a folder and an environment of its own: it takes over what is here.
     environ = {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
     here = (Path.cwd(), environ, process_state.current_state(), work)
@@ -207,13 +219,17 @@ def _over_ray(work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers:
         running: deque[Any] = deque()
         for number, part in enumerate(parts, start=1):
             running.append(remote.remote(*here, part))
-            while running and (number == len(parts) or (workers is not None and len(running) >= workers)):
+            while running and (
+                number == len(parts) or (workers is not None and len(running) >= workers)
+            ):
                 try:
                     yield ray.get(running.popleft())
                 except ray.exceptions.WorkerCrashedError:
                     raise ReelbenchError(_DIED) from None
                 except ray.exceptions.RayError as error:
-                    raise ReelbenchError(f"--engine ray: {str(error).strip().splitlines()[-1]}") from None
+                    raise ReelbenchError(
+                        f"--engine ray: {str(error).strip().splitlines()[-1]}"
+                    ) from None
 
 
 def _as_here(

@@ -11,7 +11,9 @@ from reelbench.base.values import is_object
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 20
 
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the safe loader, in C where that is there
+LOADER: Any = getattr(
+    yaml, "CSafeLoader", yaml.SafeLoader
+)  # the safe loader, in C where that is there
 
 
 def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1) -> dict[str, Any]:
@@ -21,15 +23,26 @@ def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1
     YAML, not a mapping, has aliases (a kilobyte of them can stand for gigabytes), or is beyond the limits.
     """
     if len(text) > MAX_CHARACTERS:
-        raise InputError(f"{where}: {what} is longer than {MAX_CHARACTERS} characters; shorten it first")
+        raise InputError(
+            f"{where}: {what} is longer than {MAX_CHARACTERS} characters; shorten it first"
+        )
     try:
         check(text, where, what, line)
         values = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
     except yaml.YAMLError as error:
         at = getattr(getattr(error, "problem_mark", None), "line", 0) + line
-        raise InputError(f"{where}, line {at}: {what} is not valid YAML; put it right first") from None
-    except (ValueError, TypeError, LookupError, AttributeError) as error:  # a date or a tag without a meaning
-        raise InputError(f"{where}: {what} is not valid YAML ({first_line(error)}); put it right first") from None
+        raise InputError(
+            f"{where}, line {at}: {what} is not valid YAML; put it right first"
+        ) from None
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+    ) as error:  # a date or a tag without a meaning
+        raise InputError(
+            f"{where}: {what} is not valid YAML ({first_line(error)}); put it right first"
+        ) from None
     if values is None:
         return {}
     if not is_object(values):
@@ -43,7 +56,11 @@ def check(text: str, where: str, what: str, first: int) -> None:
     for event in yaml.parse(text, Loader=LOADER):
         line = event.start_mark.line + first
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise InputError(f"{where}, line {line}: {what} has YAML aliases (& and *); write the values out")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            raise InputError(
+                f"{where}, line {line}: {what} has YAML aliases (& and *); write the values out"
+            )
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+            event, yaml.CollectionEndEvent
+        )
         if depth > MAX_DEPTH:
             raise InputError(f"{where}, line {line}: {what} is nested more than {MAX_DEPTH} deep")

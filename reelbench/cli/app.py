@@ -19,12 +19,21 @@ from reelbench.base.errors import InputError, first_line, printable
 from reelbench.cli import console, defaults, families, guesses
 from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES, KEPT
 from reelbench.cli.guesses import near
-from reelbench.cli.option_groups import Kind, before_dashes, kind_of, option_name, shell_line, ungrouped
+from reelbench.cli.option_groups import (
+    Kind,
+    before_dashes,
+    kind_of,
+    option_name,
+    shell_line,
+    ungrouped,
+)
 
 if TYPE_CHECKING:
     from typer import _click
 
-_UsageError: Any = typer.BadParameter.__mro__[1]  # click's own, or that of the copy which newer versions of Typer hold
+_UsageError: Any = typer.BadParameter.__mro__[
+    1
+]  # click's own, or that of the copy which newer versions of Typer hold
 _WIDTH = 100
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH}
 
@@ -39,7 +48,12 @@ class App(typer.Typer):
     """A group of commands; without a command it shows its help."""
 
     def __init__(self, help: str, **options: Any) -> None:  # noqa: A002, ANN401 - as Typer calls it
-        given = {"cls": Group, "no_args_is_help": True, "rich_markup_mode": None, "context_settings": SETTINGS}
+        given = {
+            "cls": Group,
+            "no_args_is_help": True,
+            "rich_markup_mode": None,
+            "context_settings": SETTINGS,
+        }
         super().__init__(help=help, subcommand_metavar="COMMAND", **{**given, **options})
 
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:  # noqa: ANN401
@@ -59,7 +73,9 @@ class _Parsed:
     def parse_args(self, ctx: "_click.Context", args: list[str]) -> list[str]:
         """Parse the arguments; InputError for what can't be read."""
         parts = [part for part in self.get_params(ctx) if part.param_type_name == "option"]
-        shown = [option for part in parts if not getattr(part, "hidden", False) for option in part.opts]
+        shown = [
+            option for part in parts if not getattr(part, "hidden", False) for option in part.opts
+        ]
         with _usage_errors(_words(ctx), [*args], shown):
             return super().parse_args(ctx, args)  # type: ignore[misc] - of the class beside it
 
@@ -67,7 +83,11 @@ class _Parsed:
         """Return the options, Typer's own flags with the default False: for None it would import pydantic, 0.1 s."""
         parameters = super().get_params(ctx)  # type: ignore[misc] - of the class beside it
         for parameter in parameters:
-            if parameter.default is None and getattr(parameter, "is_bool_flag", False) and not parameter.secondary_opts:
+            if (
+                parameter.default is None
+                and getattr(parameter, "is_bool_flag", False)
+                and not parameter.secondary_opts
+            ):
                 parameter.default = False
         return parameters
 
@@ -91,13 +111,19 @@ class Group(_Parsed, TyperGroup):
         rest = tuple(name for name in self.commands if name not in placed)
         for title, names in {**self.sections, "More" if placed else "Commands": rest}.items():
             shown = [(name, self.commands[name]) for name in names if name in self.commands]
-            shown = [(name, command) for name, command in shown if not command.hidden and " " not in name]
+            shown = [
+                (name, command) for name, command in shown if not command.hidden and " " not in name
+            ]
             if shown:
                 helps = {
-                    name: " ".join((command.help or "").split("\n\n", maxsplit=1)[0].split()) for name, command in shown
+                    name: " ".join((command.help or "").split("\n\n", maxsplit=1)[0].split())
+                    for name, command in shown
                 }
                 with formatter.section(title):
-                    firsts = {name: re.split(r"(?<=\.)\s", text)[0].removesuffix(".") for name, text in helps.items()}
+                    firsts = {
+                        name: re.split(r"(?<=\.)\s", text)[0].removesuffix(".")
+                        for name, text in helps.items()
+                    }
                     formatter.write_dl([*firsts.items()])
 
 
@@ -138,7 +164,11 @@ class Command(_Parsed, TyperCommand):
             typed = {arg.partition("=")[0] for arg in before_dashes(args)}
             for parameter in self.params:
                 default = given.of_parameter.get(parameter.name or "")
-                if default is not None and option_name(parameter) in str(error) and not typed & {*parameter.opts}:
+                if (
+                    default is not None
+                    and option_name(parameter) in str(error)
+                    and not typed & {*parameter.opts}
+                ):
                     raise InputError(f"{default.file}: {error}") from None
             raise
         context.meta[defaults.NAME] = given
@@ -148,19 +178,34 @@ class Command(_Parsed, TyperCommand):
         """Parse the arguments; for an option that others use say ours, and refuse one value too many."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        words, mine = _words(ctx), {option for part in self.params for option in (*part.opts, *part.secondary_opts)}
+        words, mine = (
+            _words(ctx),
+            {option for part in self.params for option in (*part.opts, *part.secondary_opts)},
+        )
         args = [*_in_our_words(words, mine, before_dashes(args)), *args[len(before_dashes(args)) :]]
         given = [arg.partition("=")[0] for arg in before_dashes(args)]
-        for parameter in self.params:  # of an option that takes one value the last would count without a word
-            single = parameter.param_type_name == "option" and not getattr(parameter, "is_flag", False)
-            if single and not parameter.multiple and sum(arg in parameter.opts for arg in given) > 1:
+        for (
+            parameter
+        ) in self.params:  # of an option that takes one value the last would count without a word
+            single = parameter.param_type_name == "option" and not getattr(
+                parameter, "is_flag", False
+            )
+            if (
+                single
+                and not parameter.multiple
+                and sum(arg in parameter.opts for arg in given) > 1
+            ):
                 raise InputError(f"{option_name(parameter)} is given twice; give it once")
         if ctx.ignore_unknown_options and not self.hidden:  # what stands behind `--` is lmms-eval's
-            unknown = next((option for option in given if option.startswith("-") and option not in mine), None)
+            unknown = next(
+                (option for option in given if option.startswith("-") and option not in mine), None
+            )
             if unknown is not None and unknown not in ctx.help_option_names:
                 close = near(unknown, mine)
                 hint = f"did you mean {close}?" if close else f"see `reelbench {words} --help`"
-                raise InputError(f"{words} has no {unknown}; what is lmms-eval's stands behind `--`: {hint}")
+                raise InputError(
+                    f"{words} has no {unknown}; what is lmms-eval's stands behind `--`: {hint}"
+                )
         return super().parse_args(ctx, [*args])
 
     def invoke(self, ctx: "_click.Context") -> Any:  # noqa: ANN401 - Typer's
@@ -196,8 +241,12 @@ class Command(_Parsed, TyperCommand):
         for parameter in self.get_params(ctx):
             if (record := parameter.get_help_record(ctx)) is not None:
                 argument = parameter.param_type_name == "argument"
-                panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if argument else "Options")
-                name = shown_argument(parameter).strip("[]") if argument else shown_option(record[0])
+                panel = getattr(parameter, "rich_help_panel", None) or (
+                    "Arguments" if argument else "Options"
+                )
+                name = (
+                    shown_argument(parameter).strip("[]") if argument else shown_option(record[0])
+                )
                 panels.setdefault(panel, []).append((name, record[1]))
         shared: dict[str, int] = {}
         for title, records in panels.items():
@@ -223,10 +272,14 @@ class Command(_Parsed, TyperCommand):
         lines = (f"  {f'reelbench {words} {rest}'.strip()}\n" for rest in EXAMPLES.get(words, ()))
         formatter.write("Examples:\n" + "".join(lines))
         parts = [
-            name for name in getattr(ctx.parent and ctx.parent.command, "commands", {}) if name.startswith(f"{words} ")
+            name
+            for name in getattr(ctx.parent and ctx.parent.command, "commands", {})
+            if name.startswith(f"{words} ")
         ]
         if parts:
-            formatter.write("\nParts of it: " + ", ".join(f"`reelbench {part} --help`" for part in parts) + "\n")
+            formatter.write(
+                "\nParts of it: " + ", ".join(f"`reelbench {part} --help`" for part in parts) + "\n"
+            )
 
 
 def _in_our_words(words: str, mine: Collection[str], typed: Sequence[str]) -> Iterator[str]:
@@ -255,7 +308,9 @@ def _usage_errors(words: str, typed: Sequence[str], known: Collection[str]) -> I
     try:
         yield
     except _UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # the help itself; older versions of click don't have it
+        if (
+            type(error).__name__ == "NoArgsIsHelpError"
+        ):  # the help itself; older versions of click don't have it
             raise
         if hasattr(error, "possibilities"):
             error.possibilities = []
@@ -263,13 +318,25 @@ def _usage_errors(words: str, typed: Sequence[str], known: Collection[str]) -> I
         where, hint = f"{words}: " if words else "", f"see `{f'reelbench {words}'.strip()} --help`"
         wrong = message.rpartition(" ")[2].strip("'")
         if message.startswith("No such") and (close := near(wrong, known)):
-            meant = [word.replace(wrong, close, 1) if word.partition("=")[0] == wrong else word for word in line]
+            meant = [
+                word.replace(wrong, close, 1) if word.partition("=")[0] == wrong else word
+                for word in line
+            ]
             hint = f"did you mean `{shell_line(meant)}`?"
         elif message.startswith("No such option"):  # what follows it may be its value
             at = next(at for at, word in enumerate(line) if word.partition("=")[0] == wrong)
-            rest = line[at + 1 + ("=" not in line[at] and line[at + 1 : at + 2] != [] and line[at + 1][:1] != "-") :]
+            rest = line[
+                at
+                + 1
+                + (
+                    "=" not in line[at] and line[at + 1 : at + 2] != [] and line[at + 1][:1] != "-"
+                ) :
+            ]
             hint = f"without it: `{shell_line([*line[:at], *rest])}`; {hint}"
-        elif "requires an argument" in message and (option := message.split("'")[1]) in guesses.EXAMPLES:
+        elif (
+            "requires an argument" in message
+            and (option := message.split("'")[1]) in guesses.EXAMPLES
+        ):
             at = len(line) - line[::-1].index(option)
             hint = f"as in `{shell_line([*line[:at], guesses.EXAMPLES[option], *line[at:]])}`"
         elif message.startswith("Missing option") and wrong in guesses.EXAMPLES:
@@ -306,7 +373,9 @@ def _status_kept(path: Path, command: str) -> Iterator[None]:
         console.status = None
 
 
-def commands_of(command: "_click.Command", words: str = "") -> "Iterator[tuple[str, _click.Command]]":
+def commands_of(
+    command: "_click.Command", words: str = ""
+) -> "Iterator[tuple[str, _click.Command]]":
     """Yield the commands of a group and of the groups in it, in the order of `--help`, each with its words."""
     inner: dict[str, _click.Command] | None = getattr(command, "commands", None)
     if inner is None:
@@ -318,13 +387,17 @@ def commands_of(command: "_click.Command", words: str = "") -> "Iterator[tuple[s
 
 def shown_argument(argument: "_click.Parameter") -> str:
     """Return an argument's name as usage lines have it: NAME, [NAME], NAME…."""
-    name = (argument.metavar or argument.name or "").upper().rstrip(".…") + ("…" if argument.nargs != 1 else "")
+    name = (argument.metavar or argument.name or "").upper().rstrip(".…") + (
+        "…" if argument.nargs != 1 else ""
+    )
     return name if argument.required else f"[{name}]"
 
 
 def shown_option(option: str) -> str:
     """Return an option's names with its value in our words, in the place of Typer's types."""
-    return _TYPE.sub(lambda shown: f" {shown[1] if '|' in shown[1] else _METAVARS.get(shown[1], 'TEXT')}", option)
+    return _TYPE.sub(
+        lambda shown: f" {shown[1] if '|' in shown[1] else _METAVARS.get(shown[1], 'TEXT')}", option
+    )
 
 
 def _words(ctx: "_click.Context") -> str:

@@ -75,39 +75,72 @@ def ask(
     stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
     check_frames(about, spec := stated or settings.FRAMES.get() or _FRAMES)
     note = console.note_unless(quiet=quiet)
-    options = Options(not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label)
+    options = Options(
+        not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label
+    )
     folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     if earlier is not None:
         earlier.check_apart(folder / names[0], names)
         repeats.check_once()
     else:
         for name in names:  # before anything is asked
-            result_files.own_result(folder / discovery.plain_name(name), groups.only_model(llm).model)
+            result_files.own_result(
+                folder / discovery.plain_name(name), groups.only_model(llm).model
+            )
     if earlier is not None and earlier.only == OTHER_JUDGE:
         asked = partial(asking.judged_again, earlier=earlier)
     else:
         model, preset = output_limit.of_model(llm, frames, several)
         options = replace(options, preset=preset)
-        asked = partial(repeats.ask, model=model, candidates=several, budget=groups.shared_budget(llm), keeping=keeping)
-    rows = {"split": split, "limit": limit, "data": data, "only": chosen_questions.ids, "per": of_each}
+        asked = partial(
+            repeats.ask,
+            model=model,
+            candidates=several,
+            budget=groups.shared_budget(llm),
+            keeping=keeping,
+        )
+    rows = {
+        "split": split,
+        "limit": limit,
+        "data": data,
+        "only": chosen_questions.ids,
+        "per": of_each,
+    }
     questions_of = partial(asking.questions, frames=spec, **rows)
     if plan:
         model = output_limit.of_model(llm, frames, several)[0]
-        _tell_plan(map(questions_of, names), model, earlier, repeats.number, several, as_json=as_json)
+        _tell_plan(
+            map(questions_of, names), model, earlier, repeats.number, several, as_json=as_json
+        )
         return
-    outcomes, failed = list["Outcome"](), list[str]()  # those of the other benchmarks are printed all the same
+    outcomes, failed = (
+        list["Outcome"](),
+        list[str](),
+    )  # those of the other benchmarks are printed all the same
     for name in names:
         place = folder / discovery.plain_name(name)
         try:
-            outcomes += repeats.write(asked(questions_of(name), replace(options, place=place)), place)
+            outcomes += repeats.write(
+                asked(questions_of(name), replace(options, place=place)), place
+            )
         except InputError:
             raise
         except ReelbenchError as error:
             failed.append(str(error))
     if outcomes and repeats.number > 1:
-        report_runs([folder / discovery.plain_name(name) for name in names], outcomes, as_json=as_json, quiet=quiet)
+        report_runs(
+            [folder / discovery.plain_name(name) for name in names],
+            outcomes,
+            as_json=as_json,
+            quiet=quiet,
+        )
     elif outcomes:
-        report(outcomes, as_json=as_json, again=["reelbench", "ask", *shared.options_given(context)], quiet=quiet)
+        report(
+            outcomes,
+            as_json=as_json,
+            again=["reelbench", "ask", *shared.options_given(context)],
+            quiet=quiet,
+        )
     if failed:
         raise ReelbenchError("; ".join(failed))
     check_judged(outcomes)
@@ -127,8 +160,12 @@ def _cost(asked: "QuestionSet", model: "AskOptions", requests: int) -> str:
         return "its cost has no bound: nor have its frames (fps:1,max=32 has one); --llm-budget '$5' stops at a sum"
     own = task.max_new_tokens if (task := asked.questions.task) else MAX_NEW_TOKENS
     limit = model.max_tokens or (THINKING_TOKENS if model.thinking else own)
-    words = sum(len(asked.prompt(row).encode()) // 3 for row in asked.rows) / max(1, len(asked.rows))
-    dollars = requests * ((pictures * TOKENS_PER_ATTACHMENT + words) * sending + limit * answering) / 1e6
+    words = sum(len(asked.prompt(row).encode()) // 3 for row in asked.rows) / max(
+        1, len(asked.rows)
+    )
+    dollars = (
+        requests * ((pictures * TOKENS_PER_ATTACHMENT + words) * sending + limit * answering) / 1e6
+    )
     return f"its cost: about ${dollars:.2f} at most, with {TOKENS_PER_ATTACHMENT} tokens a picture"
 
 
@@ -143,9 +180,21 @@ def _tell_plan(
 ) -> None:
     """Print what would be asked of each benchmark, and what it may cost."""
     for asked in sets:
-        number = sum(id_ not in asked.missing and (earlier is None or id_ in earlier.ids) for id_ in asked.ids)
-        told = {"benchmark": asked.spec.id, "split": asked.questions.split, "questions": number, "frames": asked.frames}
-        told |= {"model": model.model, "server": model.host, "requests": number * runs * (several.k if several else 1)}
+        number = sum(
+            id_ not in asked.missing and (earlier is None or id_ in earlier.ids)
+            for id_ in asked.ids
+        )
+        told = {
+            "benchmark": asked.spec.id,
+            "split": asked.questions.split,
+            "questions": number,
+            "frames": asked.frames,
+        }
+        told |= {
+            "model": model.model,
+            "server": model.host,
+            "requests": number * runs * (several.k if several else 1),
+        }
         line = (
             "{benchmark} {split}: {questions} questions with their videos, frames {frames}, to {model} at {server}: "
             "{requests} requests, fewer where answers are kept; nothing was asked\n{cost}"

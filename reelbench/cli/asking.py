@@ -68,8 +68,12 @@ def llm_options(
             raise InputError(f"--llm: {text!r} is not MODEL, MODEL@URL or ROLE=MODEL[@URL]")
         role = match["role"] or _ANY
         if role in named:
-            raise InputError(f"--llm: two models for {role or 'every role'}; name one, or ROLE=MODEL for each role")
-        whose = read_model_name("--llm", match["model"], default, settings.LLM_API_KEY, settings.OPENAI_API_KEY)
+            raise InputError(
+                f"--llm: two models for {role or 'every role'}; name one, or ROLE=MODEL for each role"
+            )
+        whose = read_model_name(
+            "--llm", match["model"], default, settings.LLM_API_KEY, settings.OPENAI_API_KEY
+        )
         named[role] = AskOptions(**whose, **shared)
     return named
 
@@ -136,7 +140,9 @@ def question_choice(
     """Return the choice of questions; InputError where the options don't go together."""
     folders = earlier_folder or []
     if only in {"failed", "unscored"} and not folders:
-        console.note(f"--only {only}: what was not answered is asked again without it; of a result: --from RESULT")
+        console.note(
+            f"--only {only}: what was not answered is asked again without it; of a result: --from RESULT"
+        )
         only = None
     if ids is None and only is None and not folders:
         return QuestionChoice()
@@ -204,7 +210,9 @@ def by_role(llm: "Mapping[str, AskOptions]", roles: Sequence[str]) -> "dict[str,
     lacking = [role for role in roles if role not in llm and _ANY not in llm]
     if lacking:
         whose = f" for {', '.join(filter(None, lacking))}" if any(lacking) else ""
-        raise InputError(f"--llm: no model is named{whose}; give --llm MODEL and --llm-url URL of its server")
+        raise InputError(
+            f"--llm: no model is named{whose}; give --llm MODEL and --llm-url URL of its server"
+        )
     return {role: llm[role] if role in llm else llm[_ANY] for role in roles}
 
 
@@ -256,7 +264,11 @@ def judge_options(
         return None
     try:
         named = judge_temperature in ("auto", "none")
-        temperature = cast("Literal['auto', 'none']", judge_temperature) if named else float(judge_temperature)
+        temperature = (
+            cast("Literal['auto', 'none']", judge_temperature)
+            if named
+            else float(judge_temperature)
+        )
     except ValueError:
         why = f"{judge_temperature!r} is neither auto, none nor a number"
         raise InputError(f"--judge-temperature: {why}") from None
@@ -309,7 +321,9 @@ def price_of(option: str, text: str | None) -> dict[str, Any]:
     try:
         prompt, completion = (float(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"{option}: {text!r} is not IN,OUT in dollars per million tokens (0.15,0.60)") from None
+        raise InputError(
+            f"{option}: {text!r} is not IN,OUT in dollars per million tokens (0.15,0.60)"
+        ) from None
     return {"usd_per_million_prompt": prompt, "usd_per_million_completion": completion}
 
 
@@ -341,7 +355,8 @@ def about_options(
     *,
     about: Annotated[list[str] | None, _model("--about")] = None,
     setting: Annotated[
-        Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"] | None, _model("--setting")
+        Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"] | None,
+        _model("--setting"),
     ] = None,
     trained_on: Annotated[list[str] | None, _model("--trained-on")] = None,
     parameters: Annotated[str | None, _model("--parameters")] = None,
@@ -400,4 +415,12 @@ def metadata_options(
 
 AboutAnswers = Annotated["RunMetadata", metadata_options]
 
-GROUPS = (judge_options, about_options, keeping_options, OutputLimit, question_choice, runs_options, llm_options)
+GROUPS = (
+    judge_options,
+    about_options,
+    keeping_options,
+    OutputLimit,
+    question_choice,
+    runs_options,
+    llm_options,
+)

@@ -26,7 +26,9 @@ _DAY = 86_400.0
 
 @app.command()
 def info(
-    place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")] = None,
+    place: Annotated[
+        str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")
+    ] = None,
     *,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +38,12 @@ def info(
         name = store.name
     if as_json:
         listed = [
-            {"model": one.model, "replies": one.replies, "first": _day(one.first), "last": _day(one.last)}
+            {
+                "model": one.model,
+                "replies": one.replies,
+                "first": _day(one.first),
+                "last": _day(one.last),
+            }
             for one in models
         ]
         console.write_json({"place": name, "bytes": size, "batches": batches, "models": listed})
@@ -46,7 +53,9 @@ def info(
     if models:
         table = console.table("", "model", "#replies", "first", "last")
         for one in models:
-            table.add_row(one.model, f"{one.replies:,}", _day(one.first) or "?", _day(one.last) or "?")
+            table.add_row(
+                one.model, f"{one.replies:,}", _day(one.first) or "?", _day(one.last) or "?"
+            )
         console.show(table)
 
 
@@ -68,14 +77,20 @@ def copy(
             except AwayError as error:
                 raise ReelbenchError(f"{error}; run again: what was copied is kept") from None
         if batches := store.under_way():
-            console.note(f"{store.name}: {batches} batches are under way, and stay: collect them there first")
+            console.note(
+                f"{store.name}: {batches} batches are under way, and stay: collect them there first"
+            )
         left_out = f", {done.damaged} damaged and left out" if done.damaged else ""
-        console.write(f"{number_of(done.copied, 'reply', 'replies')} copied, {done.there} were there already{left_out}")
+        console.write(
+            f"{number_of(done.copied, 'reply', 'replies')} copied, {done.there} were there already{left_out}"
+        )
 
 
 @app.command()
 def prune(
-    place: Annotated[str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")] = None,
+    place: Annotated[
+        str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")
+    ] = None,
     *,
     older_than: Annotated[int | None, option("cache", "--older-than")] = None,
     model: Annotated[str | None, option("cache", "--model")] = None,
@@ -85,14 +100,18 @@ def prune(
     if older_than is None and model is None:
         if yes:
             raise InputError("cache prune: give --older-than DAYS, --model MODEL, or both")
-        console.note("nothing is removed: give --older-than DAYS, --model MODEL, or both, with --yes; kept are")
+        console.note(
+            "nothing is removed: give --older-than DAYS, --model MODEL, or both, with --yes; kept are"
+        )
         info(place)
         return
     before = None if older_than is None else time.time() - older_than * _DAY
     with _open_store(place) as store:
         meant = _count_in_words(store.models(before, model))
         if yes:
-            console.write(f"{number_of(store.remove(before, model), 'reply', 'replies')} removed from {store.name}")
+            console.write(
+                f"{number_of(store.remove(before, model), 'reply', 'replies')} removed from {store.name}"
+            )
         else:
             console.write(f"{store.name}: {meant} would be removed; add --yes to do it")
 

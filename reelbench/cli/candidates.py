@@ -28,7 +28,8 @@ class CandidateSource:
     """Where candidates come from, a run that kept some or a file, as it was typed."""
 
     run: Annotated[
-        Path | None, typer.Argument(help="A run whose samples have candidates: its folder, or its result's.")
+        Path | None,
+        typer.Argument(help="A run whose samples have candidates: its folder, or its result's."),
     ] = None
     candidates: Annotated[Path | None, _option("--candidates")] = None
     benchmark: Annotated[str | None, _option("--benchmark")] = None
@@ -44,7 +45,11 @@ class CandidateSource:
         With `several`, the answers of several runs of one model (`--runs`) are candidates, too.
         InputError where the options don't go together, or there are no candidates.
         """
-        from reelbench.methods.candidates import candidates_of_file, candidates_of_run, read_candidates
+        from reelbench.methods.candidates import (
+            candidates_of_file,
+            candidates_of_run,
+            read_candidates,
+        )
         from reelbench.scoring import result_files, runs
         from reelbench.tasks.submissions import Inputs
 
@@ -52,12 +57,18 @@ class CandidateSource:
         if self.run is not None and not (self.candidates or self.benchmark or beside):
             found = result_files.folders(self.run)
             folders = [folder for folder in found if not (folder / ACE_FILE).is_file()] or found
-            if len(folders) > 1 and not (several and len(runs.group_repeats(folders, result_files.read)) == 1):
+            if len(folders) > 1 and not (
+                several and len(runs.group_repeats(folders, result_files.read)) == 1
+            ):
                 names = ", ".join(map(str, folders[:5]))
-                raise InputError(f"{self.run}: has {len(folders)} results; name one of them: {names}")
+                raise InputError(
+                    f"{self.run}: has {len(folders)} results; name one of them: {names}"
+                )
             return folders[0], *candidates_of_run(*folders)
         if self.candidates is None or self.run is not None:
-            raise InputError("give either a run, whose folder says what it is of, or --candidates FILE and its options")
+            raise InputError(
+                "give either a run, whose folder says what it is of, or --candidates FILE and its options"
+            )
         cases = read_candidates(self.candidates)
         if self.benchmark is not None:
             inputs = Inputs(self.candidates, self.references, None, self.split, self.data)
@@ -81,7 +92,9 @@ def numbers(text: str | None) -> Sequence[int | None]:
 def show_candidates(
     *,
     source: CandidateSource,
-    k: Annotated[str | None, typer.Option("--k", metavar="N,N,…", help="Values of k; default: 1 up to all.")] = None,
+    k: Annotated[
+        str | None, typer.Option("--k", metavar="N,N,…", help="Values of k; default: 1 up to all.")
+    ] = None,
     as_json: Json = False,
     metadata: AboutAnswers,
     judge: Judge,
@@ -103,13 +116,19 @@ def show_candidates(
     spec = answers.questions.spec
     if all(made.mean_at.value is None for made in figures):
         why = "the judge gave no score" if judge is not None else "open answers need --judge MODEL"
-        raise (ReelbenchError if judge is not None else InputError)(f"no candidate has a score: {why}")
+        raise (ReelbenchError if judge is not None else InputError)(
+            f"no candidate has a score: {why}"
+        )
     if as_json:
         document = {"benchmark": spec.id, "model": answers.model.id, "metric": spec.primary.name}
-        console.write_json({**document, "questions": len(cases), "k": [made.as_json() for made in figures]})
+        console.write_json(
+            {**document, "questions": len(cases), "k": [made.as_json() for made in figures]}
+        )
         return
     questions = number_of(len(cases), "question")
-    title = f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {questions}"
+    title = (
+        f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {questions}"
+    )
     table = console.table(title, "#k", "#pass@k (%)", "#mean@k", "#majority@k")
     for made in figures:
         cells = (made.pass_at, made.mean_at, made.majority_at)
@@ -121,5 +140,7 @@ def _cell(metric: "Metric", value: "MetricValue | None") -> str:
     if value is None or value.value is None:
         return "–"
     digits = metric.in_unit.long_digits
-    ends = "" if value.ci95 is None else f" [{value.ci95[0]:.{digits}f}, {value.ci95[1]:.{digits}f}]"
+    ends = (
+        "" if value.ci95 is None else f" [{value.ci95[0]:.{digits}f}, {value.ci95[1]:.{digits}f}]"
+    )
     return f"{value.value:.{digits}f}{ends}"

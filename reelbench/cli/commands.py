@@ -75,7 +75,10 @@ _ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "help": {"hidden": True},
-    "run": {"context_settings": _ANY_ARGUMENTS, "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS"},
+    "run": {
+        "context_settings": _ANY_ARGUMENTS,
+        "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS",
+    },
 }
 
 
@@ -101,20 +104,27 @@ def _version(value: bool) -> None:
 def _options(
     *,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Log what is decoded, and how long it takes.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Log what is decoded, and how long it takes.")
+    ] = False,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     logging.basicConfig(
-        level=logging.INFO if debug or verbose else logging.WARNING, format="%(message)s", stream=sys.stderr
+        level=logging.INFO if debug or verbose else logging.WARNING,
+        format="%(message)s",
+        stream=sys.stderr,
     )
 
 
 def show_help(
     context: typer.Context,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="FAMILY|COMMAND", help=f"{', '.join(FAMILIES)}, or a command's words.")
+        list[str] | None,
+        typer.Argument(
+            metavar="FAMILY|COMMAND", help=f"{', '.join(FAMILIES)}, or a command's words."
+        ),
     ] = None,
 ) -> None:
     """Show a family of options, or a command's help."""

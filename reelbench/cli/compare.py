@@ -52,7 +52,9 @@ class How:
 def compare(
     a: Annotated[Path, typer.Argument(help="A result: its folder, or its result.json.")],
     b: Annotated[Path, typer.Argument(help="Another result on the same benchmark and split.")],
-    more: Annotated[list[Path] | None, typer.Argument(help="More results: each pair is compared.")] = None,
+    more: Annotated[
+        list[Path] | None, typer.Argument(help="More results: each pair is compared.")
+    ] = None,
     *,
     how: How,
 ) -> None:
@@ -66,7 +68,9 @@ def compare(
     for pair in combinations((a, b, *(more or ())), 2):
         _compare_two(*pair, how)
     if more:
-        console.note("each p is of its pair alone; a leaderboard's tables adjust them for all pairs (Holm)")
+        console.note(
+            "each p is of its pair alone; a leaderboard's tables adjust them for all pairs (Holm)"
+        )
 
 
 def _compare_two(a: Path, b: Path, how: How) -> None:
@@ -80,7 +84,9 @@ def _compare_two(a: Path, b: Path, how: How) -> None:
     specs = [discovery.spec_of(read.result.benchmark) for read in (first, second)]
     twin = next((spec for spec in specs if {spec.id, spec.twin} == ids), None)
     if twin is not None and how.items is not None:
-        raise InputError("--items: the two results answer different questions, so no item is in both")
+        raise InputError(
+            "--items: the two results answer different questions, so no item is in both"
+        )
     spec = twin or same_benchmark(first.result, second.result, a, b)
     videos = _on_common_videos(first, second, [read_one(path) for path in how.videos_of or ()])
     if not how.as_json and len(set(videos.values())) > 1:
@@ -90,11 +96,16 @@ def _compare_two(a: Path, b: Path, how: How) -> None:
     if not how.as_json:
         for name, values in apart.items():
             if name != "model.id":
-                said = [f"{value:,.10g}" if isinstance(value, float) else as_text(value) for value in values]
+                said = [
+                    f"{value:,.10g}" if isinstance(value, float) else as_text(value)
+                    for value in values
+                ]
                 console.write(f"{name}: a = {said[0]}, b = {said[1]}")
     why = judging_apart(first.result.judge, second.result.judge, twins=twin is not None)
     if why is not None and not how.anyway:
-        raise InputError(f"{why}; judge both alike (reelbench score --judge), or compare them all the same by --anyway")
+        raise InputError(
+            f"{why}; judge both alike (reelbench score --judge), or compare them all the same by --anyway"
+        )
     if how.without_shortcuts:
         _leave_out(first, second, how.without_shortcuts)
     if twin is not None:
@@ -105,11 +116,15 @@ def _compare_two(a: Path, b: Path, how: How) -> None:
     if how.picture is not None and not how.labels:
         raise InputError("--picture: draws labels; give --labels too")
     results, samples = (first.result, second.result), (first.samples, second.samples)
-    in_store = {"among": of_house("compare --store")(how.store, *results)} if how.store is not None else {}
+    in_store = (
+        {"among": of_house("compare --store")(how.store, *results)} if how.store is not None else {}
+    )
     of_labels = {"labels": compare_labels(*samples, spec)} if how.labels else {}
     beside = {"settings": apart, "videos": videos, **in_store, **of_labels}
     if how.picture is not None:
-        write_text(how.picture, _radars(spec, [result.model.id for result in results], beside["labels"]))
+        write_text(
+            how.picture, _radars(spec, [result.model.id for result in results], beside["labels"])
+        )
     _by_item(spec, first, second, beside, how)
 
 
@@ -121,19 +136,31 @@ def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
     for read in (a, b):
         easy = shortcuts.get(read.result.benchmark.id)
         if easy is None:
-            raise InputError(f"--without-shortcuts: {runs[0]} has no run of {read.result.benchmark.id}")
+            raise InputError(
+                f"--without-shortcuts: {runs[0]} has no run of {read.result.benchmark.id}"
+            )
         kept = [sample for sample in read.samples if sample.id not in easy]
-        console.note(f"{read.result.model.id}: {len(read.samples) - len(kept)} of {len(read.samples)} items left out")
+        console.note(
+            f"{read.result.model.id}: {len(read.samples) - len(kept)} of {len(read.samples)} items left out"
+        )
         read.samples = kept
 
 
-def _by_item(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], how: How) -> None:
+def _by_item(
+    spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], how: How
+) -> None:
     from reelbench.scoring.comparison import compare as compare_items
 
     comparison = compare_items(a.samples, b.samples, spec)
     if how.as_json:
         several = {"runs": {"a": a.runs, "b": b.runs}} if max(a.runs, b.runs) > 1 else {}
-        found = {"a": a.result.model.id, "b": b.result.model.id, **several, **asdict(comparison), **beside}
+        found = {
+            "a": a.result.model.id,
+            "b": b.result.model.id,
+            **several,
+            **asdict(comparison),
+            **beside,
+        }
         del found["names"]  # a and b, whose models stand first
         console.write_json(found)
         return
@@ -147,11 +174,13 @@ def _by_item(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, An
     for line in printed.below:
         console.note(line)
     if among := beside.get("among"):
-        told = "can't be told apart" if not among["told"] else f"{'a' if among['difference'] > 0 else 'b'} is better"
-        digits = spec.primary.in_unit.digits
-        numbers = (
-            f"{among['difference']:+.{digits}f} ({interval(among['ci95'], digits)}), p = {p_value(among['p'])} (Holm)"
+        told = (
+            "can't be told apart"
+            if not among["told"]
+            else f"{'a' if among['difference'] > 0 else 'b'} is better"
         )
+        digits = spec.primary.in_unit.digits
+        numbers = f"{among['difference']:+.{digits}f} ({interval(among['ci95'], digits)}), p = {p_value(among['p'])} (Holm)"
         console.write(
             f"among the {number_of(among['pairs'], 'pair')} of models of {spec.title}, {among['table']}: a - b in "
             f"{spec.primary.name} {numbers if among['p'] is not None else 'untested, on too few videos'}: {told}"
@@ -159,13 +188,34 @@ def _by_item(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, An
     if "labels" in beside:
         table = console.table(
             f"{spec.primary.name} ({spec.primary.in_unit.range}) label by label, the largest difference first",
-            *("label", "#a", "#b", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
+            *(
+                "label",
+                "#a",
+                "#b",
+                "#a - b",
+                "#95 % interval",
+                "#p",
+                "#p (Holm)",
+                "#items",
+                "#videos",
+            ),
         )
         digits = spec.primary.in_unit.digits
         for d in beside["labels"]:
-            rates = (f"{d['a']:.{digits}f}", f"{d['b']:.{digits}f}", f"{d['difference']:+.{digits}f}")
+            rates = (
+                f"{d['a']:.{digits}f}",
+                f"{d['b']:.{digits}f}",
+                f"{d['difference']:+.{digits}f}",
+            )
             tests = map(p_value, (d["p"], d["p_holm"]))
-            table.add_row(d["label"], *rates, interval(d["ci95"], digits), *tests, str(d["n"]), str(d["videos"]))
+            table.add_row(
+                d["label"],
+                *rates,
+                interval(d["ci95"], digits),
+                *tests,
+                str(d["n"]),
+                str(d["videos"]),
+            )
         console.show(table)
 
 
@@ -189,16 +239,24 @@ def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, A
 
     values = {row["label"]: (row["a"], row["b"]) for row in by_label}
     panels = {
-        component.upper(): {label: values.get(f"{component}.{label}", (None, None)) for label in labels}
+        component.upper(): {
+            label: values.get(f"{component}.{label}", (None, None)) for label in labels
+        }
         for component, labels in COMPONENTS.items()
     }
     metric = spec.primary
     unit = f"{metric.title}, {metric.in_unit.label}, on the questions with each label that both answered"
-    title, high, digits = f"{spec.title}: what was understood", metric.in_unit.high, metric.in_unit.digits
+    title, high, digits = (
+        f"{spec.title}: what was understood",
+        metric.in_unit.high,
+        metric.in_unit.digits,
+    )
     return radars(title, models, panels, unit=unit, high=high, digits=digits)
 
 
-def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, as_json: bool) -> None:
+def _by_video(
+    spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, as_json: bool
+) -> None:
     from reelbench.scoring.comparison import compare_by_video
 
     metric = spec.primary
@@ -209,7 +267,9 @@ def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, A
         return
     title = f"{metric.name} ({metric.in_unit.range}) on {paired['videos']} videos that both have, one mean a video"
     table = console.table(title, "", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")
-    for name, mean, (percent, converted) in zip(names, (paired["a"], paired["b"]), paired["right"], strict=True):
+    for name, mean, (percent, converted) in zip(
+        names, (paired["a"], paired["b"]), paired["right"], strict=True
+    ):
         table.add_row(name, f"{mean:.2f}", f"{percent:.1f}", f"{converted:.2f}")
     console.show(table)
     between = interval(paired["ci95"])
@@ -219,13 +279,20 @@ def _by_video(spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, A
         + f"; a is higher on {100 * paired['a_higher']:.0f} % of the videos"
     )
     if a.result.model.id != b.result.model.id:
-        console.note("the two results are of different models: the difference is theirs as much as the questions'")
+        console.note(
+            "the two results are of different models: the difference is theirs as much as the questions'"
+        )
 
 
 @app.command()
 def agree(
     a: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
-    b: Annotated[Path, typer.Argument(help="The same answers by another judge, or people's scores as CSV (id,score).")],
+    b: Annotated[
+        Path,
+        typer.Argument(
+            help="The same answers by another judge, or people's scores as CSV (id,score)."
+        ),
+    ],
     *,
     as_json: Json = False,
 ) -> None:
@@ -245,7 +312,10 @@ def agree(
     else:
         second = read_one(b)
         same_benchmark(first.result, second.result, a, b)
-        ratings, other = _of_the_same_answers(first, second, ratings_of(second.samples, spec), b), _judge(second.result)
+        ratings, other = (
+            _of_the_same_answers(first, second, ratings_of(second.samples, spec), b),
+            _judge(second.result),
+        )
     report = agreement(first.samples, ratings_of(first.samples, spec), ratings, spec)
     if as_json:
         console.write_json({"a": _judge(first.result), "b": other, **report})
@@ -284,14 +354,23 @@ def agree(
         console.note("no kappa where both gave every answer the same score: it is undefined")
     if few := len({(facet, label) for facet, label, _, _ in by_label} - shown):
         labels = number_of(few, "label")
-        console.note(f"not shown: {labels} with fewer than {_RATINGS} ratings by both; --json has them")
+        console.note(
+            f"not shown: {labels} with fewer than {_RATINGS} ratings by both; --json has them"
+        )
     if report["only_a"] or report["only_b"]:
-        console.note(f"left out: {number_of(report['only_a'], 'rating')} by a alone, {report['only_b']} by b alone")
+        console.note(
+            f"left out: {number_of(report['only_a'], 'rating')} by a alone, {report['only_b']} by b alone"
+        )
 
 
 def calibrate(
-    result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
-    people: Annotated[Path, typer.Argument(help="People's scores of a random sample, as CSV (id,score[,criterion]).")],
+    result: Annotated[
+        Path, typer.Argument(help="A judged result: its folder, or its result.json.")
+    ],
+    people: Annotated[
+        Path,
+        typer.Argument(help="People's scores of a random sample, as CSV (id,score[,criterion])."),
+    ],
     *,
     write: Annotated[bool, option("calibrate", "--write")] = False,
     as_json: Json = False,
@@ -316,15 +395,21 @@ def calibrate(
     strangers = sorted({item for item, _ in labels if item not in answers})
     if strangers:
         answers = number_of(len(strangers), "answer")
-        console.note(f"left out: people's scores of {answers} that the result lacks (first: {strangers[0]})")
+        console.note(
+            f"left out: people's scores of {answers} that the result lacks (first: {strangers[0]})"
+        )
     if write:
         of_answers = {place: score for place, score in labels.items() if place[0] in answers}
-        path = calibration_file.write(folder, calibration_file.record(criteria, of_answers, people.name))
+        path = calibration_file.write(
+            folder, calibration_file.record(criteria, of_answers, people.name)
+        )
         console.note(f"written to {path}")
     if as_json:
         by = record.judge.requested if record.judge else None
         made = {name: asdict(found) for name, found in criteria.items()}
-        console.write_json({"benchmark": spec.id, "judge": by, "people": people.name, "criteria": made})
+        console.write_json(
+            {"benchmark": spec.id, "judge": by, "people": people.name, "criteria": made}
+        )
         return
     for name, found in criteria.items():
         _show_calibration(f"{spec.id}: {name}, {judge.low} to {judge.high}", found)
@@ -338,7 +423,11 @@ def _show_calibration(title: str, found: "Calibration") -> None:
         f"calibrated (prediction-powered, weight {found.weight:.2f})": found.corrected,
         "calibrated (confusion matrix)": found.confusion_mean,
     }
-    rows = [(name, number(of.value), interval(of.ci95)) for name, of in estimates.items() if of is not None]
+    rows = [
+        (name, number(of.value), interval(of.ci95))
+        for name, of in estimates.items()
+        if of is not None
+    ]
     console.show(console.table(title, "mean", "#value", "#95 % interval", rows=rows))
     if found.confusion:
         steps = list(found.confusion)
@@ -356,7 +445,11 @@ def _show_calibration(title: str, found: "Calibration") -> None:
     more = found.labels_to_halve
     console.write(
         f"the judge: {found.verdict}; to halve the interval: "
-        + ("more videos are needed, labels alone won't do it" if more is None else f"{more} more labels")
+        + (
+            "more videos are needed, labels alone won't do it"
+            if more is None
+            else f"{more} more labels"
+        )
     )
 
 
@@ -378,12 +471,20 @@ class _Read:
 def _of_the_same_answers(a: _Read, b: _Read, ratings: "Ratings", path: Path) -> "Ratings":
     """Return the ratings of what both results answered alike; InputError where they share questions and no answer."""
     answers = {sample.id: sample.prediction for sample in a.samples}
-    other = {sample.id for sample in b.samples if answers.get(sample.id, sample.prediction) != sample.prediction}
+    other = {
+        sample.id
+        for sample in b.samples
+        if answers.get(sample.id, sample.prediction) != sample.prediction
+    }
     alike = {place: score for place, score in ratings.items() if place[0] not in other}
     if ratings and not alike:
-        raise InputError(f"{path}: its answers are others; give the same answers judged twice, or `reelbench compare`")
+        raise InputError(
+            f"{path}: its answers are others; give the same answers judged twice, or `reelbench compare`"
+        )
     if other:
-        console.note(f"left out: {number_of(len(other), 'item')} that the two results answer differently")
+        console.note(
+            f"left out: {number_of(len(other), 'item')} that the two results answer differently"
+        )
     return alike
 
 
@@ -402,7 +503,8 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
     from reelbench.scoring import result_files, runs
 
     folders_a, folders_b = (
-        runs.group_repeats(result_files.folders(path), result_files.read) for path in (path_a, path_b)
+        runs.group_repeats(result_files.folders(path), result_files.read)
+        for path in (path_a, path_b)
     )
     if len(folders_a) == len(folders_b) == 1:
         return _of(folders_a[0]), _of(folders_b[0])
@@ -428,7 +530,9 @@ def _of(folders: list[Path]) -> _Read:
         result = result_files.read(folder)
         if result_files.changed_after_scoring(folder, result):
             changed = result_files.samples_of(folder)
-            console.note(f"{changed}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says")
+            console.note(
+                f"{changed}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says"
+            )
         results.append(result)
         samples.append(list(result_files.read_samples(folder)))
     if len(folders) == 1:
@@ -442,7 +546,9 @@ def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "Ben
     from reelbench.scoring import result_files
 
     if _BENCHMARK(a) != _BENCHMARK(b):
-        of_a, of_b = (f"{one.id} {one.split} (version {one.version})" for one in (a.benchmark, b.benchmark))
+        of_a, of_b = (
+            f"{one.id} {one.split} (version {one.version})" for one in (a.benchmark, b.benchmark)
+        )
         raise InputError(
             f"{path_a} is {of_a}, {path_b} is {of_b}; only results on the same benchmark, version and split can be "
             "compared"

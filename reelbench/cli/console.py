@@ -57,7 +57,9 @@ def note(text: str) -> None:
         return
     for ours, typed in renamed.items():
         text = text.replace(ours, typed)
-    sys.stderr.write("\n".join(cut_in_the_middle(printable(line), _LONGEST) for line in text.split("\n")) + "\n")
+    sys.stderr.write(
+        "\n".join(cut_in_the_middle(printable(line), _LONGEST) for line in text.split("\n")) + "\n"
+    )
     sys.stderr.flush()
 
 
@@ -72,13 +74,20 @@ def table(title: str, *columns: str, rows: Iterable[Iterable[str]] = ()) -> "Tab
 
     class Inert(Table):
         def add_row(self, *cells: Any, **options: Any) -> None:  # noqa: ANN401 - as rich has it
-            super().add_row(*(inert(cell) if isinstance(cell, str) else cell for cell in cells), **options)
+            super().add_row(
+                *(inert(cell) if isinstance(cell, str) else cell for cell in cells), **options
+            )
 
     made = Inert(title=title, box=None, pad_edge=False)
     for column in columns:
-        number = column.startswith("#")  # one that is cut or broken is another; words give way before it
+        number = column.startswith(
+            "#"
+        )  # one that is cut or broken is another; words give way before it
         made.add_column(
-            inert(column.removeprefix("#")), justify="right" if number else "left", no_wrap=number, overflow="fold"
+            inert(column.removeprefix("#")),
+            justify="right" if number else "left",
+            no_wrap=number,
+            overflow="fold",
         )
     for row in rows:
         made.add_row(*row)
@@ -94,7 +103,10 @@ def show(made: "Table") -> None:
         write(str(made.title))
         made.title = None
     if not console.is_terminal:
-        console.width = max(console.width, console.measure(made, options=console.options.update(width=_WIDEST)).maximum)
+        console.width = max(
+            console.width,
+            console.measure(made, options=console.options.update(width=_WIDEST)).maximum,
+        )
     console.print(made, markup=False)
 
 
@@ -111,13 +123,22 @@ def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iter
         from rich import progress as parts
         from rich.console import Console
 
-        counted = [parts.DownloadColumn(), parts.TransferSpeedColumn()] if in_bytes else [parts.MofNCompleteColumn()]
-        title_column, said = parts.TextColumn("{task.description}"), parts.TextColumn("{task.fields[said]}")
+        counted = (
+            [parts.DownloadColumn(), parts.TransferSpeedColumn()]
+            if in_bytes
+            else [parts.MofNCompleteColumn()]
+        )
+        title_column, said = (
+            parts.TextColumn("{task.description}"),
+            parts.TextColumn("{task.fields[said]}"),
+        )
         columns = (title_column, parts.BarColumn(), *counted, parts.TimeRemainingColumn(), said)
         with parts.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(title, total=total, said="")
 
-            def show(done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
+            def show(
+                done: float, line: str, *, failed: int = 0, cost_usd: float | None = None
+            ) -> None:
                 told(done, line, failed=failed, cost_usd=cost_usd)
                 bar.update(task, completed=done, said=line)
 

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 app = App("Fetch a benchmark's annotations and videos, and check them.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)]
-Data = Annotated[Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)
+]
+Data = Annotated[
+    Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")
+]
 
 _COMES_ALONG = "{spec} {split}: comes with Reelbench, and its clips are made on first use; there is nothing to fetch"
 
@@ -31,10 +35,16 @@ def fetch(
     split: Split = None,
     data: Data = None,
     media: Annotated[bool, typer.Option("--media", help="Fetch the videos too.")] = False,
-    limit: Annotated[int | None, typer.Option(help="Only the first N videos.", min=1), Kind.LIMIT] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Only the first N videos.", min=1), Kind.LIMIT
+    ] = None,
     per: Per = None,
-    refresh: Annotated[bool, typer.Option(help="Check upstream again; updates an unpinned revision.")] = False,
-    to: Annotated[Path | None, typer.Option("--to", help="Keep it in this folder, and not in REELBENCH_HOME.")] = None,
+    refresh: Annotated[
+        bool, typer.Option(help="Check upstream again; updates an unpinned revision.")
+    ] = False,
+    to: Annotated[
+        Path | None, typer.Option("--to", help="Keep it in this folder, and not in REELBENCH_HOME.")
+    ] = None,
 ) -> None:
     """Fetch annotations, and videos with --media: resumable, every file verified, failures listed at the end."""
     from reelbench.data import fetch, loading
@@ -58,7 +68,9 @@ def fetch(
 
     bring([])
     if media and not failed:
-        bring(wanted_videos(name, split, data, of_each))  # the rows name the videos, so these come second
+        bring(
+            wanted_videos(name, split, data, of_each)
+        )  # the rows name the videos, so these come second
     for what, reason in failed:
         console.note(f"not fetched: {what}: {reason}")
     if failed:
@@ -91,7 +103,9 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         console.write(f"videos: {len(report.here)} of {total} here, {gone}")
     if lengths := report.seconds:
         mean = sum(lengths) / len(lengths)
-        console.write(f"lengths: {mean:.1f} s in the mean, {min(lengths):.1f} to {max(lengths):.1f} s")
+        console.write(
+            f"lengths: {mean:.1f} s in the mean, {min(lengths):.1f} to {max(lengths):.1f} s"
+        )
     for key in report.missing:
         console.write(f"missing: {key}")
     for key, path, reason in report.broken:
@@ -99,7 +113,11 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
     if report.missing:
         console.write(f"looked in: {', '.join(map(str, report.looked_in))}")
     for upstream in report.upstream:
-        states = {True: f"has moved to {upstream.now}", False: "has not moved", None: "could not be asked"}
+        states = {
+            True: f"has moved to {upstream.now}",
+            False: "has not moved",
+            None: "could not be asked",
+        }
         state = states[upstream.moved]
         note = f" ({upstream.note})" if upstream.note else ""
         console.write(f"upstream: {upstream.what} at {upstream.used}: {state}{note}")
@@ -107,11 +125,17 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         raise typer.Exit(1)
 
 
-def wanted_videos(name: str, split: str, data: Path | None, per: "Strata | None" = None) -> list[str]:
+def wanted_videos(
+    name: str, split: str, data: Path | None, per: "Strata | None" = None
+) -> list[str]:
     """Return the media keys of a split's rows, in order; of those that `per` draws, where there is one."""
     from reelbench.data import loading
     from reelbench.registry.rows import videos
 
     located = loading.locate(name, split, data)
     rows = located.read()
-    return [key for row in (rows if per is None else per.draw_rows(located.spec, rows)) for key in videos(row)]
+    return [
+        key
+        for row in (rows if per is None else per.draw_rows(located.spec, rows))
+        for key in videos(row)
+    ]

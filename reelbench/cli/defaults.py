@@ -94,7 +94,9 @@ def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaul
             if idle == UNTRUSTED:
                 untrusted.append(f"[{entry.table}] {entry.option}")
             elif not idle:
-                if isinstance(entry.value, str) and entry.value.startswith("~/"):  # no shell makes it the home here
+                if isinstance(entry.value, str) and entry.value.startswith(
+                    "~/"
+                ):  # no shell makes it the home here
                     entry = replace(entry, value=os.path.expanduser(entry.value))  # noqa: PLW2901, PTH111
                 given.setdefault(parameter.name or "", entry)
     return Defaults(given, tuple(untrusted))
@@ -107,9 +109,16 @@ def entries(file: Path, known: "Known") -> list[Entry]:
     bounds.hold(f"{file}: bytes", file.stat().st_size, bounds.TOML_BYTES)
     try:
         text = file.read_text(encoding="utf-8")
-        bounds.hold(f"{file}: characters of a line", max(map(len, text.splitlines()), default=0), bounds.TOML_LINE)
+        bounds.hold(
+            f"{file}: characters of a line",
+            max(map(len, text.splitlines()), default=0),
+            bounds.TOML_LINE,
+        )
         document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # of TOML, of characters, of digits, of what is nested too deep
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # of TOML, of characters, of digits, of what is nested too deep
         raise InputError(f"{file}: not valid TOML: {error}") from None
     commands = known()
 
@@ -119,16 +128,26 @@ def entries(file: Path, known: "Known") -> list[Entry]:
             if isinstance(value, dict) and table.count(".") < _DEEPEST:
                 yield from walk(f"{table}.{name}".lstrip("."), value)
             else:
-                yield Entry(file, table, name, value, _why_ignored(file, _option_of_line(file, table, name, commands)))
+                yield Entry(
+                    file,
+                    table,
+                    name,
+                    value,
+                    _why_ignored(file, _option_of_line(file, table, name, commands)),
+                )
 
     return list(walk("", document))
 
 
-def _option_of_line(file: Path, table: str, name: str, commands: "Mapping[str, _click.Command]") -> "_click.Parameter":
+def _option_of_line(
+    file: Path, table: str, name: str, commands: "Mapping[str, _click.Command]"
+) -> "_click.Parameter":
     """Return the option that a line is for, of the command or the family that its table names."""
     words = table.replace(".", " ")
     command = commands.get(words)
-    of_family = [part for other in commands.values() for part in other.params if family_of(part) == table]
+    of_family = [
+        part for other in commands.values() for part in other.params if family_of(part) == table
+    ]
     taken = [*(command.params if command is not None else ()), *of_family]
     for parameter in taken:
         if _option(parameter) == name:
@@ -142,7 +161,8 @@ def _option_of_line(file: Path, table: str, name: str, commands: "Mapping[str, _
     if not taken and table:
         close = get_close_matches(words, [*commands, *FAMILIES], n=1)
     raise InputError(
-        f"{file}: {f'[{table}] ' if table else ''}{name}: {why}" + (f"; did you mean {close[0]!r}?" if close else "")
+        f"{file}: {f'[{table}] ' if table else ''}{name}: {why}"
+        + (f"; did you mean {close[0]!r}?" if close else "")
     )
 
 
@@ -154,7 +174,11 @@ UNTRUSTED = (
 
 def _why_ignored(file: Path, parameter: "_click.Parameter") -> str:
     """Why a file's value doesn't count: it came with the folder and only the user may say it, or a variable is set."""
-    if file.parent == Path() and getattr(parameter, "kind", Kind.OWN) in (Kind.ASKED, Kind.PATH, Kind.OWN):
+    if file.parent == Path() and getattr(parameter, "kind", Kind.OWN) in (
+        Kind.ASKED,
+        Kind.PATH,
+        Kind.OWN,
+    ):
         return UNTRUSTED  # the folder may be a stranger's clone
     setting = _ENVIRONMENT.get(parameter.name or "")
     return f"{setting.name} is set" if setting is not None and setting.is_set else ""

@@ -33,7 +33,9 @@ def doctor(
     context: typer.Context,
     model_args: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MODEL_ARGS", help="After --: lmms-eval's --model_args of the adapter."),
+        typer.Argument(
+            metavar="MODEL_ARGS", help="After --: lmms-eval's --model_args of the adapter."
+        ),
     ] = None,
     *,
     adapter: Annotated[str | None, option("doctor", "--adapter")] = None,
@@ -51,7 +53,9 @@ def doctor(
 
         report[adapter] = adapters.row(adapter)
         if model_args:
-            report["tried on one question"] = _attempt(partial(_try_adapter, adapter, ",".join(model_args)))
+            report["tried on one question"] = _attempt(
+                partial(_try_adapter, adapter, ",".join(model_args))
+            )
     report = report or {
         "reelbench": {
             "version": __version__,
@@ -61,7 +65,10 @@ def doctor(
             "cores": os.cpu_count(),
         },
         "packages": {name: _version(name) for name in _LOOKED_FOR["packages"]},
-        "extras": {extra: {name: _version(name) for name in names} for extra, names in _LOOKED_FOR["extras"].items()},
+        "extras": {
+            extra: {name: _version(name) for name in names}
+            for extra, names in _LOOKED_FOR["extras"].items()
+        },
         "tools": {"java": _attempt(_java), "decoder": _attempt(_decoder)},
         "folders": _attempt(_folders),
         "benchmarks": _attempt(_benchmarks),
@@ -89,10 +96,21 @@ def _try_adapter(adapter: str, model_args: str) -> dict[str, object]:
     from reelbench.tasks.score import Options
 
     with TemporaryDirectory() as folder:
-        words = ["--model", adapter, "--model_args", model_args, "--tasks", "rextime_mini", "--limit", "1"]
+        words = [
+            "--model",
+            adapter,
+            "--model_args",
+            model_args,
+            "--tasks",
+            "rextime_mini",
+            "--limit",
+            "1",
+        ]
         arguments, output = process.with_logging([*words, "--output_path", folder])
         frames = FrameSampling.parse("uniform:4")
-        [outcome] = process.run_and_score(arguments, output, frames, Options(), stdout=sys.stderr.fileno())
+        [outcome] = process.run_and_score(
+            arguments, output, frames, Options(), stdout=sys.stderr.fileno()
+        )
         [sample] = result_files.read_samples(outcome.folder)
     given, arrived = sample.frame_timestamps, sample.frames_arrived
     answer = {"answer": outcome.unanswered or repr(sample.prediction)[:80]}
@@ -100,7 +118,11 @@ def _try_adapter(adapter: str, model_args: str) -> dict[str, object]:
         return {"handed over": "no frames", **answer}
     return {
         "handed over": f"{len(given)} frames, at {', '.join(f'{time:.2f}' for time in given)} s",
-        "arrived": "these" if arrived is None else "nobody counts them there" if arrived == "unknown" else arrived,
+        "arrived": "these"
+        if arrived is None
+        else "nobody counts them there"
+        if arrived == "unknown"
+        else arrived,
         "times of a clip": "these" if sample.frame_times_told is None else sample.frame_times_told,
         **answer,
     }
@@ -142,7 +164,9 @@ def _java() -> str:
 def _decoder() -> str:
     import av
 
-    libraries = ", ".join(f"{name} {'.'.join(map(str, version))}" for name, version in av.library_versions.items())
+    libraries = ", ".join(
+        f"{name} {'.'.join(map(str, version))}" for name, version in av.library_versions.items()
+    )
     return f"FFmpeg in av {av.__version__} ({libraries})"
 
 
@@ -165,7 +189,9 @@ def _folders() -> dict[str, object]:
         "free there": _gigabytes(shutil.disk_usage(existing).free),
         "frames": f"{frames.root} ({_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)})",
         "replies": replies,
-        "media": ", ".join(f"{path} ({'here' if path.is_dir() else 'not there'})" for path in settings.MEDIA.paths)
+        "media": ", ".join(
+            f"{path} ({'here' if path.is_dir() else 'not there'})" for path in settings.MEDIA.paths
+        )
         or "none set",
     }
 
@@ -191,9 +217,18 @@ def _benchmarks() -> dict[str, object]:
     from reelbench.video import library
 
     here = {name: library.presence(spec) for name, spec in discovery.specs().items()}
-    lines: dict[str, object] = {name: f"data: {data}; media: {media}" for name, (data, media) in here.items()}
-    ours = {entry.name for entry in entry_points(group="lmms_eval.models") if entry.value.startswith("reelbench.")}
-    return {**lines, "lmms-eval entry point": "registered" if ours else "missing: install reelbench again"}
+    lines: dict[str, object] = {
+        name: f"data: {data}; media: {media}" for name, (data, media) in here.items()
+    }
+    ours = {
+        entry.name
+        for entry in entry_points(group="lmms_eval.models")
+        if entry.value.startswith("reelbench.")
+    }
+    return {
+        **lines,
+        "lmms-eval entry point": "registered" if ours else "missing: install reelbench again",
+    }
 
 
 def _settings(known: defaults.Known) -> dict[str, object]:
@@ -230,17 +265,24 @@ def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
         kinds: dict[str, dict[str, str]] = {}
         for words, command in sorted(defaults.known_to(context)().items()):
             options = [part for part in command.params if part.opts[0][:1] == "-"]
-            kinds[words] = {option_name(part): str(getattr(part, "kind", Kind.OWN)) for part in options}
+            kinds[words] = {
+                option_name(part): str(getattr(part, "kind", Kind.OWN)) for part in options
+            }
         console.write_json({**listed, "options": kinds}, indent=1)
         return
     width = max(len(setting.name) for setting in declared)
     for setting in declared:
         console.write(f"{setting.name:<{width}}  {setting.about}")
-        console.write(f"{'':<{width}}    " + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}"))
+        console.write(
+            f"{'':<{width}}    "
+            + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}")
+        )
     for option, value, source, _ in _of_files(defaults.known_to(context)):
         console.write(f"{option}\n{'':<{width}}    = {value} ({source})")
     found = ", ".join(map(str, defaults.files())) or "none is there"
-    console.write(f"Defaults of options are read from {' and '.join(map(str, defaults.places()))} ({found})")
+    console.write(
+        f"Defaults of options are read from {' and '.join(map(str, defaults.places()))} ({found})"
+    )
 
 
 def _of_files(known: defaults.Known) -> Iterator[tuple[str, str, str, bool]]:

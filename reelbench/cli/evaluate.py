@@ -53,32 +53,73 @@ def evaluate(
     """
     del frames, as_json, options  # handed on
     typed = options_given(
-        context, leave_out=("names", "model", "base_url", "adapter", "model_args", "output"), shown=False
+        context,
+        leave_out=("names", "model", "base_url", "adapter", "model_args", "output"),
+        shown=False,
     )
     models = [part for text in model for part in text.split(",") if part]
     loading = ",".join(model_args or ())
     inner = {part.partition("=")[0]: part.partition("=")[2] for part in loading.split(",")}
-    if len(models) == 1 and "/" not in models[0] and "pretrained" in inner:  # lmms-eval's words for a checkpoint
+    if (
+        len(models) == 1 and "/" not in models[0] and "pretrained" in inner
+    ):  # lmms-eval's words for a checkpoint
         adapter = adapter or (models[0] if models[0] != "hf" else None)
-        models, loading = [inner.pop("pretrained")], ",".join(f"{name}={value}" for name, value in inner.items())
+        models, loading = (
+            [inner.pop("pretrained")],
+            ",".join(f"{name}={value}" for name, value in inner.items()),
+        )
     extra = extra_of("--llm-extra", context.params["llm_extra"])
     generation = ",".join(f"{name}={value}" for name, value in extra.items())
     failed = []
     places = {one: re.sub(r"[^\w.-]+", "-", one).strip("-.") for one in models}
     if output and len({place.casefold() for place in places.values()}) < len(models):
-        raise InputError(f"--model {', '.join(models)}: two of them have one folder in --output; run them apart")
+        raise InputError(
+            f"--model {', '.join(models)}: two of them have one folder in --output; run them apart"
+        )
     for one in models:
         folder = output / places[one] if output and len(models) > 1 else output
         if (of_lmms_eval := _adapter(one, base_url, adapter)) is None:
             place = ["--output", str(folder)] if folder else []
-            words = ["ask", *names, "--llm", one, *(["--llm-url", base_url] if base_url else []), *typed, *place]
+            words = [
+                "ask",
+                *names,
+                "--llm",
+                one,
+                *(["--llm-url", base_url] if base_url else []),
+                *typed,
+                *place,
+            ]
         else:
             loaded = ",".join(filter(None, [f"pretrained={_plain(one)}", loading]))
-            there = {"--output_path": folder, "--limit": limit, "--model_args": loaded, "--gen_kwargs": generation}
+            there = {
+                "--output_path": folder,
+                "--limit": limit,
+                "--model_args": loaded,
+                "--gen_kwargs": generation,
+            }
             behind = [part for name, value in there.items() if value for part in (name, str(value))]
-            apart = ("names", "model", "base_url", "adapter", "model_args", "output", "limit", "llm_extra", "plan")
+            apart = (
+                "names",
+                "model",
+                "base_url",
+                "adapter",
+                "model_args",
+                "output",
+                "limit",
+                "llm_extra",
+                "plan",
+            )
             ours = options_given(context, leave_out=apart, shown=False)
-            words = ["run", *ours, "--", "--tasks", ",".join(map(_task, names)), "--model", of_lmms_eval, *behind]
+            words = [
+                "run",
+                *ours,
+                "--",
+                "--tasks",
+                ",".join(map(_task, names)),
+                "--model",
+                of_lmms_eval,
+                *behind,
+            ]
         if of_lmms_eval is not None:
             console.note_unless(quiet=quiet)(shell_line(["reelbench", *words]))
             if plan:
@@ -106,14 +147,18 @@ def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | Non
     from reelbench.llm.model_names import PROVIDERS
 
     prefix, slash, _ = model.partition("/")
-    of_provider = slash and any(prefix in {name, provider.alias} for name, provider in PROVIDERS.items())
+    of_provider = slash and any(
+        prefix in {name, provider.alias} for name, provider in PROVIDERS.items()
+    )
     folder = settings.expanded(_plain(model))
     a_folder = model.startswith((".", "/", "~"))
     url = base_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
     asked = url or "://" in model or of_provider or not slash
     if adapter is not None:
         return adapter
-    if folder.is_dir() and not a_folder and not base_url:  # a folder's code would run; its name may be a model's
+    if (
+        folder.is_dir() and not a_folder and not base_url
+    ):  # a folder's code would run; its name may be a model's
         raise InputError(
             f"--model {model}: a folder of this name lies here, too; write ./{_plain(model)} or --base-url URL"
         )
@@ -127,7 +172,11 @@ def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | Non
     config = folder / "config.json"
     if a_folder and not config.is_file():
         raise InputError(f"--model {model}: no folder with a checkpoint (no config.json there)")
-    told = str((read_record(config) or {}).get("model_type")) if a_folder else _plain(model).rpartition("/")[2]
+    told = (
+        str((read_record(config) or {}).get("model_type"))
+        if a_folder
+        else _plain(model).rpartition("/")[2]
+    )
     plain = re.sub(r"[-.]", "_", told.lower())
     found = next((name for pattern, name in _ADAPTERS.items() if re.search(pattern, plain)), None)
     if found is None:
@@ -146,4 +195,7 @@ def _task(name: str) -> str:
     if discovery.find_task(name) is not None:
         return name
     spec, split, _ = loading.find_split(name)
-    return next((task.name for task in spec.tasks if task.split == split and not task.only), spec.tasks[0].name)
+    return next(
+        (task.name for task in spec.tasks if task.split == split and not task.only),
+        spec.tasks[0].name,
+    )

@@ -69,4 +69,6 @@ def family_of(parameter: "_click.Parameter") -> str | None:
     """The family that an option belongs to, or None."""
     if panel := getattr(parameter, "rich_help_panel", None):
         return OF_PANEL.get(panel)
-    return next((name for name, family in FAMILIES.items() if parameter.name in family.parameters), None)
+    return next(
+        (name for name, family in FAMILIES.items() if parameter.name in family.parameters), None
+    )

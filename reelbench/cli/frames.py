@@ -28,7 +28,9 @@ _frames = partial(option, "frames")
 
 Videos = Annotated[
     list[str] | None,
-    typer.Argument(metavar="VIDEO|FOLDER|NAME...", help="Video files, folders, benchmarks or tasks."),
+    typer.Argument(
+        metavar="VIDEO|FOLDER|NAME...", help="Video files, folders, benchmarks or tasks."
+    ),
 ]
 Split = Annotated[str | None, _frames("--split"), Kind.ROWS]
 Data = Annotated[Path | None, _frames("--data")]
@@ -36,7 +38,9 @@ Spec = Annotated[str | None, _frames("--frames"), Kind.FRAMES]
 
 
 @app.command()
-def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None) -> None:
+def info(
+    videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None
+) -> None:
     """Show what videos contain and which frames are stored; without videos, how full the store is."""
     from reelbench.registry.sampling import FrameSampling
     from reelbench.video.decoder import VideoFile
@@ -53,9 +57,15 @@ def info(videos: Videos = None, *, frames: Spec = None, split: Split = None, dat
     for video in _files(videos, split, data):
         try:
             opened = VideoFile(video)
-            lines = [f"{video}: {opened.info.in_words}", *(f"  note: {note}" for note in opened.info.notes)]
+            lines = [
+                f"{video}: {opened.info.in_words}",
+                *(f"  note: {note}" for note in opened.info.notes),
+            ]
             if sampling is not None and sampling.decodes:
-                times = [float(opened.timeline.timestamps[frame]) for frame in sampling.pick(opened.timeline)]
+                times = [
+                    float(opened.timeline.timestamps[frame])
+                    for frame in sampling.pick(opened.timeline)
+                ]
                 asked = f"{sampling.frames_asked(opened.timeline)} frames asked, {len(times)} given"
                 lines.append(f"  {sampling}: {asked}, at {' '.join(f'{at:.3f}' for at in times)} s")
             for kept in store.find_all(video, stored):
@@ -92,7 +102,9 @@ def extract(
     if not videos:
         raise InputError("frames extract: no videos; give their paths, or a benchmark's name")
     if sampling is None or not sampling.decodes:
-        raise InputError("frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32")
+        raise InputError(
+            "frames extract: no frames are asked for; give --frames, e.g. --frames uniform:32"
+        )
     store, wanted, even = FrameStore(), _videos_of(videos, split, data), False
     if shown_to is not None:
         from reelbench.data.loading import find_split
@@ -117,7 +129,9 @@ def extract(
                 for note in filled.notes:
                     console.note(f"{filled.video}: {note}")
             show(done + len(failed) - len(wanted.missing), "", failed=len(failed))
-    console.write(f"{number_of(given, 'frame')} of {number_of(done, 'video')} ({sampling}) are in {store.root}")
+    console.write(
+        f"{number_of(given, 'frame')} of {number_of(done, 'video')} ({sampling}) are in {store.root}"
+    )
     for line in sorted(failed):
         console.note(f"failed: {line}")
     if failed:
@@ -130,14 +144,18 @@ def clear(
     *,
     split: Split = None,
     data: Data = None,
-    everything: Annotated[bool, typer.Option("--all", help="Remove everything in the store.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Remove everything in the store.")
+    ] = False,
 ) -> None:
     """Remove the frames of videos from the store, or with --all everything in it."""
     from reelbench.video.store import FrameStore
 
     store = FrameStore()
     if bool(videos) == everything:
-        raise InputError(f"frames clear: name videos, or give --all to remove all {store.info().entries} entries")
+        raise InputError(
+            f"frames clear: name videos, or give --all to remove all {store.info().entries} entries"
+        )
     gone, failed = store.clear() if everything else 0, 0
     stored = store.samplings() if videos else ()
     for video in _files(videos or (), split, data):
@@ -174,7 +192,9 @@ def serve_frames(
         raise InputError("frames serve: no video to look at")
     log.parent.mkdir(parents=True, exist_ok=True)
     log.open("ab").close()  # what can't be written to is said before an agent looks
-    every: list[tuple[str, Path | tuple[Library, Row]]] = [(name, path) for path, name in wanted.files.items()]
+    every: list[tuple[str, Path | tuple[Library, Row]]] = [
+        (name, path) for path, name in wanted.files.items()
+    ]
     every += [(row["video"], (library, row)) for library, row in wanted.scenes.values()]
     if len(ids := dict(every)) < len(every):
         twice, _ = Counter(name for name, _ in every).most_common(1)[0]
@@ -186,7 +206,9 @@ def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list
     """Return the video files that the names stand for; InputError where videos are pictures, or not here."""
     wanted = _videos_of(names, split, data)
     if wanted.scenes:
-        raise InputError(f"{next(iter(wanted.scenes))}: is a folder of pictures, not a file; `frames extract` takes it")
+        raise InputError(
+            f"{next(iter(wanted.scenes))}: is a folder of pictures, not a file; `frames extract` takes it"
+        )
     for video in wanted.missing:
         console.note(f"{video}: its video is not here")
     return list(wanted.files)
@@ -196,8 +218,12 @@ def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list
 class _Named:
     """What names of videos stand for, each once and in their order."""
 
-    files: dict[Path, str] = field(default_factory=dict)  # with the benchmark's id, or the path without suffix
-    scenes: "dict[str, tuple[Library, Row]]" = field(default_factory=dict)  # those that lie as pictures, by name
+    files: dict[Path, str] = field(
+        default_factory=dict
+    )  # with the benchmark's id, or the path without suffix
+    scenes: "dict[str, tuple[Library, Row]]" = field(
+        default_factory=dict
+    )  # those that lie as pictures, by name
     missing: dict[str, None] = field(default_factory=dict)  # of a benchmark, as `benchmark: video`
 
     def __len__(self) -> int:
@@ -205,7 +231,11 @@ class _Named:
 
 
 def _videos_of(
-    names: "Sequence[str]", split: str | None = None, data: Path | None = None, *, question: str | None = None
+    names: "Sequence[str]",
+    split: str | None = None,
+    data: Path | None = None,
+    *,
+    question: str | None = None,
 ) -> _Named:
     """Return the videos of files, folders, benchmarks (of one `question`) and tasks.
 
@@ -232,9 +262,15 @@ def _videos_of(
                 else:
                     wanted.files.setdefault(path, row["video"])
         elif Path(name).is_dir():
-            files = sorted(path for path in Path(name).rglob("*") if has_video_suffix(path.name) and path.is_file())
+            files = sorted(
+                path
+                for path in Path(name).rglob("*")
+                if has_video_suffix(path.name) and path.is_file()
+            )
             if not files:
-                raise InputError(f"{name}: no video in that folder; looked for {', '.join(VIDEO_SUFFIXES)}")
+                raise InputError(
+                    f"{name}: no video in that folder; looked for {', '.join(VIDEO_SUFFIXES)}"
+                )
             for path in files:
                 wanted.files.setdefault(path, path.relative_to(name).with_suffix("").as_posix())
         else:
@@ -245,13 +281,21 @@ def _videos_of(
 
 
 def _fill_store(
-    wanted: _Named, sampling: "FrameSampling", store: "FrameStore", engine: str, workers: int | None, *, even: bool
+    wanted: _Named,
+    sampling: "FrameSampling",
+    store: "FrameStore",
+    engine: str,
+    workers: int | None,
+    *,
+    even: bool,
 ) -> "Iterator[Filled]":
     from reelbench.base.errors import ReelbenchError
     from reelbench.video.fill import Filled, fill
 
     if wanted.files:
-        yield from fill(list(wanted.files), sampling, engine=engine, store=store, workers=workers, even=even)
+        yield from fill(
+            list(wanted.files), sampling, engine=engine, store=store, workers=workers, even=even
+        )
     for name, (library, row) in wanted.scenes.items():
         try:
             stored = library.frames(row, sampling, even=even)

@@ -49,9 +49,17 @@ def correct_arguments(typed: Sequence[str], known: Collection[str]) -> list[str]
     words, unused = [*typed], dict.fromkeys([*LINES, *SAID])
     while True:
         mine = before_dashes(words)
-        apart = [part for word in mine for part in (word.split("=", 1) if word.startswith("--") else [word])]
+        apart = [
+            part
+            for word in mine
+            for part in (word.split("=", 1) if word.startswith("--") else [word])
+        ]
         apart += words[len(mine) :]
-        fits = [(weight, fit) for fit in (_Fit(guess, apart, known) for guess in unused) if (weight := fit.weight())]
+        fits = [
+            (weight, fit)
+            for fit in (_Fit(guess, apart, known) for guess in unused)
+            if (weight := fit.weight())
+        ]
         if not fits:
             return words
         best = max(fits, key=lambda fit: fit[0])[1]
@@ -74,7 +82,11 @@ class _Fit:
         if self.ours and first.isupper():
             return 0
         for part in _PART.finditer(self.guess):
-            names, value, before = (part["option"] or part["word"]).split("|"), part["value"], len(self.left)
+            names, value, before = (
+                (part["option"] or part["word"]).split("|"),
+                part["value"],
+                len(self.left),
+            )
             if names[0].startswith("!"):
                 if not {names[0][1:], *names}.isdisjoint(self.left):
                     return 0
@@ -94,10 +106,14 @@ class _Fit:
 
     def _take_option(self, names: Sequence[str], value: str | None = "ANYTHING") -> None:
         mine = before_dashes(self.left)
-        at = next((n for n, word in enumerate(mine) if re.sub("(?<=.)_", "-", word) in names), len(mine))
+        at = next(
+            (n for n, word in enumerate(mine) if re.sub("(?<=.)_", "-", word) in names), len(mine)
+        )
         given = mine[at : at + 1 + (value is not None)]
         if value is None or (len(given) > 1 and _takes(value, given[1])):
-            self.places |= {names[0]: given[1], value: given[1]} if value and value.isupper() else {}
+            self.places |= (
+                {names[0]: given[1], value: given[1]} if value and value.isupper() else {}
+            )
             del self.left[at : at + len(given)]
 
     def _take_word(self, kinds: Sequence[str]) -> None:
@@ -108,7 +124,9 @@ class _Fit:
                     self.places |= {its: word, kinds[0]: word}
                     del self.left[at]
                     return
-                if self.ours or not self.begin:  # of a command's own words only the first may be another's
+                if (
+                    self.ours or not self.begin
+                ):  # of a command's own words only the first may be another's
                     return
 
     def _fill(self, text: str, quote: Callable[[str], str]) -> tuple[str, bool]:
@@ -131,7 +149,12 @@ class _Fit:
                 examples.append(names)
                 word = EXAMPLES[names.rpartition("|")[2]]
             stem = re.sub(r"\W+", "_", Path(word).stem.lower()).strip("_")
-            made = {"": word, "last": word.partition("/")[2], "stem": stem, "slash": word.replace(":", "/")}
+            made = {
+                "": word,
+                "last": word.partition("/")[2],
+                "stem": stem,
+                "slash": word.replace(":", "/"),
+            }
             return quote(made[form])
 
         return _PLACE.sub(place, text), not examples
@@ -140,31 +163,51 @@ class _Fit:
         """Return the words in its place, told; InputError where they are only said."""
         if self.guess in SAID:
             text, _ = self._fill(SAID[self.guess], lambda word: _without_keys([word]))
-            options = {option for part in _PART.finditer(self.guess) for option in (part["option"] or "").split("|")}
-            named = [word for word in typed if word.replace("_", "-") in options]  # and no value: it may be a key
+            options = {
+                option
+                for part in _PART.finditer(self.guess)
+                for option in (part["option"] or "").split("|")
+            }
+            named = [
+                word for word in typed if word.replace("_", "-") in options
+            ]  # and no value: it may be a key
             raise InputError(f"`{shell_line([*self.begin, *named])}`: {text}")
         # Word by word: what was typed stays one word, whatever quotes it has.
         filled = [self._fill(word, str) for word in shlex.split(LINES[self.guess])]
         words = [word for word, _ in filled]
         if not all(sure for _, sure in filled):
-            raise InputError(f"`{_without_keys(typed)}`: as in `{_without_keys(['reelbench', *words, *self.left])}`")
+            raise InputError(
+                f"`{_without_keys(typed)}`: as in `{_without_keys(['reelbench', *words, *self.left])}`"
+            )
         used = [word for word in typed if word not in self.left]
-        same = used[:1] == words[:1] and (not words[1:] or used[1].startswith("-"))  # the command itself is no news
-        ours = f"taken for `{_without_keys(words[same:])}`" if words[same:] else f"`{words[0]}` does so without it"
-        console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(typed))(f"`{_without_keys(used[same:])}`: {ours}")
+        same = used[:1] == words[:1] and (
+            not words[1:] or used[1].startswith("-")
+        )  # the command itself is no news
+        ours = (
+            f"taken for `{_without_keys(words[same:])}`"
+            if words[same:]
+            else f"`{words[0]}` does so without it"
+        )
+        console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(typed))(
+            f"`{_without_keys(used[same:])}`: {ours}"
+        )
         return [*words, *self.left]
 
 
 def _without_keys(words: Sequence[str]) -> str:
     """Return words as one line, without an option that is a key, and its value."""
     secret = [word.startswith("-") and is_secret(word.partition("=")[0]) for word in ["", *words]]
-    return shell_line([word for word, hidden in zip(words, pairwise(secret), strict=True) if not any(hidden)])
+    return shell_line(
+        [word for word, hidden in zip(words, pairwise(secret), strict=True) if not any(hidden)]
+    )
 
 
 def _takes(value: str, word: str) -> bool:
     """Whether a word is the value that a guess has for an option: any, one of a kind, or one of some words."""
     return (
-        _kind(word, folders=False) == value if value in _TABLE["kinds"] else value.isupper() or word in value.split("|")
+        _kind(word, folders=False) == value
+        if value in _TABLE["kinds"]
+        else value.isupper() or word in value.split("|")
     )
 
 
@@ -173,4 +216,6 @@ def _kind(word: str, *, folders: bool) -> str:
     a_folder = Path(word).is_dir() or re.match(r"(?i:out|results?|runs?)\b", word)
     if folders and a_folder and not (Path(word) / "benchmark.yaml").is_file():
         return "RESULT"
-    return next((name for name, pattern in _TABLE["kinds"].items() if re.fullmatch(pattern, word)), "TEXT")
+    return next(
+        (name for name, pattern in _TABLE["kinds"].items() if re.fullmatch(pattern, word)), "TEXT"
+    )

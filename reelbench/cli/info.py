@@ -24,12 +24,19 @@ def list_benchmarks(*, as_json: Json = False) -> None:
     found = {spec.id: (spec, *library.presence(spec)) for spec in discovery.specs().values()}
     if as_json:
         listed = {
-            name: {"title": spec.title, "tasks": [task.name for task in spec.tasks], "data": data, "media": media}
+            name: {
+                "title": spec.title,
+                "tasks": [task.name for task in spec.tasks],
+                "data": data,
+                "media": media,
+            }
             for name, (spec, data, media) in found.items()
         }
         console.write_json(listed, indent=1)
         return
-    tasks = TextWrapper(100, "    tasks  ", " " * 11, break_on_hyphens=False, break_long_words=False)
+    tasks = TextWrapper(
+        100, "    tasks  ", " " * 11, break_on_hyphens=False, break_long_words=False
+    )
     for name, (spec, data, media) in found.items():
         console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
         console.write(tasks.fill(", ".join(task.name for task in spec.tasks)))
@@ -71,11 +78,15 @@ def info(
         "homepage": spec.homepage,
         "languages": list(spec.languages),
         "splits": {
-            key: {name: getattr(part, name) for name in ("rows", "videos", "hidden_answers", "cite")}
+            key: {
+                name: getattr(part, name) for name in ("rows", "videos", "hidden_answers", "cite")
+            }
             for key, part in spec.splits.items()
         },
         "default_split": split if split in spec.splits else spec.default_split,
-        "metrics": {metric.name: f"{metric.title}, {metric.in_unit.label}" for metric in spec.metrics},
+        "metrics": {
+            metric.name: f"{metric.title}, {metric.in_unit.label}" for metric in spec.metrics
+        },
         "facets": {facet.name: facet.title for facet in spec.facets},
         "judge": spec.judge.suggested if spec.judge else None,
         "parity": parity(spec),
@@ -88,7 +99,10 @@ def info(
     if as_json:
         console.write_json(facts, indent=1)
         return
-    console.write(f"{spec.id}  {spec.title}, version {spec.version}" + (f": {spec.summary}" if spec.summary else ""))
+    console.write(
+        f"{spec.id}  {spec.title}, version {spec.version}"
+        + (f": {spec.summary}" if spec.summary else "")
+    )
     for key, value in facts.items():
         if value and key not in _APART:
             title = f"{key} here" if key in ("data", "media") else key
@@ -99,7 +113,9 @@ def info(
             console.write(f"{_TITLES[key]}\n    {indented}")
 
 
-_APART = frozenset(("id", "title", "version", "asks", "default_split", "citation", "prompt", "question", "answer"))
+_APART = frozenset(
+    ("id", "title", "version", "asks", "default_split", "citation", "prompt", "question", "answer")
+)
 """Facts that have no line of their own below the first."""
 _TITLES = {
     "prompt": "prompt (a model gets this text, with the row's own words in braces)",
@@ -113,8 +129,16 @@ def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a
     if key == "splits":
         sizes = []
         for name, split in value.items():
-            counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or ["size not stated"]
-            note = "answers hidden" if split["hidden_answers"] else "" if split["rows"] else split["cite"]
+            counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or [
+                "size not stated"
+            ]
+            note = (
+                "answers hidden"
+                if split["hidden_answers"]
+                else ""
+                if split["rows"]
+                else split["cite"]
+            )
             sizes.append(f"{name}: {', '.join(counts)}" + (f" ({note})" if note else ""))
         return "; ".join(sizes)
     if key == "metrics":
@@ -153,19 +177,28 @@ def show_judges(*, as_json: Json = False) -> None:
     from reelbench.judges.presets import PRESETS
 
     if as_json:
-        listed = [{**asdict(preset), "model": preset.model, "validated": False} for preset in PRESETS.values()]
+        listed = [
+            {**asdict(preset), "model": preset.model, "validated": False}
+            for preset in PRESETS.values()
+        ]
         console.write_json({"presets": listed})
         return
     for preset in PRESETS.values():
-        console.write(f"{preset.name}: {preset.repository} at {preset.revision}, {preset.licence}; unvalidated")
+        console.write(
+            f"{preset.name}: {preset.repository} at {preset.revision}, {preset.licence}; unvalidated"
+        )
         console.write(f"  serve: {shlex.join(preset.serve)}")
-        console.write(f"  sent: temperature {preset.temperature:g}, {json.dumps(dict(preset.extra))}")
+        console.write(
+            f"  sent: temperature {preset.temperature:g}, {json.dumps(dict(preset.extra))}"
+        )
         for what, source in preset.sources.items():
             console.write(f"  {what}: {source}")
 
 
 def show_presets(
-    named: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="The preset to show.")] = None,
+    named: Annotated[
+        str | None, typer.Argument(metavar="NAME|FILE", help="The preset to show.")
+    ] = None,
     *,
     as_json: Json = False,
 ) -> None:

@@ -50,12 +50,16 @@ def to_wandb(result: "Result") -> None:
     import wandb
 
     benchmark = result.benchmark.id
-    config = result.model_dump(mode="json", include={"benchmark", "model", "settings", "judge", "software"})
+    config = result.model_dump(
+        mode="json", include={"benchmark", "model", "settings", "judge", "software"}
+    )
     own = wandb.run is None
     try:
         run = wandb.run or wandb.init(
             project=os.environ.get("WANDB_PROJECT", "reelbench"),
-            name=os.environ.get("WANDB_NAME", f"{result.model.id} {benchmark} {result.benchmark.split}"),
+            name=os.environ.get(
+                "WANDB_NAME", f"{result.model.id} {benchmark} {result.benchmark.split}"
+            ),
             settings=wandb.Settings(console="off"),
         )
         run.config.update({benchmark: config}, allow_val_change=True)
@@ -71,18 +75,26 @@ def to_wandb(result: "Result") -> None:
             if metric.value is not None:
                 numbers |= {f"{benchmark}/{name}": metric.value, f"{benchmark}/{name}.n": metric.n}
             if metric.ci95 is not None:
-                numbers |= {f"{benchmark}/{name}.low": metric.ci95[0], f"{benchmark}/{name}.high": metric.ci95[1]}
+                numbers |= {
+                    f"{benchmark}/{name}.low": metric.ci95[0],
+                    f"{benchmark}/{name}.high": metric.ci95[1],
+                }
         counts = result.counts
         run.log(
             {
                 **numbers,
                 f"{benchmark}/items": counts.items,
                 f"{benchmark}/scored": counts.scored,
-                **{f"{benchmark}/unscored.{reason}": number for reason, number in counts.unscored.items()},
+                **{
+                    f"{benchmark}/unscored.{reason}": number
+                    for reason, number in counts.unscored.items()
+                },
                 f"{benchmark}/breakdowns": wandb.Table(columns, rows),
             }
         )
         if own:
             run.finish()
     except (wandb.Error, OSError) as error:
-        raise ReelbenchError(f"--log wandb: {first_line(error)}; the result itself is written") from None
+        raise ReelbenchError(
+            f"--log wandb: {first_line(error)}; the result itself is written"
+        ) from None

@@ -22,7 +22,9 @@ _SHOWN_NAME = 80
 
 def main() -> None:
     """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
-    gc.set_threshold(100_000, 20, 20)  # 700 new objects, as is usual, make it a tenth of a command that begins and ends
+    gc.set_threshold(
+        100_000, 20, 20
+    )  # 700 new objects, as is usual, make it a tenth of a command that begins and ends
     ours = before_dashes(sys.argv[1:])
     flags = [flag for flag in FLAGS if flag in ours]
     arguments = [*flags, *(word for word in ours if word not in FLAGS), *sys.argv[1 + len(ours) :]]
@@ -32,10 +34,17 @@ def main() -> None:
     try:
         for name, value in known_secrets():
             if any(without(word, [value]) != word for word in before_dashes(arguments)):
-                raise InputError(f"the command line holds the value of {name}, and results record it; leave it out")
-        arguments = [*flags, *guesses.correct_arguments(arguments[len(flags) :], {*COMMANDS, *FIRSTS})]
+                raise InputError(
+                    f"the command line holds the value of {name}, and results record it; leave it out"
+                )
+        arguments = [
+            *flags,
+            *guesses.correct_arguments(arguments[len(flags) :], {*COMMANDS, *FIRSTS}),
+        ]
         named = next((word for word in arguments if not word.startswith("-")), None)
-        assembled(named, outline=named is None and "_REELBENCH_COMPLETE" not in os.environ)(arguments)
+        assembled(named, outline=named is None and "_REELBENCH_COMPLETE" not in os.environ)(
+            arguments
+        )
     except BrokenPipeError:
         sys.exit(1)
     except (ReelbenchError, ValueError, OSError) as error:
@@ -62,8 +71,12 @@ def _explain(error: Exception) -> tuple[str | None, int]:
         elif error.filename:
             line = f"{error.filename}: {line}"
         return line, InputError.exit_code if error.errno in _CALLERS else ReelbenchError.exit_code
-    if type(error).__name__ != "ValidationError":  # pydantic is not imported for the sake of this line
+    if (
+        type(error).__name__ != "ValidationError"
+    ):  # pydantic is not imported for the sake of this line
         return None, ReelbenchError.exit_code
     from reelbench.base.base_record import ValidationError, first_wrong_field
 
-    return first_wrong_field(cast("ValidationError", error)), InputError.exit_code  # a bound, met by what a user gave
+    return first_wrong_field(
+        cast("ValidationError", error)
+    ), InputError.exit_code  # a bound, met by what a user gave

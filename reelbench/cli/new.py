@@ -26,16 +26,23 @@ _new = partial(option, "new")
 
 
 def new(
-    new_id: Annotated[str, typer.Argument(metavar="NAME", help="Id of the new benchmark: lower case, digits, _.")],
+    new_id: Annotated[
+        str, typer.Argument(metavar="NAME", help="Id of the new benchmark: lower case, digits, _.")
+    ],
     *,
     rows: Annotated[Path, _new("--from")],
-    kind: Annotated[Literal["choice", "span", "grounded_choice", "open", "exact"] | None, _new("--kind")] = None,
+    kind: Annotated[
+        Literal["choice", "span", "grounded_choice", "open", "exact"] | None, _new("--kind")
+    ] = None,
     media: Annotated[Path | None, _new("--media")] = None,
     out: Annotated[Path | None, _new("--out")] = None,
     column: Annotated[list[str] | None, _new("--column")] = None,
-    answer_is: Annotated[Literal["letter", "index0", "index1", "text"] | None, _new("--answer-is")] = None,
+    answer_is: Annotated[
+        Literal["letter", "index0", "index1", "text"] | None, _new("--answer-is")
+    ] = None,
     span_unit: Annotated[
-        Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"] | None, _new("--span-unit")
+        Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"] | None,
+        _new("--span-unit"),
     ] = None,
     fps: Annotated[str, _new("--fps")] = "",
     keys: Annotated[list[str] | None, _new("--set")] = None,
@@ -57,7 +64,9 @@ def new(
     for text in keys or ():
         name, _, value = text.partition("=")
         if name not in KEYS or not value:
-            raise InputError(f"--set {text}: expected KEY=VALUE, with a key of a benchmark.yaml: {', '.join(KEYS)}")
+            raise InputError(
+                f"--set {text}: expected KEY=VALUE, with a key of a benchmark.yaml: {', '.join(KEYS)}"
+            )
         stated[name] = value
     columns: dict[str, Column] = {}
     for text in column or ():
@@ -67,7 +76,16 @@ def new(
         parts = tuple(theirs.split(","))
         columns[ours.strip()] = parts if len(parts) > 1 and "{" not in theirs else theirs
     wanted = NewBenchmark(
-        new_id, rows, kind, media, columns, answer_is, span_unit, fps, keys=stated, without=without or ()
+        new_id,
+        rows,
+        kind,
+        media,
+        columns,
+        answer_is,
+        span_unit,
+        fps,
+        keys=stated,
+        without=without or (),
     )
     spec, guessed = make(wanted, folder)
     _show_guess(guessed)
@@ -78,12 +96,18 @@ def new(
             console.write("")
             for field, value in row.items():
                 if value not in ("", []) and field != "split":
-                    text = visible(" | ".join(map(str, value)) if isinstance(value, list) else str(value))
-                    console.write(f"  {field}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}")
+                    text = visible(
+                        " | ".join(map(str, value)) if isinstance(value, list) else str(value)
+                    )
+                    console.write(
+                        f"  {field}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}"
+                    )
     except InputError as error:
         problem = f"{error}; "
     console.write("")
-    console.note(f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench check {folder}")
+    console.note(
+        f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench check {folder}"
+    )
 
 
 def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
@@ -93,16 +117,25 @@ def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, 
     from reelbench.registry import prompts
     from reelbench.tasks.prompting import prompt_of
 
-    shown: dict[tuple[str, bool], Row] = {}  # of languages, and kinds of questions, that have one prompt, the first
+    shown: dict[
+        tuple[str, bool], Row
+    ] = {}  # of languages, and kinds of questions, that have one prompt, the first
     for row in (row for split in splits for row in split.rows):
         template = prompts.prompt_template(spec, language=row["language"])
         shown.setdefault((template, bool(row.get("options"))), row)
     judge = sorted(prompts.judge_folder(spec, spec.judge).glob("*.txt")) if spec.judge else []
-    files = [spec.file, spec.folder / spec.prompt, *judge, *(file for split in splits for file in split.files)]
+    files = [
+        spec.file,
+        spec.folder / spec.prompt,
+        *judge,
+        *(file for split in splits for file in split.files),
+    ]
     judge_url = settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
     url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
     return {
-        "prompts": [{"language": row["language"], "prompt": prompt_of(spec, row)} for row in shown.values()],
+        "prompts": [
+            {"language": row["language"], "prompt": prompt_of(spec, row)} for row in shown.values()
+        ],
         "server": without_credentials(url),
         "judge_server": without_credentials(judge_url) if spec.judge else None,
         "files": list(dict.fromkeys(map(str, files))),
@@ -119,11 +152,17 @@ def _show_sent(sent: Mapping[str, Any]) -> None:
         console.write(f"a question as it is sent, for the first row{which}:")
         for line in cut_in_the_middle(asked["prompt"], _MOST_SENT).split("\n"):
             console.write(f"  | {visible(line)}")
-    console.write(f"nothing is sent now; `ask` sends it to {visible(sent['server'])}, or to --llm-url")
+    console.write(
+        f"nothing is sent now; `ask` sends it to {visible(sent['server'])}, or to --llm-url"
+    )
     if sent["judge_server"]:
-        console.write(f"its answers are judged at {visible(sent['judge_server'])}, or at --judge-url")
+        console.write(
+            f"its answers are judged at {visible(sent['judge_server'])}, or at --judge-url"
+        )
     folders = Counter(str(Path(video).parent) for video in sent["videos"])
-    videos = [f"{number_of(count, 'file')} of videos in {folder}" for folder, count in folders.items()]
+    videos = [
+        f"{number_of(count, 'file')} of videos in {folder}" for folder, count in folders.items()
+    ]
     console.write("read: " + visible("; ".join([*sent["files"], *videos])))
 
 
@@ -142,11 +181,17 @@ def _show_guess(guessed: "Guess") -> None:
     if guessed.facets:
         console.write(visible(f"facets: {', '.join(guessed.facets)}"))
     if guessed.unused:
-        console.write(visible(f"not used, as no key of `kind: {guessed.kind}` needs them: {', '.join(guessed.unused)}"))
+        console.write(
+            visible(
+                f"not used, as no key of `kind: {guessed.kind}` needs them: {', '.join(guessed.unused)}"
+            )
+        )
 
 
 def check(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A benchmark.yaml, its folder, or the id of one.")],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A benchmark.yaml, its folder, or the id of one.")
+    ],
     *,
     outside: Annotated[list[Path] | None, option("check", "--allow-outside")] = None,
     media: Annotated[bool, option("check", "--media/--no-media")] = True,
@@ -162,19 +207,29 @@ def check(
     from reelbench.registry.benchmark_file import file_of
 
     for folder in outside or ():
-        containment.allow(file_of(path).parent if Path(path).exists() else discovery.find(path).folder, folder)
+        containment.allow(
+            file_of(path).parent if Path(path).exists() else discovery.find(path).folder, folder
+        )
     spec = discovery.find(path)
     if spec.mapping is None:
-        raise InputError(f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}")
+        raise InputError(
+            f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}"
+        )
     splits = list(declared_check.check(spec, media=media))
     problems = [problem for split in splits for problem in split.problems]
     if as_json:
-        counted = {split.name: {"rows": len(split.rows), "problems": split.problems} for split in splits}
+        counted = {
+            split.name: {"rows": len(split.rows), "problems": split.problems} for split in splits
+        }
         console.write_json({"benchmark": spec.id, "splits": counted, **_sent(spec, splits)})
     else:
         for split in splits:
-            videos = number_of(len({key for row in split.rows for key in rows.videos(row)}), "video")
-            console.write(f"{spec.id} {split.name}: {number_of(len(split.rows), 'question')} on {videos}")
+            videos = number_of(
+                len({key for row in split.rows for key in rows.videos(row)}), "video"
+            )
+            console.write(
+                f"{spec.id} {split.name}: {number_of(len(split.rows), 'question')} on {videos}"
+            )
         _show_sent(_sent(spec, splits))
     for note in [note for split in splits for note in split.notes]:
         console.note(note)

@@ -49,7 +49,10 @@ def kind_of(annotation: object) -> Kind:
         hints += get_args(hint)
     if Path in hints:
         return Kind.PATH
-    return next((part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Kind)), Kind.OWN)
+    return next(
+        (part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Kind)),
+        Kind.OWN,
+    )
 
 
 def option_name(parameter: "_click.Parameter") -> str:
@@ -67,7 +70,12 @@ def options_in(path: Path) -> Callable[..., Any]:
     groups: dict[str, Any] = json.loads(path.read_bytes())
 
     def option(group: str, name: str, **more: Any) -> Any:  # noqa: ANN401 - typer's own
-        return typer.Option(name, rich_help_panel=groups[group].get("panel"), **groups[group]["options"][name], **more)
+        return typer.Option(
+            name,
+            rich_help_panel=groups[group].get("panel"),
+            **groups[group]["options"][name],
+            **more,
+        )
 
     return option
 
@@ -88,7 +96,11 @@ def task_names() -> list[str]:
 
     specs = discovery.specs().values()
     return list(
-        dict.fromkeys(name for spec in specs for name in (spec.id, *(t.name for t in spec.tasks if not t.only)))
+        dict.fromkeys(
+            name
+            for spec in specs
+            for name in (spec.id, *(t.name for t in spec.tasks if not t.only))
+        )
     )
 
 
@@ -101,7 +113,9 @@ def model_names() -> list[str]:
     place, seen = cache_place(), list[str]()
     if isinstance(place, Path) and place.is_file():
         models = (kept.model for kept in open_store(place, print).models())
-        seen = [model for model in models if re.fullmatch(r"[\w./:@+-]+", model)]  # a shell reads them
+        seen = [
+            model for model in models if re.fullmatch(r"[\w./:@+-]+", model)
+        ]  # a shell reads them
     return [*seen, *(f"{name}/" for name in PROVIDERS)]
 
 
@@ -117,7 +131,9 @@ def _resolve_names(typed: Any) -> Any:  # noqa: ANN401 - a name, several, or Non
     from reelbench.registry import discovery
 
     if not isinstance(typed, str):
-        return typed and [_resolve_names(name) for several in typed for name in several.split(",") if name]
+        return typed and [
+            _resolve_names(name) for several in typed for name in several.split(",") if name
+        ]
     if (name := discovery.resolve_name(typed)) != typed:
         console.note(f"{typed}: taken for {name}")
     return name
@@ -133,7 +149,9 @@ Engine = Annotated[str, _shared("--engine")]
 NoOverlap = Annotated[bool, _shared("--no-overlap"), Kind.FORMAT]
 Json = Annotated[bool, _shared("--json"), Kind.FORMAT]
 Per = Annotated[str | None, _shared("--per"), Kind.ROWS]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json."), Kind.OWN]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json."), Kind.OWN
+]
 Label = Annotated[str | None, option("run", "--label")]
 Frames = Annotated[str | None, option("run", "--frames"), Kind.FRAMES]
 CachePatience = Annotated[float, option("asking", "--cache-patience")]
@@ -161,7 +179,11 @@ def _group_of(annotation: Any) -> Callable[..., Any] | None:  # noqa: ANN401 - a
 def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that takes the options of its groups; one that several of them have is one option, for all."""
     taken = inspect.signature(command).parameters
-    groups = {name: group for name, part in taken.items() if (group := _group_of(part.annotation)) is not None}
+    groups = {
+        name: group
+        for name, part in taken.items()
+        if (group := _group_of(part.annotation)) is not None
+    }
     parts = {name: inspect.signature(group).parameters for name, group in groups.items()}
     options: dict[str, inspect.Parameter] = {}
     for name, parameter in taken.items():
@@ -170,7 +192,10 @@ def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
         options[_STATUS.name] = _STATUS
 
     def wrapper(**given: Any) -> None:  # noqa: ANN401 - whatever the command takes
-        made = {name: group(**{part: given[part] for part in parts[name]}) for name, group in groups.items()}
+        made = {
+            name: group(**{part: given[part] for part in parts[name]})
+            for name, group in groups.items()
+        }
         return command(**{name: value for name, value in given.items() if name in taken} | made)
 
     functools.update_wrapper(wrapper, command)
@@ -200,7 +225,9 @@ def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Calla
     def nothing(**_: Any) -> None:  # noqa: ANN401 - whatever they take
         pass
 
-    taken = {name: part for group in groups for name, part in inspect.signature(group).parameters.items()}
+    taken = {
+        name: part for group in groups for name, part in inspect.signature(group).parameters.items()
+    }
     kept = [part for name, part in taken.items() if name not in without]
     nothing.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
     return nothing
@@ -222,7 +249,9 @@ def options_given(
             continue
         value = context.params[name]
         if parameter.param_type_name == "argument":
-            words[:0] = [str(part) for part in (value if isinstance(value, list | tuple) else (value,))]
+            words[:0] = [
+                str(part) for part in (value if isinstance(value, list | tuple) else (value,))
+            ]
         elif isinstance(value, bool):
             words.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:

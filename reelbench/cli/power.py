@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def power(
-    of: Annotated[str, typer.Argument(metavar="NAME|RESULT", help="A result's folder; or a benchmark, with --icc.")],
+    of: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|RESULT", help="A result's folder; or a benchmark, with --icc."
+        ),
+    ],
     *,
     effect: Annotated[float | None, option("power", "--effect")] = None,
     videos: Annotated[int | None, option("power", "--videos")] = None,
@@ -40,7 +45,9 @@ def power(
     path, assumed = Path(of), None
     if path.exists():
         if not (icc is score is questions is None):
-            raise InputError("--icc, --score and --questions are for a benchmark's name; a result has its own")
+            raise InputError(
+                "--icc, --score and --questions are for a benchmark's name; a result has its own"
+            )
         from reelbench.registry import discovery
         from reelbench.scoring import pilots
 
@@ -53,11 +60,17 @@ def power(
             spec = same_benchmark(first.result, second.result, path, paired)
             pilot = pilots.of_two(spec, first.samples, second.samples)
     else:
-        spec, assumed, pilot = _assumed_pilot(of, paired, videos, icc=icc, score=score, questions=questions)
+        spec, assumed, pilot = _assumed_pilot(
+            of, paired, videos, icc=icc, score=score, questions=questions
+        )
     if effect is not None and not effect:
         raise InputError("--effect: no number of videos shows a difference of 0")
     number = videos or pilot.videos
-    stated = assumed and {"score": assumed.score, "icc": assumed.icc, "questions": assumed.questions}
+    stated = assumed and {
+        "score": assumed.score,
+        "icc": assumed.icc,
+        "questions": assumed.questions,
+    }
     document: dict[str, Any] = {
         "benchmark": spec.id,
         "version": spec.version,
@@ -98,7 +111,9 @@ def _assumed_pilot(
 
     spec, _, _ = find_split(name)
     if paired is not None:
-        raise InputError("--paired: belongs to a result; name a result's folder in place of the benchmark")
+        raise InputError(
+            "--paired: belongs to a result; name a result's folder in place of the benchmark"
+        )
     if icc is None:
         raise InputError(
             f"{name}: how far its videos differ is unknown: give a result's folder, or assume it, as in --icc 0.1"
@@ -110,17 +125,27 @@ def _assumed_pilot(
     published = [
         row.metrics[spec.primary.name]
         for row in spec.published
-        if row.split == spec.default_split and row.setting != "human" and spec.primary.name in row.metrics
+        if row.split == spec.default_split
+        and row.setting != "human"
+        and spec.primary.name in row.metrics
     ]
-    for what, value in (("--videos", videos), ("--questions", questions), ("--score", score or published or None)):
+    for what, value in (
+        ("--videos", videos),
+        ("--questions", questions),
+        ("--score", score or published or None),
+    ):
         if value is None:
-            raise InputError(f"{name}: {what} is missing, which split {spec.default_split} doesn't state")
+            raise InputError(
+                f"{name}: {what} is missing, which split {spec.default_split} doesn't state"
+            )
     assert videos is not None and questions is not None  # noqa: S101, PT018 - said above
     what = pilots.Assumed(median(published) if score is None else score, icc, videos, questions)
     return spec, what, pilots.assumed_pilot(spec.primary, what)
 
 
-def _show(spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]) -> None:
+def _show(
+    spec: "BenchmarkSpec", pilot: "Pilot", assumed: "Assumed | None", document: dict[str, Any]
+) -> None:
     from reelbench.stats.power import not_promised
 
     unit = spec.primary.in_unit.label

@@ -21,7 +21,9 @@ _ID, _ANSWER = 60, 120
 """Characters shown of an unreadable answer's id, and of the answer."""
 
 
-def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], quiet: bool = False) -> None:
+def report(
+    outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], quiet: bool = False
+) -> None:
     """Print results: JSON on stdout if asked for (a list for several), else tables; notes go to stderr.
 
     `again` is the command that scores the same once more: what is not judged yet is said with it. With `quiet` nothing
@@ -31,7 +33,11 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
         for outcome in outcomes:
             for line in outcome.notes:
                 console.note(line)
-            for what, ids in (("missing", outcome.missing), ("extra", outcome.extra), ("duplicate", outcome.duplicate)):
+            for what, ids in (
+                ("missing", outcome.missing),
+                ("extra", outcome.extra),
+                ("duplicate", outcome.duplicate),
+            ):
                 if ids:
                     console.note(f"{number_of(len(ids), f'{what} id')}: {first_of(ids, _SHOWN)}")
     if as_json:
@@ -48,7 +54,9 @@ def report(outcomes: "list[Outcome]", *, as_json: bool, again: Sequence[str], qu
         _tell_unjudged(outcomes, again)
 
 
-def report_runs(folders: "Sequence[Path]", outcomes: "Sequence[Outcome]" = (), *, as_json: bool, quiet: bool) -> None:
+def report_runs(
+    folders: "Sequence[Path]", outcomes: "Sequence[Outcome]" = (), *, as_json: bool, quiet: bool
+) -> None:
     """Print what several runs of a model came to, a table a benchmark, and who was asked; with `as_json` the JSON."""
     from reelbench.methods.runs import RUNS_FILE
     from reelbench.registry import discovery
@@ -65,14 +73,24 @@ def report_runs(folders: "Sequence[Path]", outcomes: "Sequence[Outcome]" = (), *
         table = console.table(title, "metric", "#mean", "#spread", "95 % interval", "#of each run")
         for name, made in document["metrics"].items():
             digits = spec.metric(name).in_unit.long_digits
-            interval = "" if made["ci95"] is None else " to ".join(f"{end:.{digits}f}" for end in made["ci95"])
+            interval = (
+                ""
+                if made["ci95"] is None
+                else " to ".join(f"{end:.{digits}f}" for end in made["ci95"])
+            )
             runs = ", ".join(f"{value:.{digits}f}" for value in made["values"])
             first = f"{name} (primary)" if name == document["primary"] else name
-            table.add_row(first, f"{made['mean']:.{digits}f}", f"{made['spread']:.{digits}f}", interval, runs)
+            table.add_row(
+                first, f"{made['mean']:.{digits}f}", f"{made['spread']:.{digits}f}", interval, runs
+            )
         console.show(table)
-        method = f"intervals over {document['items']} items scored in every run: {document['method']}"
+        method = (
+            f"intervals over {document['items']} items scored in every run: {document['method']}"
+        )
         some = any(made["ci95"] for made in document["metrics"].values())
-        console.write(method if some else "no interval: fewer than 10 videos, or nothing that varies")
+        console.write(
+            method if some else "no interval: fewer than 10 videos, or nothing that varies"
+        )
     for outcome in outcomes:
         _show_asked(outcome.result)
     for folder in folders:
@@ -85,10 +103,15 @@ def check_judged(outcomes: Sequence["Outcome"], *, strict: bool = False) -> None
     With `strict`, too, where an item is unscored or an id doesn't fit, or where a model was shown something else than
     was asked for.
     """
-    whys = [(outcome.result.benchmark.id, outcome.unanswered or outcome.judge_failed) for outcome in outcomes]
+    whys = [
+        (outcome.result.benchmark.id, outcome.unanswered or outcome.judge_failed)
+        for outcome in outcomes
+    ]
     failed = [f"{name}: {why}" for name, why in whys if why]
     for outcome in outcomes if strict else ():
-        unscored = [f"{number} {reason}" for reason, number in outcome.result.counts.unscored.items()]
+        unscored = [
+            f"{number} {reason}" for reason, number in outcome.result.counts.unscored.items()
+        ]
         otherwise = outcome.result.settings.shown_otherwise
         if otherwise or not outcome.complete:
             wrong = ", ".join([*unscored, *filter(None, [otherwise])]) or "ids don't fit"
@@ -108,12 +131,26 @@ def _tell_unjudged(outcomes: "list[Outcome]", again: Sequence[str]) -> None:
             command = list(again)
             if "--judge" not in command:
                 scale = discovery.spec_of(result.benchmark).judge
-                judge = result.judge.requested if result.judge else scale.suggested if scale else "MODEL"
-                only = ["--task", outcome.folder.name] if "--run" in command and len(outcomes) > 1 else []
+                judge = (
+                    result.judge.requested
+                    if result.judge
+                    else scale.suggested
+                    if scale
+                    else "MODEL"
+                )
+                only = (
+                    ["--task", outcome.folder.name]
+                    if "--run" in command and len(outcomes) > 1
+                    else []
+                )
                 command += [*only, "--judge", judge]
             waiting[shlex.join(command)] += number
     for command, number in waiting.items():
-        why = "the judge" if "--judge" in again else "a judge; none was named, the one here is the benchmark's own"
+        why = (
+            "the judge"
+            if "--judge" in again
+            else "a judge; none was named, the one here is the benchmark's own"
+        )
         await_ = "answer awaits" if number == 1 else "answers await"
         console.note(f"{number} {await_} {why}; to finish: {command}")
 
@@ -124,8 +161,14 @@ def _show_asked(result: "Result") -> None:
     if (asked := result.provenance.asked) is not None:
         run = f", run {result.settings.run}" if result.settings.run else ""
         dates = shown_dates(asked.kept_from, asked.kept_to)
-        again = f"; {len(asked.rechecked)} of these asked again as a check: the same" if asked.rechecked else ""
-        console.write(f"{result.model.id}{run}: {asked.asked} asked, {asked.kept} kept{dates}{again}")
+        again = (
+            f"; {len(asked.rechecked)} of these asked again as a check: the same"
+            if asked.rechecked
+            else ""
+        )
+        console.write(
+            f"{result.model.id}{run}: {asked.asked} asked, {asked.kept} kept{dates}{again}"
+        )
 
 
 def _show(outcome: "Outcome") -> None:
@@ -138,14 +181,22 @@ def _show(outcome: "Outcome") -> None:
     title = metric_table.title(result.benchmark.id, result.benchmark.split, counts, result.model.id)
     if result.metrics:
         console.show(
-            console.table(title, *metric_table.COLUMNS, rows=metric_table.rows(spec, result.metrics, counts.items))
+            console.table(
+                title,
+                *metric_table.COLUMNS,
+                rows=metric_table.rows(spec, result.metrics, counts.items),
+            )
         )
         if line := metric_table.without_interval(spec, result.metrics):
             console.write(line)
     else:
         console.write(title)
     if counts.parse_failed or counts.empty:
-        share = f" ({100 * counts.parse_failed / counts.items:.1f} % of {counts.items})" if counts.parse_failed else ""
+        share = (
+            f" ({100 * counts.parse_failed / counts.items:.1f} % of {counts.items})"
+            if counts.parse_failed
+            else ""
+        )
         # Where the answers are hidden nothing is scored here, and the owners will find them wrong.
         lacks = " in what they lack" if spec.asks_choice and spec.asks_span else ""
         what = f"scored as wrong{lacks}" if counts.scored else "read as no answer"
@@ -153,10 +204,20 @@ def _show(outcome: "Outcome") -> None:
     for sample in outcome.unread:
         half = spec.asks_choice and spec.asks_span and (sample.parsed or {}).get("answer")
         number = spec.asks_choice and str(sample.prediction).strip().isdecimal()
-        lacks = " (an option without its span)" if half else " (an option goes by its letter)" if number else ""
-        console.write(f"  unreadable{lacks}, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}")
+        lacks = (
+            " (an option without its span)"
+            if half
+            else " (an option goes by its letter)"
+            if number
+            else ""
+        )
+        console.write(
+            f"  unreadable{lacks}, {line_of(sample.id, _ID)}: {line_of(sample.prediction, _ANSWER)}"
+        )
     for name, reply in outcome.unread_replies:
-        console.write(f"  the judge's reply is unreadable, {line_of(name, _ID)}: {line_of(reply, _ANSWER)}")
+        console.write(
+            f"  the judge's reply is unreadable, {line_of(name, _ID)}: {line_of(reply, _ANSWER)}"
+        )
     _show_asked(result)
     if result.judge is not None:
         console.write(_judge_line(result.judge))
@@ -171,7 +232,9 @@ def show_by(outcomes: Sequence["Outcome"], facet: str) -> None:
     shown = [outcome.result for outcome in outcomes if facet in outcome.result.breakdowns]
     if not shown:
         facets = sorted({name for outcome in outcomes for name in outcome.result.breakdowns})
-        raise InputError(f"--by {facet}: no such facet; results here are broken down by {', '.join(facets) or 'none'}")
+        raise InputError(
+            f"--by {facet}: no such facet; results here are broken down by {', '.join(facets) or 'none'}"
+        )
     for result in shown:
         spec = discovery.spec_of(result.benchmark)
         columns, rows = metric_table.by_label(spec, result.breakdowns, facet)
@@ -183,8 +246,14 @@ def line_of(value: object, length: int) -> str:
     text = as_text(value)
     # The space between is where a cut falls; an answer stands at the end.
     half = (length - 3) // 2
-    head, tail = (" ".join(printable(part).split()) for part in (text[: 4 * length], text[-4 * length :]))
-    return head if len(text) <= 4 * length and len(head) <= length else f"{head[:half]} … {tail[-half:]}"
+    head, tail = (
+        " ".join(printable(part).split()) for part in (text[: 4 * length], text[-4 * length :])
+    )
+    return (
+        head
+        if len(text) <= 4 * length and len(head) <= length
+        else f"{head[:half]} … {tail[-half:]}"
+    )
 
 
 def _judge_line(judge: "JudgeRecord") -> str:
@@ -192,8 +261,15 @@ def _judge_line(judge: "JudgeRecord") -> str:
 
     if judge.panel:
         alphas = (judge.agreement or {}).items()
-        agreement = ", ".join(f"{name} {'undefined' if alpha is None else f'{alpha:.2f}'}" for name, alpha in alphas)
-        return "\n".join([*map(_judge_line, judge.panel), f"the panel's agreement (Krippendorff's alpha): {agreement}"])
+        agreement = ", ".join(
+            f"{name} {'undefined' if alpha is None else f'{alpha:.2f}'}" for name, alpha in alphas
+        )
+        return "\n".join(
+            [
+                *map(_judge_line, judge.panel),
+                f"the panel's agreement (Krippendorff's alpha): {agreement}",
+            ]
+        )
     cost = "" if judge.cost_usd is None else f", ${judge.cost_usd:.4f}"
     calls, cached = number_of(judge.calls, "call"), number_of(judge.cached, "reply", "replies")
     dates = shown_dates(judge.kept_from, judge.kept_to)

@@ -11,7 +11,17 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.cli import console, loggers
 from reelbench.cli.asking import AboutModel, ChosenQuestions, Judge, Llm, OutputLimit, Repeats
-from reelbench.cli.option_groups import Frames, Json, Kind, Label, Quiet, choice, option, options_given, reports_status
+from reelbench.cli.option_groups import (
+    Frames,
+    Json,
+    Kind,
+    Label,
+    Quiet,
+    choice,
+    option,
+    options_given,
+    reports_status,
+)
 from reelbench.cli.report import check_judged, report
 
 _sweeps = partial(option, "sweeps")
@@ -83,7 +93,9 @@ def run(
     if several.frames_sweep is not None:
         process.check_data(context.args, None, videos=False)
         steps = sweeps.of_frames(frames, several.frames_sweep)
-        over("frames (log scale)", steps, by=several.sweep_by).run(*process.with_logging(context.args))
+        over("frames (log scale)", steps, by=several.sweep_by).run(
+            *process.with_logging(context.args)
+        )
         return
     sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
     questions = process.check_data(context.args, sampling, videos=several.sweep is None)
@@ -94,7 +106,9 @@ def run(
     check_frames(about, "native" if sampling is None else str(sampling))
     arguments, output = process.with_logging(context.args)
     if several.languages is not None:
-        steps = sweeps.of_languages(several.languages, several.translations, llm, arguments, output, sampling=sampling)
+        steps = sweeps.of_languages(
+            several.languages, several.translations, llm, arguments, output, sampling=sampling
+        )
         over("language", steps, finish=sweeps.write_matrix).run(arguments, output)
         return
     environ |= _questions_named(chosen_questions, arguments, output)
@@ -102,22 +116,39 @@ def run(
         runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
         over("run", runs, environ=environ, resume=True).repeat(arguments, output)
         return
-    start = partial(process.followed, console.status, partial(process.lmms_eval, processes=processes))
-    scored = partial(process.run_and_score, environ=environ, stdout=printed.of_lmms_eval, start=start)
+    start = partial(
+        process.followed, console.status, partial(process.lmms_eval, processes=processes)
+    )
+    scored = partial(
+        process.run_and_score, environ=environ, stdout=printed.of_lmms_eval, start=start
+    )
     outcomes = scored(arguments, output, sampling, options, questions=questions)
-    report(outcomes, as_json=as_json, again=["reelbench", "score", "--run", str(output), *printed.judging], quiet=quiet)
+    report(
+        outcomes,
+        as_json=as_json,
+        again=["reelbench", "score", "--run", str(output), *printed.judging],
+        quiet=quiet,
+    )
     process.check_all_there(arguments, outcomes)
     check_judged(outcomes, strict=strict)
 
 
-def _check(several: SweepChoice, repeats: Repeats, questions: ChosenQuestions, llm: Llm, processes: int) -> None:
+def _check(
+    several: SweepChoice, repeats: Repeats, questions: ChosenQuestions, llm: Llm, processes: int
+) -> None:
     """Raise InputError where options don't go together."""
     swept = several != SweepChoice()
     if swept and processes > 1:
         raise InputError("--processes is for one run; leave out the sweep")
     if swept and (questions.ids is not None or questions.earlier is not None):
         raise InputError("--ids, --only and --from are for one run; leave out the sweep")
-    if sum(chosen is not None for chosen in (several.frames_sweep, several.sweep, several.languages)) > 1:
+    if (
+        sum(
+            chosen is not None
+            for chosen in (several.frames_sweep, several.sweep, several.languages)
+        )
+        > 1
+    ):
         raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
     if (several.translations is not None or llm) and several.languages is None:
         raise InputError("--translations and --llm are for --languages; name the languages")
@@ -126,10 +157,14 @@ def _check(several: SweepChoice, repeats: Repeats, questions: ChosenQuestions, l
     if questions.earlier is not None:
         repeats.check_once()
     if repeats.number > 1 and (swept or processes > 1):
-        raise InputError("--runs is for one setting, in one process; leave out the sweep, and --processes")
+        raise InputError(
+            "--runs is for one setting, in one process; leave out the sweep, and --processes"
+        )
 
 
-def _questions_named(chosen_questions: ChosenQuestions, arguments: list[str], output: Path) -> dict[str, str]:
+def _questions_named(
+    chosen_questions: ChosenQuestions, arguments: list[str], output: Path
+) -> dict[str, str]:
     """Return the variable by which lmms-eval asks some questions only, and write the file that it names."""
     from reelbench.registry.question_files import QuestionIds
     from reelbench.tasks.lmms import process

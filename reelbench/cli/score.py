@@ -33,8 +33,12 @@ class FileOptions:
     looked: Annotated[Path | None, shared.option("answers", "--looked")] = None
     split: shared.Split = None
     data: shared.Data = None
-    id_column: Annotated[str | None, shared.option("table", "--id-column"), shared.Kind.COLUMNS] = None
-    text_column: Annotated[str | None, shared.option("table", "--text-column"), shared.Kind.COLUMNS] = None
+    id_column: Annotated[str | None, shared.option("table", "--id-column"), shared.Kind.COLUMNS] = (
+        None
+    )
+    text_column: Annotated[
+        str | None, shared.option("table", "--text-column"), shared.Kind.COLUMNS
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,35 +113,48 @@ def score(
     if shown.by is not None:
         _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
     if of_run.run is None:
-        answers = _answers(context, files, of_run, tags=labels, metadata=metadata, options=options, output=output)
+        answers = _answers(
+            context, files, of_run, tags=labels, metadata=metadata, options=options, output=output
+        )
         of_file = evaluation(answers, options)
         evaluations = iter([(of_file, output or home() / "results" / of_file.name)])
     else:
         if name is not None or files != FileOptions() or replace(metadata, label=None).anything:
-            raise InputError("--run reads everything from the run's folder; leave out NAME and the file options")
+            raise InputError(
+                "--run reads everything from the run's folder; leave out NAME and the file options"
+            )
         failed = None if judge_estimate else failures.__setitem__
         tasks = of_run.task or ()
-        evaluations = run_evaluations(of_run.run, options.place, options, tags=labels, tasks=tasks, failed=failed)
+        evaluations = run_evaluations(
+            of_run.run, options.place, options, tags=labels, tasks=tasks, failed=failed
+        )
     if judge_estimate:
         from reelbench.judges.cost_estimate import estimate_cost
 
         if judge is None:
             raise InputError("--judge-estimate needs --judge MODEL")
-        costs = [cost for made, _ in evaluations for cost in estimate_cost(made.spec, made.items, judge)]
+        costs = [
+            cost for made, _ in evaluations for cost in estimate_cost(made.spec, made.items, judge)
+        ]
         show_estimates(costs, as_json=shown.as_json)
         return
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     if failures and not outcomes:
         raise failures.pop(next(iter(failures)))
     report(
-        outcomes, as_json=shown.as_json, again=["reelbench", "score", *shared.options_given(context)], quiet=shown.quiet
+        outcomes,
+        as_json=shown.as_json,
+        again=["reelbench", "score", *shared.options_given(context)],
+        quiet=shown.quiet,
     )
     for outcome in outcomes:
         send(outcome.result)
     _conclude(outcomes, failures, shown)
 
 
-def _conclude(outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", shown: ShowOptions) -> None:
+def _conclude(
+    outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", shown: ShowOptions
+) -> None:
     """Print a facet's metrics, and which tasks have none; exit with the status that is due."""
     if shown.by is not None and not shown.as_json and not shown.quiet:
         show_by(outcomes, shown.by)
@@ -164,7 +181,9 @@ def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bo
     facets = list(dict.fromkeys(each.name for several in named_facets for each in several))
     if specs and facet not in facets:
         names = name or ", ".join(dict.fromkeys(spec.id for spec in specs))
-        raise InputError(f"--by {facet}: no such facet; {names} is broken down by {', '.join(facets) or 'none'}")
+        raise InputError(
+            f"--by {facet}: no such facet; {names} is broken down by {', '.join(facets) or 'none'}"
+        )
 
 
 def _answers(
@@ -186,23 +205,41 @@ def _answers(
     if name is None or files.predictions is None:
         if name is not None and (Path(name) / result_files.RESULT_FILE).is_file():
             of, answers = result_files.read(Path(name)), str(result_files.samples_of(Path(name)))
-            words = [of.benchmark.id, "--split", of.benchmark.split, "--predictions", answers, "--model", of.model.id]
+            words = [
+                of.benchmark.id,
+                "--split",
+                of.benchmark.split,
+                "--predictions",
+                answers,
+                "--model",
+                of.model.id,
+            ]
             words += ["--frames", of.settings.frames] if of.settings.frames else []
-            line = shlex.join(["reelbench", "score", *words, *shared.options_given(context, leave_out=("name",))])
+            line = shlex.join(
+                ["reelbench", "score", *words, *shared.options_given(context, leave_out=("name",))]
+            )
             raise InputError(f"{name}: is a result; its answers are scored again by `{line}`")
         if name is not None and Path(name).is_file() and Path(name).suffix != ".yaml":
-            raise InputError(f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`")
-        raise InputError("nothing to score: give NAME --predictions FILE, or --run DIR; `reelbench list` has the names")
+            raise InputError(
+                f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`"
+            )
+        raise InputError(
+            "nothing to score: give NAME --predictions FILE, or --run DIR; `reelbench list` has the names"
+        )
     if of_run.task:
         raise InputError("--task chooses among the tasks of a run; with --predictions give --split")
     if of_run.answering is not None:
-        raise InputError("--answering compares the option scores of a run; with --predictions leave it out")
+        raise InputError(
+            "--answering compares the option scores of a run; with --predictions leave it out"
+        )
     path, metadata = resolve_predictions(files.predictions, metadata)
     inputs = Inputs(path, files.references, tags, files.split, files.data)
     columns = Columns(files.id_column, files.text_column)
     if options.earlier is not None and output is not None:
         options.earlier.check_apart(output)
-    return read_answers(name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked)
+    return read_answers(
+        name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked
+    )
 
 
 def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
@@ -210,12 +247,29 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
     if as_json:
         console.write_json([asdict(cost) for cost in estimates])
         return
-    columns = ("judge", "#items", "#cached", "#in a batch", "#calls", "#tokens in", "#out", "#$", "#time")
+    columns = (
+        "judge",
+        "#items",
+        "#cached",
+        "#in a batch",
+        "#calls",
+        "#tokens in",
+        "#out",
+        "#$",
+        "#time",
+    )
     table = console.table("estimate of judging", *columns)
     for cost in estimates:
         dollars = "" if cost.cost_usd is None else f"{cost.cost_usd:.4f}"
         time = "" if cost.seconds is None else f"{cost.seconds:.0f} s"
-        numbers = (cost.items, cost.cached, cost.pending, cost.calls, cost.prompt_tokens, cost.completion_tokens)
+        numbers = (
+            cost.items,
+            cost.cached,
+            cost.pending,
+            cost.calls,
+            cost.prompt_tokens,
+            cost.completion_tokens,
+        )
         table.add_row(cost.judge, *map(str, numbers), dollars, time)
     console.show(table)
     if any(cost.calls and not cost.counted_by for cost in estimates):
@@ -223,7 +277,9 @@ def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
             "no reply of this judge is kept yet: tokens are estimated, at 3 bytes each, and the time is unknown"
         )
     if any(cost.calls and cost.cost_usd is None for cost in estimates):
-        console.note("no price is known: give --judge-price IN,OUT (dollars per million tokens) or --judge-prices FILE")
+        console.note(
+            "no price is known: give --judge-price IN,OUT (dollars per million tokens) or --judge-prices FILE"
+        )
     for judge_name, day in {(cost.judge, cost.shutdown) for cost in estimates if cost.shutdown}:
         console.note(f"{judge_name} shuts down on {day}, its server said when it was last asked")
 

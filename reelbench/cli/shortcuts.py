@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def show_shortcuts(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Results, or folders of results, with any frames.")
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Results, or folders of results, with any frames."),
     ],
     *,
     write: Annotated[Path | None, option("shortcuts", "--write")] = None,
@@ -43,14 +44,21 @@ def show_shortcuts(
     shares: dict[str, dict[str, Any]] = {spec.id: {} for spec, _ in by_benchmark}
     rows = []
     for spec, found in by_benchmark:
-        told = [(name, found.runs[name], len(tallies), found.share(name)) for name, tallies in found.tallies.items()]
+        told = [
+            (name, found.runs[name], len(tallies), found.share(name))
+            for name, tallies in found.tallies.items()
+        ]
         if matter := found.frames_matter:
-            told.append(("frames matter", found.watching, len(matter), share_of(matter, found.videos)))
+            told.append(
+                ("frames matter", found.watching, len(matter), share_of(matter, found.videos))
+            )
         for column, of_runs, questions, share in told:
             shares[spec.id][column] = {"runs": of_runs, "questions": questions, **asdict(share)}
             ends = share.ci95 and [100 * end for end in share.ci95]
             value = None if share.value is None else 100 * share.value
-            rows.append((spec.id, column, str(of_runs), str(questions), number(value, 1), interval(ends, 1)))
+            rows.append(
+                (spec.id, column, str(of_runs), str(questions), number(value, 1), interval(ends, 1))
+            )
     if as_json:
         console.write_json(shares)
         return
@@ -81,7 +89,9 @@ def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcut
     for name, results in by_benchmark.items():
         first, *others = (result.benchmark for _, result in results)
         if any((other.version, other.split) != (first.version, first.split) for other in others):
-            raise InputError(f"{results[0][0]}: {name} is here in several versions or splits; give the runs of one")
+            raise InputError(
+                f"{results[0][0]}: {name} is here in several versions or splits; give the runs of one"
+            )
         spec = result_files.shared_spec(result for _, result in results)
         read = ((result.settings, result_files.read_samples(folder)) for folder, result in results)
         made.append((spec, shortcuts(spec, read, watching=True)))

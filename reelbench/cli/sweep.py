@@ -78,7 +78,9 @@ def of_frames(spec: str | None, counts: str) -> list[Step]:
     parts = [part.strip() for part in counts.split(",")]
     wrong = next((part for part in parts if not re.fullmatch(r"[0-9]{1,6}", part)), None)
     if wrong is not None:
-        raise InputError(f"--frames-sweep {counts!r}: {wrong!r} is not a number of frames; give e.g. 0,1,8,32,128")
+        raise InputError(
+            f"--frames-sweep {counts!r}: {wrong!r} is not a number of frames; give e.g. 0,1,8,32,128"
+        )
     pattern = FrameSampling.parse(re.sub(r"\bN\b", "1", spec or "uniform:N"))
     if pattern.kind not in _COUNTED:
         raise InputError(
@@ -90,7 +92,9 @@ def of_frames(spec: str | None, counts: str) -> list[Step]:
         without = FrameSampling(kind="none", subs=pattern.subs)
         wanted = FrameSampling.parse(str(replace(pattern, frames=count))) if count else without
         says = {"frames": count, "sampling": str(wanted)}
-        steps.append(Step("frames", str(count), f"frames {wanted}", says, math.log2(count + 1), wanted))
+        steps.append(
+            Step("frames", str(count), f"frames {wanted}", says, math.log2(count + 1), wanted)
+        )
     return steps
 
 
@@ -101,8 +105,15 @@ def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[S
     """
     key, mark, values = given.partition("=")
     parts = [part.strip() for part in values.split(",")]
-    if not mark or not re.fullmatch(r"[A-Za-z_][\w.]*", key) or not all(parts) or len(set(parts)) < len(parts):
-        raise InputError(f"--sweep {given!r}: not KEY=A,B,C with each value once, e.g. reasoning_effort=low,high")
+    if (
+        not mark
+        or not re.fullmatch(r"[A-Za-z_][\w.]*", key)
+        or not all(parts)
+        or len(set(parts)) < len(parts)
+    ):
+        raise InputError(
+            f"--sweep {given!r}: not KEY=A,B,C with each value once, e.g. reasoning_effort=low,high"
+        )
     option = "--gen_kwargs" if key.startswith(_GENERATION) else "--model_args"
     name = key.removeprefix(_GENERATION)
 
@@ -141,7 +152,9 @@ def of_languages(
     from reelbench.methods import translating
     from reelbench.registry.question_files import read_translations
 
-    languages = translating.distinct([part.strip() for part in text.split(",") if part.strip() != NATIVE])
+    languages = translating.distinct(
+        [part.strip() for part in text.split(",") if part.strip() != NATIVE]
+    )
     tasks = process.wanted_tasks(arguments)
     if not tasks:
         raise InputError("--languages: name a task of ours with --tasks, e.g. curve")
@@ -161,21 +174,27 @@ def of_languages(
     file = {settings.TRANSLATIONS.name: str(path.absolute())}
 
     own: tuple[str, str, dict[str, str]] = NATIVE, "questions in their own language", {}
-    in_each = ((tag, f"questions in {tag}", {settings.LANGUAGE.name: tag, **file}) for tag in languages)
+    in_each = (
+        (tag, f"questions in {tag}", {settings.LANGUAGE.name: tag, **file}) for tag in languages
+    )
     return [
         Step("language", language, told, {"language": language}, sampling=sampling, environ=environ)
         for language, told, environ in (own, *in_each)
     ]
 
 
-def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: FrameSampling | None) -> list[Step]:
+def of_runs(
+    number: int, seed: int | None, arguments: Arguments, sampling: FrameSampling | None
+) -> list[Step]:
     """Return as many runs, each with a seed of its own: `seed`, lmms-eval's own `--seed` or 0 is the first one's.
 
     InputError where `--seed` behind `--` is not one number, or there are two.
     """
     given = process.option_value(arguments, "--seed")
     if given is not None and (seed is not None or not given.isdecimal()):
-        raise InputError(f"--seed {given} behind --: with --runs give one number, before or behind it")
+        raise InputError(
+            f"--seed {given} behind --: with --runs give one number, before or behind it"
+        )
     first = int(given or 0) if seed is None else seed
     return [
         Step(
@@ -185,7 +204,9 @@ def of_runs(number: int, seed: int | None, arguments: Arguments, sampling: Frame
             {"run": run + 1},
             sampling=sampling,
             environ={settings.RUN.name: str(run + 1)},
-            change=lambda arguments, run=run: process.set_option(arguments, "--seed", str(first + run)),
+            change=lambda arguments, run=run: process.set_option(
+                arguments, "--seed", str(first + run)
+            ),
         )
         for run in range(number)
     ]
@@ -251,14 +272,21 @@ class Sweep:
                         "at": number if step.at is None else step.at,
                         **step.says,
                         "frames_given": result.settings.frames_given,
-                        "metrics": {name: metric.model_dump(mode="json") for name, metric in result.metrics.items()},
+                        "metrics": {
+                            name: metric.model_dump(mode="json")
+                            for name, metric in result.metrics.items()
+                        },
                         "breakdowns": result.model_dump(mode="json")["breakdowns"],
                         "counts": result.counts.model_dump(mode="json"),
                         "result": str(outcome.folder.relative_to(output) / "result.json"),
                     }
                 )
             self._write(output, rows)
-        tables = [*self._tables(rows)] if self.finish is None else self.finish(rows, output, self.options.note)
+        tables = (
+            [*self._tables(rows)]
+            if self.finish is None
+            else self.finish(rows, output, self.options.note)
+        )
         if self.printed.as_json:
             console.write_json({"schema_version": SCHEMA, "points": rows})
         elif not self.printed.quiet:
@@ -269,7 +297,9 @@ class Sweep:
             if len(set(scored.values())) > 1:
                 unit = " frames" if "frames" in points[0] else ""
                 shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
-                self.options.note(f"{task}: the points are not over the same questions: scored are {shown}{unit}")
+                self.options.note(
+                    f"{task}: the points are not over the same questions: scored are {shown}{unit}"
+                )
         self.options.note(f"written to {output / SWEEP_FILE}; models loaded: {self._loads}")
         self._check_outcomes()
 
@@ -287,8 +317,14 @@ class Sweep:
         whole = [task for task, found in folders.items() if len(found) == len(self.steps)]
         for task in whole:
             write_together(output / task, folders[task])
-        report_runs([output / task for task in whole], as_json=self.printed.as_json, quiet=self.printed.quiet)
-        if not any(outcome.result.settings.generation.get("temperature") for outcome in self._outcomes):
+        report_runs(
+            [output / task for task in whole],
+            as_json=self.printed.as_json,
+            quiet=self.printed.quiet,
+        )
+        if not any(
+            outcome.result.settings.generation.get("temperature") for outcome in self._outcomes
+        ):
             self.options.note(
                 "at temperature 0 runs differ as far as the model does; --gen_kwargs temperature=0.7 sets one"
             )
@@ -297,10 +333,14 @@ class Sweep:
     def _check_outcomes(self) -> None:
         """Raise ReelbenchError where a run has no results, or a judge that was needed gave no score."""
         if self._failed:
-            raise ReelbenchError(f"no results for {'; '.join(self._failed)}; the messages above say why")
+            raise ReelbenchError(
+                f"no results for {'; '.join(self._failed)}; the messages above say why"
+            )
         check_judged(self._outcomes)
 
-    def _each(self, arguments: Arguments, output: Path) -> "Iterator[tuple[int, Step, list[Outcome]]]":
+    def _each(
+        self, arguments: Arguments, output: Path
+    ) -> "Iterator[tuple[int, Step, list[Outcome]]]":
         """Run each step into its own folder, and yield its number and what it came to; a failure costs one."""
         from reelbench.tasks.lmms.worker import Worker
         from reelbench.tasks.score_runs import run_evaluations
@@ -312,11 +352,24 @@ class Sweep:
                     arguments = process.set_option(arguments, "--output_path", str(folder))
                     changed = step.change(arguments)
                     environ = {**self.environ, **step.environ}
-                    command = {"arguments": changed, "environ": environ, "frames": step.sampling and str(step.sampling)}
-                    there = self.resume and (folder / _COMMAND).is_file() and read_json(folder / _COMMAND) == command
-                    self.options.note(f"{step.told} is in {folder}" if there else f"{step.told} into {folder}")
+                    command = {
+                        "arguments": changed,
+                        "environ": environ,
+                        "frames": step.sampling and str(step.sampling),
+                    }
+                    there = (
+                        self.resume
+                        and (folder / _COMMAND).is_file()
+                        and read_json(folder / _COMMAND) == command
+                    )
+                    self.options.note(
+                        f"{step.told} is in {folder}" if there else f"{step.told} into {folder}"
+                    )
                     if there:
-                        outcomes = [made.write(place) for made, place in run_evaluations(folder, None, self.options)]
+                        outcomes = [
+                            made.write(place)
+                            for made, place in run_evaluations(folder, None, self.options)
+                        ]
                     else:
                         outcomes = process.run_and_score(
                             changed,
@@ -328,7 +381,12 @@ class Sweep:
                             start=partial(process.followed, console.status, kept),
                         )
                     again = ["reelbench", "score", "--run", str(folder), *self.printed.judging]
-                    report(outcomes, as_json=False, again=again, quiet=self.printed.quiet or self.printed.as_json)
+                    report(
+                        outcomes,
+                        as_json=False,
+                        again=again,
+                        quiet=self.printed.quiet or self.printed.as_json,
+                    )
                     process.check_all_there(arguments, outcomes)
                 except InputError:
                     raise
@@ -354,25 +412,39 @@ class Sweep:
                     label: [
                         frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
                         if "frames" in row
-                        else Mark(row["at"], row["label"], value["value"], value["ci95"], value["n"])
+                        else Mark(
+                            row["at"], row["label"], value["value"], value["ci95"], value["n"]
+                        )
                         for row, value in values
                     ]
                     for label, values in drawn.items()
                     if values
                 }
                 if series:
-                    head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
-                    svg = lines(*head, series, self.axis, (metric.in_unit.high - metric.in_unit.low) / 10)
+                    head = (
+                        f"{task} · {points[0]['model']}",
+                        f"{metric.title}, {metric.in_unit.label}",
+                    )
+                    svg = lines(
+                        *head, series, self.axis, (metric.in_unit.high - metric.in_unit.low) / 10
+                    )
                     write_text(output / f"sweep_{name}.svg", svg)
 
     def _tables(self, rows: list[Point]) -> "Iterator[Table]":
         """Yield each task's first metric against the setting, a column for each label of `by`."""
         for task, points, metric in _by_metric(rows):
             columns = _lines(points, metric, self.by)
-            table = console.table(f"{task}: {metric.title}", self.axis, *(f"#{name or 'all'}" for name in columns))
+            table = console.table(
+                f"{task}: {metric.title}", self.axis, *(f"#{name or 'all'}" for name in columns)
+            )
             for row in points:
-                values = [next((v["value"] for r, v in line if r is row), None) for line in columns.values()]
-                table.add_row(row["label"], *("" if value is None else f"{value:.2f}" for value in values))
+                values = [
+                    next((v["value"] for r, v in line if r is row), None)
+                    for line in columns.values()
+                ]
+                table.add_row(
+                    row["label"], *("" if value is None else f"{value:.2f}" for value in values)
+                )
             yield table
 
 
@@ -388,22 +460,31 @@ def write_matrix(rows: Sequence[Point], output: Path, note: Note) -> "list[Table
     for task, points, metric in _by_metric(rows):
         languages = [point["language"] for point in points]
         by_locale = _lines(points, metric, _LOCALE).items()
-        known = {name or "all": {row["language"]: cell for row, cell in line} for name, line in by_locale}
-        documents.append({"task": task, "metric": metric.name, "languages": languages, "locales": known})
+        known = {
+            name or "all": {row["language"]: cell for row, cell in line} for name, line in by_locale
+        }
+        documents.append(
+            {"task": task, "metric": metric.name, "languages": languages, "locales": known}
+        )
         drawn = {
             name: {tag: (cell["value"], cell["ci95"], cell["n"]) for tag, cell in cells.items()}
             for name, cells in known.items()
         }
         # The diagonal of CURVE's Fig. 2: questions in the language of the video.
         own = {
-            (name, tag) for name in drawn for tag in languages if tag == NATIVE or language_of(tag) == language_of(name)
+            (name, tag)
+            for name in drawn
+            for tag in languages
+            if tag == NATIVE or language_of(tag) == language_of(name)
         }
         head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
         svg = matrix(*head, drawn, languages, marked=own, mark="outlined: the video's own language")
         write_text(output / f"languages_{task}.svg", svg)
         table = console.table(f"{task}: {metric.title}", _LOCALE, *(f"#{tag}" for tag in languages))
         for name, cells in known.items():
-            table.add_row(name, *(f"{cells[tag]['value']:.2f}" if tag in cells else "" for tag in languages))
+            table.add_row(
+                name, *(f"{cells[tag]['value']:.2f}" if tag in cells else "" for tag in languages)
+            )
         tables.append(table)
     write_json(output / LANGUAGES_FILE, {"schema_version": SCHEMA, "tasks": documents})
     note(f"written to {output / LANGUAGES_FILE}; {NATIVE} is a plain run's")
@@ -412,7 +493,10 @@ def write_matrix(rows: Sequence[Point], output: Path, note: Note) -> "list[Table
 
 def by_task(rows: Sequence[Point]) -> dict[str, list[Point]]:
     """Return the points of each task."""
-    return {name: [row for row in rows if row["task"] == name] for name in dict.fromkeys(row["task"] for row in rows)}
+    return {
+        name: [row for row in rows if row["task"] == name]
+        for name in dict.fromkeys(row["task"] for row in rows)
+    }
 
 
 def _by_metric(rows: Sequence[Point]) -> "Iterator[tuple[str, list[Point], Metric]]":
@@ -424,12 +508,19 @@ def _by_metric(rows: Sequence[Point]) -> "Iterator[tuple[str, list[Point], Metri
 
     for task, points in by_task(rows).items():
         spec = discovery.get(points[0]["benchmark"])
-        known = {name for row in points for name, value in row["metrics"].items() if value["value"] is not None}
+        known = {
+            name
+            for row in points
+            for name, value in row["metrics"].items()
+            if value["value"] is not None
+        }
         if found := [metric for metric in spec.metrics if metric.name in known]:
             yield task, points, found[0]
 
 
-def _lines(rows: list[Point], metric: "Metric", by: str | None) -> dict[str, list[tuple[Point, dict[str, Any]]]]:
+def _lines(
+    rows: list[Point], metric: "Metric", by: str | None
+) -> dict[str, list[tuple[Point, dict[str, Any]]]]:
     """Return the points of each line with their value of a metric: all of them as "", and each label of `by`."""
     found: dict[str, list[tuple[Point, dict[str, Any]]]] = {"": []}
     for row in rows:

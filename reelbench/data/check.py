@@ -48,7 +48,9 @@ class CheckReport:
         return self.annotations is not None and not self.missing and not self.broken
 
 
-def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Sequence[str] = ()) -> CheckReport:
+def check(
+    spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Sequence[str] = ()
+) -> CheckReport:
     """Look at a split's annotations, the videos of keys `wanted`, and upstream; InputError as `sources.present`."""
     annotations = sources.present(spec, split, data)
     library = media.Library(spec, split, data)
@@ -72,19 +74,25 @@ def check(spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Seq
     own = annotations is not None and annotations.kind == "local"
     source = spec.splits[split].source
     asked = [
-        _repository(source.repo_id, source.revision) if isinstance(source, HubFile) and not own else None,
+        _repository(source.repo_id, source.revision)
+        if isinstance(source, HubFile) and not own
+        else None,
         _url(source.url) if isinstance(source, UrlFile) and not own else None,
     ]
     for place in spec.media:
         if not place.splits or split in place.splits:
-            asked.append(_repository(place.location, place.revision) if place.kind == "hub" else None)
+            asked.append(
+                _repository(place.location, place.revision) if place.kind == "hub" else None
+            )
             asked.append(_url(place.location) if place.kind == "archive" else None)
     return CheckReport(
         annotations=annotations,
         problem=None if annotations else sources.how_to_get(spec, split),
         here=tuple(key for key, (reason, _) in states.items() if reason is None),
         missing=tuple(key for key in dict.fromkeys(wanted) if key not in found),
-        broken=tuple((key, found[key], reason) for key, (reason, _) in states.items() if reason is not None),
+        broken=tuple(
+            (key, found[key], reason) for key, (reason, _) in states.items() if reason is not None
+        ),
         looked_in=tuple(library.roots),
         upstream=tuple(state for state in dict.fromkeys(asked) if state is not None),
         seconds=tuple(length for _, length in states.values() if length is not None),
@@ -110,7 +118,11 @@ def _url(url: str) -> Upstream | None:
         now = None if note else download.head(url)
     except DataUnavailableError as error:
         note = str(error)
-    marks = [one.etag or one.last_modified or f"{one.size} bytes" for one in (before, now) if one is not None]
+    marks = [
+        one.etag or one.last_modified or f"{one.size} bytes"
+        for one in (before, now)
+        if one is not None
+    ]
     if now is None:
         return Upstream(url, marks[0], None, None, note)
     return Upstream(url, marks[0], marks[1], before.differs(now))

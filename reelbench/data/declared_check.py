@@ -52,7 +52,11 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
             files = located.paths
             every = list(mapped_rows.read_each(spec, located.paths, upstream_split(spec, split)))
             unread = [str(each.row) for each in every if isinstance(each.row, InputError)]
-            read = [(each.row, each.where, each.moved) for each in every if not isinstance(each.row, InputError)]
+            read = [
+                (each.row, each.where, each.moved)
+                for each in every
+                if not isinstance(each.row, InputError)
+            ]
             rows, where = [row for row, *_ in read], {row["id"]: place for row, place, _ in read}
             moved = [place for _, place, early in read if early]
             skips = spec.mapping is not None and spec.mapping.skip is not None
@@ -66,7 +70,9 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
                 what = f"{number_of(len(moved), 'row')} with a span that begins up to 0.5 s before 0, read as 0"
                 notes.append(f"{moved[0]}: {what}")
             if not where and not problems:
-                problems.append(f"{first_of(list(map(str, located.paths)))}: no rows; expected at least one question")
+                problems.append(
+                    f"{first_of(list(map(str, located.paths)))}: no rows; expected at least one question"
+                )
             found: dict[str, Path] = {}
             missing: list[str] = []
             if media and not is_mini(split):
@@ -74,20 +80,37 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
                 lacking: dict[str, Missing] = {}  # with the first row that asks about a video
                 for row in library.missing(rows):
                     lacking.setdefault(row.video, row)
-                youtube = next((video for video in lacking if re.search(r"youtu\.?be", video)), None)
-                hint = "; `media: {youtube: true}` in the file lets `data fetch --media` bring it" if youtube else ""
-                for video, row in lacking.items():  # where it was looked for is said once: it is the same for all
+                youtube = next(
+                    (video for video in lacking if re.search(r"youtu\.?be", video)), None
+                )
+                hint = (
+                    "; `media: {youtube: true}` in the file lets `data fetch --media` bring it"
+                    if youtube
+                    else ""
+                )
+                for (
+                    video,
+                    row,
+                ) in (
+                    lacking.items()
+                ):  # where it was looked for is said once: it is the same for all
                     why = row.broken or f"not in {first_of(list(row.looked_in))}{hint}"
                     said = f": {why}" if row.broken or not missing else ""
                     missing.append(f"{where[row.id]}: the video {video!r} is missing{said}")
                 each = [{**row, "video": video} for row in rows for video in row_videos(row)]
                 found = {row["video"]: path for row in each if (path := library.find(row))}
-                said = (path for row in each if (path := library.subtitles(row)))  # which an option sends
+                said = (
+                    path for row in each if (path := library.subtitles(row))
+                )  # which an option sends
                 videos = dict.fromkeys([*found.values(), *said])
             problems += [*_spans(spec, rows, where, found), *missing]
         except ReelbenchError as error:
             problems.append(str(error))
-        within = [] if spec.asks_choice else [row for row in rows if mapped_rows.options_within(row["question"])]
+        within = (
+            []
+            if spec.asks_choice
+            else [row for row in rows if mapped_rows.options_within(row["question"])]
+        )
         if within and len(within) >= _MOST * len(rows):
             notes.append(
                 f"{len(within)} of {len(rows)} questions end in their options, and only the very words of the answer "
@@ -101,17 +124,23 @@ def _faults(lines: list[str]) -> Iterator[str]:
     kinds: dict[str, list[str]] = {}
     for line in lines:
         said = line.partition("): ")[2] or line.partition(": ")[2]
-        kinds.setdefault(re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^][]*\]|[\d.]+", "", said), []).append(line)
+        kinds.setdefault(
+            re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^][]*\]|[\d.]+", "", said), []
+        ).append(line)
     for alike in kinds.values():
         yield f"{len(alike):,} x {alike[0]}"
 
 
-def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: dict[str, Path]) -> Iterator[str]:
+def _spans(
+    spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: dict[str, Path]
+) -> Iterator[str]:
     """Yield a line for spans that end after their video, for ones that are all within a second, and for empty ones."""
     if not spec.asks_span or not rows:
         return
     lengths = lengths_of(rows, found)
-    behind = [row for row in rows if max(row["span"]) > lengths.get(row["id"], math.inf) * _SLACK + 1]
+    behind = [
+        row for row in rows if max(row["span"]) > lengths.get(row["id"], math.inf) * _SLACK + 1
+    ]
     if behind:
         first = behind[0]
         most = len(behind) > len(rows) / 2
@@ -127,7 +156,11 @@ def _spans(spec: BenchmarkSpec, rows: list[Row], where: dict[str, str], found: d
             f"{where[rows[0]['id']]}: all {len(rows)} spans end within the first second of their video: are these "
             "ratios? `span_unit: ratio` says so"
         )
-    empty = [row for row in rows if any(row["span"][at] == row["span"][at + 1] for at in range(0, len(row["span"]), 2))]
+    empty = [
+        row
+        for row in rows
+        if any(row["span"][at] == row["span"][at + 1] for at in range(0, len(row["span"]), 2))
+    ]
     if empty:
         yield f"{where[empty[0]['id']]}: {number_of(len(empty), 'span')} without length, which nobody can meet"
 

@@ -32,7 +32,10 @@ _HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
 )
 _BLOCK = 1 << 20
 _PAST_END = http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE  # no bytes from where the ones here end
-_RECORD, _MARKS = ".source.json", ".json"  # behind the name of a file, and of a part of one: what the server stated
+_RECORD, _MARKS = (
+    ".source.json",
+    ".json",
+)  # behind the name of a file, and of a part of one: what the server stated
 
 OnBytes = Callable[[int], None]  # called with the number of bytes of the file that are here so far
 
@@ -51,7 +54,8 @@ class Remote:
         """Return the statements of the record beside a file; a field that is not of its type states nothing."""
         size = record.get("size")
         etag, last_modified, md5 = (
-            value if isinstance(value := record.get(name), str) else None for name in ("etag", "last_modified", "md5")
+            value if isinstance(value := record.get(name), str) else None
+            for name in ("etag", "last_modified", "md5")
         )
         return cls(size if type(size) is int else None, etag, last_modified, md5)
 
@@ -93,11 +97,18 @@ def head(url: str) -> Remote:
         with _open(url, method="HEAD") as response:
             return _stated(response)[0]
     except (_BrokeOffError, OSError, http.client.HTTPException) as error:
-        raise DataUnavailableError(f"{url}: could not be reached ({_reason(error)}); check the network") from error
+        raise DataUnavailableError(
+            f"{url}: could not be reached ({_reason(error)}); check the network"
+        ) from error
 
 
 def download(
-    url: str, path: Path, *, sha256: str | None = None, again: bool = False, on_bytes: OnBytes | None = None
+    url: str,
+    path: Path,
+    *,
+    sha256: str | None = None,
+    again: bool = False,
+    on_bytes: OnBytes | None = None,
 ) -> Path:
     """Download `url` to `path`, continuing a partial download; `path` appears only when whole and verified.
 
@@ -117,15 +128,25 @@ def download(
         while True:
             before = _size(part)
             try:
-                remote = _continue(url, part, on_bytes or (lambda _: None), hashed=sha256 is not None)
+                remote = _continue(
+                    url, part, on_bytes or (lambda _: None), hashed=sha256 is not None
+                )
                 break
             except (_BrokeOffError, OSError, http.client.HTTPException) as error:
                 idle = 0 if _size(part) > before else idle + 1
                 full = isinstance(error, OSError) and is_full(error)
                 if idle >= TRIES or full:
                     why = _reason(error)
-                    what = f"the disk of {part.parent} is full; make room" if full else "check the network"
-                    kept = f"; {_size(part)} bytes are kept and continued next time" if _size(part) else ""
+                    what = (
+                        f"the disk of {part.parent} is full; make room"
+                        if full
+                        else "check the network"
+                    )
+                    kept = (
+                        f"; {_size(part)} bytes are kept and continued next time"
+                        if _size(part)
+                        else ""
+                    )
                     raise DataUnavailableError(
                         f"{url}: the download failed ({why}); {what}, try again{kept}"
                     ) from error
@@ -165,7 +186,9 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
         if response.status == _PAST_END:
             # It was whole already: its download was stopped while it was being verified.
             now = _stated(response)[0]
-            if have != (now.size if now.size is not None else kept.size) or kept.differs(replace(now, size=None)):
+            if have != (now.size if now.size is not None else kept.size) or kept.differs(
+                replace(now, size=None)
+            ):
                 part.unlink()
                 raise _BrokeOffError("what was here is not the beginning of the server's file")
             return replace(kept, size=have)
@@ -181,9 +204,13 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
                 "a whole one; download it by hand and name your copy with --data"
             )
         if total is not None and shutil.disk_usage(part.parent).free < total - have:
-            raise DataUnavailableError(f"{url}: {total - have} bytes to come, and {part.parent} has not that much room")
+            raise DataUnavailableError(
+                f"{url}: {total - have} bytes to come, and {part.parent} has not that much room"
+            )
         if not resumed:
-            part.unlink(missing_ok=True)  # before its marks: another file's beginning must not be continued by them
+            part.unlink(
+                missing_ok=True
+            )  # before its marks: another file's beginning must not be continued by them
         write_text(part.with_name(part.name + _MARKS), json.dumps(asdict(remote)))
         with part.open("ab" if resumed else "wb") as file:
             while block := response.read(_BLOCK):
@@ -192,7 +219,11 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
                 on_bytes(have)
                 if total is None and have > bounds.UNSTATED_BYTES:
                     part.unlink()
-                    bounds.hold(f"{url}: bytes, without a length that the server states", have, bounds.UNSTATED_BYTES)
+                    bounds.hold(
+                        f"{url}: bytes, without a length that the server states",
+                        have,
+                        bounds.UNSTATED_BYTES,
+                    )
     # `read` ends quietly when a connection is cut.
     if total is not None and have > total:
         part.unlink()
@@ -202,7 +233,9 @@ def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remot
     return remote
 
 
-def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
+def _open(
+    url: str, *, method: str = "GET", headers: dict[str, str] | None = None
+) -> http.client.HTTPResponse:
     if urlsplit(url).scheme not in {"http", "https"}:
         raise InputError(f"{url}: not an http or https address")
     # What urllib would add reads local files and speaks FTP, wherever a server redirects it.
@@ -210,7 +243,9 @@ def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = Non
     for handler in _HANDLERS:
         opener.add_handler(handler())
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
-        url, method=method, headers={"User-Agent": "reelbench", "Accept-Encoding": "identity", **(headers or {})}
+        url,
+        method=method,
+        headers={"User-Agent": "reelbench", "Accept-Encoding": "identity", **(headers or {})},
     )
     try:
         response = opener.open(request, timeout=_TIMEOUT_S)
@@ -220,12 +255,18 @@ def _open(url: str, *, method: str = "GET", headers: dict[str, str] | None = Non
         error.close()
         if error.code in {408, 425, 429} or error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
             raise _BrokeOffError(f"the server answered {error.code}") from error
-        raise DataUnavailableError(f"{url}: the server answered {error.code} {_reason(error)}") from error
+        raise DataUnavailableError(
+            f"{url}: the server answered {error.code} {_reason(error)}"
+        ) from error
     except ValueError as error:  # a Location that is not an address
-        raise DataUnavailableError(f"{url}: the server's redirection can't be followed ({_reason(error)})") from error
+        raise DataUnavailableError(
+            f"{url}: the server's redirection can't be followed ({_reason(error)})"
+        ) from error
     if response.status not in {http.HTTPStatus.OK, http.HTTPStatus.PARTIAL_CONTENT}:
         response.close()
-        raise DataUnavailableError(f"{url}: the server answered {response.status}, which is not a file")
+        raise DataUnavailableError(
+            f"{url}: the server answered {response.status}, which is not a file"
+        )
     return response
 
 
@@ -236,7 +277,9 @@ def _stated(response: http.client.HTTPResponse) -> tuple[Remote, int | None]:
         parts = r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)"
         if (stated := re.fullmatch(parts, headers.get("Content-Range") or "")) is not None:
             begins, size = (None if digits is None else int(digits) for digits in stated.groups())
-    length = headers.get("Content-Length") if response.status != _PAST_END else None  # else that of the refusal
+    length = (
+        headers.get("Content-Length") if response.status != _PAST_END else None
+    )  # else that of the refusal
     if length is not None and not re.fullmatch(r"[0-9]{1,18}", length):
         raise _BrokeOffError("the server's Content-Length is not a number")
     if length is not None and size is None:

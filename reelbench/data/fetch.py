@@ -64,7 +64,11 @@ class VerifiedFiles:
 
     def size(self, path: Path) -> int | None:
         """Return the size a file had when it was verified; None where it never was, or isn't one of ours."""
-        return self._sizes.get(path.relative_to(self.root).as_posix()) if path.is_relative_to(self.root) else None
+        return (
+            self._sizes.get(path.relative_to(self.root).as_posix())
+            if path.is_relative_to(self.root)
+            else None
+        )
 
     def add(self, path: Path) -> None:
         """Note that a file has been verified."""
@@ -116,7 +120,8 @@ class FetchPlan:
         unknown = f" and {self.unknown} of unknown size" if self.unknown else ""
         return (
             f"{self.spec.id} {self.split}: {self.names} to fetch, {decimal(self.size)}{unknown}; "
-            f"{len(self.here)} here already" + (f"; {len(self.problems)} can't be fetched" if self.problems else "")
+            f"{len(self.here)} here already"
+            + (f"; {len(self.problems)} can't be fetched" if self.problems else "")
         )
 
 
@@ -140,7 +145,9 @@ def plan(
     what = f"annotations ({' or '.join(names)})"
     users = user_data(spec, data) is not None
     items: list[Transfer] = []
-    here = [what] if users or (not refresh and sources.present(spec, split, data) is not None) else []
+    here = (
+        [what] if users or (not refresh and sources.present(spec, split, data) is not None) else []
+    )
     problems: list[Failure] = []
     if users:
         sources.resolve(spec, split, data)  # says what is wrong with it
@@ -159,7 +166,10 @@ def plan(
             problems.append((key, str(error)))
             continue
         places = (place for place in spec.media if not place.splits or split in place.splits)
-        source = next((place for place in places if place.matches is None or re.search(place.matches, key)), None)
+        source = next(
+            (place for place in places if place.matches is None or re.search(place.matches, key)),
+            None,
+        )
         hashed = source is not None and source.kind == "hub"
         stale = refresh and hashed and found is not None and found.is_relative_to(verified.root)
         if found is not None and not stale and _is_good(found, verified, hashed=hashed):
@@ -232,18 +242,28 @@ def _plan_transfers(
             bring = partial(hub_video, listing, name, target, verified, key=key)
             yield Transfer((key,), listing.files[name].size, bring)
         return
-    fetched = source.kind == "archive" and download.read_remote(download.place(source.location)) is not None
+    fetched = (
+        source.kind == "archive"
+        and download.read_remote(download.place(source.location)) is not None
+    )
     if hub.offline() and not fetched:
-        raise DataUnavailableError(f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it")
+        raise DataUnavailableError(
+            f"{source.title}: not fetched, because HF_HUB_OFFLINE is set; unset it"
+        )
     if source.kind == "archive":
         size = 0 if fetched else download.head(source.location).size
         yield Transfer(tuple(keys), size, partial(archive, keys, source, verified))
         return
     # On PATH, or beside this Python.
-    command = shutil.which("yt-dlp") or shutil.which("yt-dlp", path=str(Path(sys.executable).parent))
+    command = shutil.which("yt-dlp") or shutil.which(
+        "yt-dlp", path=str(Path(sys.executable).parent)
+    )
     if command is None:
         raise DataUnavailableError("yt-dlp is not installed: pip install yt-dlp")
-    yield from (Transfer((key,), None, partial(online_video, source, key, command, verified)) for key in keys)
+    yield from (
+        Transfer((key,), None, partial(online_video, source, key, command, verified))
+        for key in keys
+    )
 
 
 def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
@@ -295,7 +315,9 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
         # Two fetches of one benchmark would write the same partial files.
         lock = FileLock(path, blocking=False).acquire()
     except Timeout:
-        raise DataUnavailableError(f"{plan.spec.id}: another fetch is running (it holds {path}); wait for it") from None
+        raise DataUnavailableError(
+            f"{plan.spec.id}: another fetch is running (it holds {path}); wait for it"
+        ) from None
     outcomes: dict[str, str | None] = {}  # name -> None, or the reason why it could not be had
     transferred, telling, stop = 0, threading.Lock(), threading.Event()
 
@@ -313,8 +335,14 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
         try:
             for what, reason in item.bring(advance):
                 advance(0, {what: reason})
-        except Exception as error:  # one transfer's fault, of whatever kind, must not end the others
-            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
+        except (
+            Exception
+        ) as error:  # one transfer's fault, of whatever kind, must not end the others
+            why = (
+                str(error)
+                if isinstance(error, ReelbenchError)
+                else f"{type(error).__name__}: {first_line(error)}"
+            )
             if isinstance(error, OSError) and is_full(error):
                 full = error.filename or "where videos are kept"
                 why = f"the disk is full ({full}); make room and run the command again"
@@ -331,7 +359,9 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
             pool.shutdown(cancel_futures=True)
     failed = ((what, reason) for what, reason in outcomes.items() if reason is not None)
     return FetchReport(
-        tuple(what for what, reason in outcomes.items() if reason is None), plan.here, (*plan.problems, *failed)
+        tuple(what for what, reason in outcomes.items() if reason is None),
+        plan.here,
+        (*plan.problems, *failed),
     )
 
 
@@ -339,7 +369,13 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
 
 
 def hub_video(
-    listing: hub.Listing, name: str, target: Path, verified: VerifiedFiles, advance: OnBytes, *, key: str
+    listing: hub.Listing,
+    name: str,
+    target: Path,
+    verified: VerifiedFiles,
+    advance: OnBytes,
+    *,
+    key: str,
 ) -> Iterator[Outcome]:
     """Bring a video in a repository of the Hub, checked against the hash that the Hub states."""
     stated = listing.files[name]
@@ -357,7 +393,9 @@ def hub_video(
                 def update(self, n: float | None = 1) -> None:
                     advance(int(n or 0))
 
-            path = hub.download(listing.repo_id, name, revision=listing.commit, folder=folder, tqdm_class=Bar)
+            path = hub.download(
+                listing.repo_id, name, revision=listing.commit, folder=folder, tqdm_class=Bar
+            )
             if (difference := hub.mismatch(path, stated)) is not None:
                 yield key, f"arrived damaged ({difference}); not kept, fetch it again"
             else:
@@ -378,9 +416,21 @@ def online_video(
     with _incoming(verified.root, url, keep_partial=True) as folder:
         # By itself it reads the working folder's yt-dlp.conf, by which a stranger's code may run.
         home = expanded(XDG_CONFIG_HOME.get())
-        own = [path for path in (home / "yt-dlp" / "config", home / "yt-dlp.conf") if path.is_file()]
-        arguments = ["--ignore-config", *(word for path in own for word in ("--config-locations", str(path)))]
-        arguments += ["--quiet", "--no-warnings", "--no-progress", "--no-playlist", "--socket-timeout", "30"]
+        own = [
+            path for path in (home / "yt-dlp" / "config", home / "yt-dlp.conf") if path.is_file()
+        ]
+        arguments = [
+            "--ignore-config",
+            *(word for path in own for word in ("--config-locations", str(path))),
+        ]
+        arguments += [
+            "--quiet",
+            "--no-warnings",
+            "--no-progress",
+            "--no-playlist",
+            "--socket-timeout",
+            "30",
+        ]
         arguments += ["--format", formats, "--output", str(folder / "video.%(ext)s"), "--", url]
         secret = {name for name, _ in known_secrets()}
         run = subprocess.run(  # noqa: S603 - no shell; the URL stands after `--`
@@ -395,13 +445,18 @@ def online_video(
         files = [file for file in folder.glob("video.*") if file.suffix not in {".part", ".ytdl"}]
         if run.returncode != 0 or len(files) != 1:
             lines = [line for line in run.stderr.splitlines() if line.strip()]
-            yield key, f"{url}: {lines[-1] if lines else f'yt-dlp ended with {run.returncode} and no file'}"
+            yield (
+                key,
+                f"{url}: {lines[-1] if lines else f'yt-dlp ended with {run.returncode} and no file'}",
+            )
             return
         advance(files[0].stat().st_size)
         yield key, _accept(files[0], place(verified.root, source, key, files[0].suffix), verified)
 
 
-def archive(names: Sequence[str], source: MediaSource, verified: VerifiedFiles, advance: OnBytes) -> Iterator[Outcome]:
+def archive(
+    names: Sequence[str], source: MediaSource, verified: VerifiedFiles, advance: OnBytes
+) -> Iterator[Outcome]:
     """Bring videos in a tar archive behind a URL."""
     url, arrived = source.location, 0
 
@@ -411,7 +466,9 @@ def archive(names: Sequence[str], source: MediaSource, verified: VerifiedFiles, 
         arrived = have
 
     file = download.download(url, download.place(url), on_bytes=on_bytes)
-    left = {PurePosixPath((source.path or "{video}.mp4").format(video=key)).parts: key for key in names}
+    left = {
+        PurePosixPath((source.path or "{video}.mp4").format(video=key)).parts: key for key in names
+    }
     damage = None
     try:
         with tarfile.open(file) as tar:
@@ -422,7 +479,9 @@ def archive(names: Sequence[str], source: MediaSource, verified: VerifiedFiles, 
                 path = next((parts[n:] for n in range(len(parts)) if parts[n:] in left), None)
                 if path is not None:
                     # The member's own name decides nothing about where it lands: none is written outside the folder.
-                    target = place(verified.root, source, left[path], PurePosixPath(member.name).suffix)
+                    target = place(
+                        verified.root, source, left[path], PurePosixPath(member.name).suffix
+                    )
                     reason = _extracted(tar, member, file, target, verified)
                     yield left.pop(path), reason
                 if not left:

@@ -55,7 +55,10 @@ def endpoint() -> str:
 
 def offline() -> bool:
     """Return whether the user forbade the network (`HF_HUB_OFFLINE`, `TRANSFORMERS_OFFLINE`)."""
-    return any(setting.get().upper() in _TRUE for setting in (settings.HF_HUB_OFFLINE, settings.TRANSFORMERS_OFFLINE))
+    return any(
+        setting.get().upper() in _TRUE
+        for setting in (settings.HF_HUB_OFFLINE, settings.TRANSFORMERS_OFFLINE)
+    )
 
 
 def cache_dir() -> Path:
@@ -83,7 +86,9 @@ def recorded_commit(repo_id: str) -> str | None:
     record = read_json(path)
     commit = record.get("commit") if is_object(record) else None
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
-        raise InputError(f"{path}: names no commit of {repo_id}; delete the file to resolve `main` again")
+        raise InputError(
+            f"{path}: names no commit of {repo_id}; delete the file to resolve `main` again"
+        )
     return commit
 
 
@@ -107,7 +112,11 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
             raise DataUnavailableError(
                 f"dataset {repo_id} is not in the cache and HF_HUB_OFFLINE is set; unset it and fetch once"
             )
-    record = {"repo_id": repo_id, "commit": commit, "recorded": datetime.now(UTC).isoformat(timespec="seconds")}
+    record = {
+        "repo_id": repo_id,
+        "commit": commit,
+        "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     write_json(_record_path(repo_id), record)
     return commit
 
@@ -120,7 +129,9 @@ def list_files(repo_id: str, commit: str | None = None) -> Listing:
     from huggingface_hub import HfApi
 
     if offline():
-        raise DataUnavailableError(f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it")
+        raise DataUnavailableError(
+            f"{page(repo_id)}: not asked, because HF_HUB_OFFLINE is set; unset it"
+        )
     with _explaining_errors(repo_id):
         info = HfApi(endpoint=endpoint()).dataset_info(
             repo_id, revision=commit, files_metadata=commit is not None, timeout=_TIMEOUT_S
@@ -213,7 +224,9 @@ def download(
     if folder is None and (difference := mismatch(blob, stated)) is not None:
         path.unlink(missing_ok=True)
         blob.unlink(missing_ok=True)
-        raise DataUnavailableError(f"{repo_id}, {filename}: arrived damaged ({difference}); removed, fetch it again")
+        raise DataUnavailableError(
+            f"{repo_id}, {filename}: arrived damaged ({difference}); removed, fetch it again"
+        )
     return path
 
 
@@ -246,10 +259,14 @@ def client_errors(*, cut_off: bool = False) -> tuple[type[Exception], ...]:
 
     The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
     """
-    kinds: list[type[Exception]] = [ConnectionError, TimeoutError] if cut_off else [OSError, ValueError]
+    kinds: list[type[Exception]] = (
+        [ConnectionError, TimeoutError] if cut_off else [OSError, ValueError]
+    )
     for library in ("httpx2", "httpx"):
         with suppress(ImportError):
-            kinds.append(getattr(import_module(library), "TransportError" if cut_off else "HTTPError"))
+            kinds.append(
+                getattr(import_module(library), "TransportError" if cut_off else "HTTPError")
+            )
     return tuple(kinds)
 
 
@@ -262,7 +279,11 @@ def _explaining_errors(repo_id: str, filename: str | None = None) -> Generator[N
         from huggingface_hub import errors
 
         error: BaseException = raised
-        while isinstance(error, errors.LocalEntryNotFoundError) and not offline() and error.__cause__ is not None:
+        while (
+            isinstance(error, errors.LocalEntryNotFoundError)
+            and not offline()
+            and error.__cause__ is not None
+        ):
             error = error.__cause__
         terms = f"accept its terms at {page(repo_id)}, then set HF_TOKEN or run `hf auth login`"
         check = "check the address, HF_ENDPOINT and HF_TOKEN"
@@ -272,7 +293,9 @@ def _explaining_errors(repo_id: str, filename: str | None = None) -> Generator[N
             errors.RepositoryNotFoundError: f"no such dataset, or it is private; {check}",
             errors.RevisionNotFoundError: "the commit asked for is not there (any more)",
             errors.LocalEntryNotFoundError: (
-                f"not in the cache {unset}" if offline() else "not in the cache, and the Hub could not be reached"
+                f"not in the cache {unset}"
+                if offline()
+                else "not in the cache, and the Hub could not be reached"
             ),
             errors.EntryNotFoundError: "no such file there",
             errors.OfflineModeIsEnabled: "not asked, because HF_HUB_OFFLINE is set; unset it",
@@ -287,4 +310,6 @@ def _explaining_errors(repo_id: str, filename: str | None = None) -> Generator[N
             text = "the disk is full; make room, try again"
         elif text is None:
             text = f"could not be reached or broke off ({first_line(error)}); check the network, try again"
-        raise DataUnavailableError(f"{page(repo_id)}{f', {filename}' if filename else ''}: {text}") from raised
+        raise DataUnavailableError(
+            f"{page(repo_id)}{f', {filename}' if filename else ''}: {text}"
+        ) from raised

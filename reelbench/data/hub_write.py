@@ -52,7 +52,9 @@ class Repository:
         try:
             validate_repo_id(repo_id)
         except HFValidationError as error:
-            raise InputError(f"{repo_id}: expected ORG/NAME ({str(error).splitlines()[0]})") from None
+            raise InputError(
+                f"{repo_id}: expected ORG/NAME ({str(error).splitlines()[0]})"
+            ) from None
         if "/" not in repo_id:
             raise InputError(f"{repo_id}: expected ORG/NAME")
         self.id = repo_id
@@ -66,7 +68,9 @@ class Repository:
 
         try:
             info = patiently(
-                lambda: self.api.repo_info(self.id, repo_type=self.kind, revision=revision, files_metadata=True)
+                lambda: self.api.repo_info(
+                    self.id, repo_type=self.kind, revision=revision, files_metadata=True
+                )
             )
         except RepositoryNotFoundError:
             return Head(None, {})
@@ -76,17 +80,30 @@ class Repository:
         """What the Hub says of the token's account: its `name`, and more; ReelbenchError where it has none."""
         told: Any = self.api.whoami()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if not is_object(told) or not isinstance(told.get("name"), str):
-            raise ReelbenchError(f"{hub.endpoint()}: names no account of this token; is it a Hub (HF_ENDPOINT)?")
+            raise ReelbenchError(
+                f"{hub.endpoint()}: names no account of this token; is it a Hub (HF_ENDPOINT)?"
+            )
         return told
 
     def open_request(self, title: str, me: str | None = None) -> int | None:
         """The number of the newest open pull request of one's own whose title begins with `title`; None without one."""
         me = me or str(self.account()["name"])
         requests = self.api.get_repo_discussions(
-            self.id, repo_type=self.kind, author=me, discussion_type="pull_request", discussion_status="open"
+            self.id,
+            repo_type=self.kind,
+            author=me,
+            discussion_type="pull_request",
+            discussion_status="open",
         )
-        own = [request for request in requests if request.is_pull_request and request.title.startswith(title)]
-        return max((request.num for request in own if (request.status, request.author) == ("open", me)), default=None)
+        own = [
+            request
+            for request in requests
+            if request.is_pull_request and request.title.startswith(title)
+        ]
+        return max(
+            (request.num for request in own if (request.status, request.author) == ("open", me)),
+            default=None,
+        )
 
     def commit(
         self,
@@ -145,7 +162,9 @@ class Repository:
                 arrived = number is not None and number != known
                 where = f"{self.page}/discussions/{number}"
             else:
-                newest = self.api.list_repo_commits(self.id, repo_type=self.kind, revision=revision)[0]
+                newest = self.api.list_repo_commits(
+                    self.id, repo_type=self.kind, revision=revision
+                )[0]
                 arrived = newest.commit_id != parent and newest.title == title
                 where = f"{self.page}/commit/{newest.commit_id}"
         except (*hub.client_errors(), RuntimeError) as unknown:
@@ -154,7 +173,9 @@ class Repository:
                 f"({first_line(unknown)}); look there before you run it again"
             ) from lost
         if not arrived:
-            raise ReelbenchError(f"{self.page}: nothing was committed, run it again ({first_line(lost)})") from lost
+            raise ReelbenchError(
+                f"{self.page}: nothing was committed, run it again ({first_line(lost)})"
+            ) from lost
         return where
 
     @contextmanager
@@ -165,7 +186,9 @@ class Repository:
         try:
             yield
         except errors.LocalTokenNotFoundError as error:
-            raise InputError("writing to the Hub needs a token: set HF_TOKEN or run `hf auth login`") from error
+            raise InputError(
+                "writing to the Hub needs a token: set HF_TOKEN or run `hf auth login`"
+            ) from error
         except errors.GatedRepoError as error:
             raise ReelbenchError(
                 f"{self.page}: it is gated; accept its terms there, with the token's account"
@@ -174,7 +197,9 @@ class Repository:
             inner, status = _cause(error)
             reason = " ".join(str(getattr(inner, "server_message", None) or inner).split())
             says = f"(the Hub says: {reason})"
-            asked = str(getattr(getattr(getattr(inner, "response", None), "request", None), "url", ""))
+            asked = str(
+                getattr(getattr(getattr(inner, "response", None), "request", None), "url", "")
+            )
             texts = {
                 _REFUSED: f"the Hub refused what was sent: {reason}",
                 _AUTH: "the Hub refused the token; check HF_TOKEN, or run `hf auth login`",
@@ -189,7 +214,11 @@ class Repository:
                 _STALE: "somebody committed while this ran; nothing was committed, run it again",
             }
             text = texts.get(status or 0) or f"the Hub could not do it now, run it again ({reason})"
-            if status is None and isinstance(inner, ValueError) and not isinstance(inner, JSONDecodeError):
+            if (
+                status is None
+                and isinstance(inner, ValueError)
+                and not isinstance(inner, JSONDecodeError)
+            ):
                 text = texts[_REFUSED]
             raise ReelbenchError(f"{self.page}: {text}") from error
 
@@ -205,7 +234,12 @@ def patiently(call: Callable[[], T]) -> T:
         except hub.client_errors() as error:
             response = getattr(error, "response", None)
             wait = str(getattr(response, "headers", {}).get("Retry-After", ""))
-            if _cause(error)[1] not in _BUSY or not wait.isascii() or not wait.isdigit() or int(wait) > _LONGEST_WAIT_S:
+            if (
+                _cause(error)[1] not in _BUSY
+                or not wait.isascii()
+                or not wait.isdigit()
+                or int(wait) > _LONGEST_WAIT_S
+            ):
                 raise
             time.sleep(int(wait))
     return call()
@@ -218,5 +252,9 @@ def differs(path: Path, there: hub.RemoteFile | None) -> bool:
 
 def _cause(error: Exception) -> tuple[Exception, int | None]:
     """What went wrong, also where the client wraps what broke an upload off, and the status of the Hub's answer."""
-    inner = error.__cause__ if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception) else error
+    inner = (
+        error.__cause__
+        if isinstance(error, RuntimeError) and isinstance(error.__cause__, Exception)
+        else error
+    )
     return inner, getattr(getattr(inner, "response", None), "status_code", None)

@@ -39,7 +39,9 @@ class SplitData:
     split: str
     paths: tuple[Path, ...]
     source: "SourceRecord"
-    task: TaskSpec | None = None  # set where the split was asked for by a task's name, which may be a part of it only
+    task: TaskSpec | None = (
+        None  # set where the split was asked for by a task's name, which may be a part of it only
+    )
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -51,7 +53,9 @@ class SplitData:
         """Number of rows that can't be read and are left out (`skip: unreadable`), and of all of them; 0 where none."""
         if self.spec.mapping is None or self.spec.mapping.skip is None:
             return 0, 0
-        found = list(mapped_rows.read_each(self.spec, self.paths, upstream_split(self.spec, self.split)))
+        found = list(
+            mapped_rows.read_each(self.spec, self.paths, upstream_split(self.spec, self.split))
+        )
         return sum(isinstance(each.row, InputError) for each in found), len(found)
 
     def read(self) -> list[Row]:
@@ -62,7 +66,9 @@ class SplitData:
         if not part:
             wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
             there = sorted({label for row in found for facet in only for label in row[facet]})
-            raise DataUnavailableError(f"{where}: no question with {wanted}; it has {', '.join(there)}")
+            raise DataUnavailableError(
+                f"{where}: no question with {wanted}; it has {', '.join(there)}"
+            )
         return part
 
     def materialise(self) -> Path:
@@ -86,7 +92,11 @@ class SplitData:
 def read_rows(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> list[Row]:
     """Parse files into normalised, checked rows: by the mapping that a file declares, or by the benchmark's reader."""
     read = partial(mapped_rows.read, spec) if spec.mapping else import_object(spec.reader)
-    return list(rows.check_rows(spec, split, read(paths, upstream_split(spec, split)), ", ".join(map(str, paths))))
+    return list(
+        rows.check_rows(
+            spec, split, read(paths, upstream_split(spec, split)), ", ".join(map(str, paths))
+        )
+    )
 
 
 def rows_to_columns(spec: BenchmarkSpec, table: Sequence[Row]) -> dict[str, list[Any]]:
@@ -94,7 +104,9 @@ def rows_to_columns(spec: BenchmarkSpec, table: Sequence[Row]) -> dict[str, list
     return {column.name: [row[column.name] for row in table] for column in rows.columns(spec)}
 
 
-def locate(name: str, split: str | None = None, data: Path | str | None = None, *, fetch: bool = True) -> SplitData:
+def locate(
+    name: str, split: str | None = None, data: Path | str | None = None, *, fetch: bool = True
+) -> SplitData:
     """Find a split's files: a folder or file the user gave (`data`), else the pinned Hub or URL source.
 
     `name` is a benchmark or one of its tasks (`moviecore_mini`), `split` one of its splits, mini ones too; by default

@@ -46,7 +46,9 @@ def read(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> Iterator[row
     found = [each.row for each in read_each(spec, paths, split)]
     faults = [row for row in found if isinstance(row, InputError)]
     skips = spec.mapping is not None and spec.mapping.skip is not None
-    if faults and (not skips or len(faults) == len(found)):  # where none can be read there is something else wrong
+    if faults and (
+        not skips or len(faults) == len(found)
+    ):  # where none can be read there is something else wrong
         raise faults[0]
     yield from (row for row in found if not isinstance(row, InputError))
 
@@ -58,15 +60,23 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
         raise InputError(f"{spec.id}: its own reader reads its rows")
     questions: list[tuple[str, _Question | InputError]] = []
     groups: dict[str, int] = {}
-    for number, (where, cells) in enumerate(table(paths, mapping.each, mapping.line, mapping.join), start=1):
+    for number, (where, cells) in enumerate(
+        table(paths, mapping.each, mapping.line, mapping.join), start=1
+    ):
         try:
             if isinstance(cells, InputError):
                 raise cells
-            question = _Question(spec, mapping, where, {ROW: number, **cells}, split=split, groups=groups)
+            question = _Question(
+                spec, mapping, where, {ROW: number, **cells}, split=split, groups=groups
+            )
             questions.append((where, question))
         except InputError as error:
             questions.append((where, error))
-    choices = [question for _, question in questions if isinstance(question, _Question) and question.asks_choice]
+    choices = [
+        question
+        for _, question in questions
+        if isinstance(question, _Question) and question.asks_choice
+    ]
     form = mapping.answer_is
     if form is None and choices:
         # The form in which all answers can be read; where some can't be read in any way, the one for most.
@@ -94,7 +104,14 @@ class _Question:
     """One row as the mapping reads it."""
 
     def __init__(
-        self, spec: BenchmarkSpec, mapping: RowMapping, where: str, cells: Cells, *, split: str, groups: dict[str, int]
+        self,
+        spec: BenchmarkSpec,
+        mapping: RowMapping,
+        where: str,
+        cells: Cells,
+        *,
+        split: str,
+        groups: dict[str, int],
     ) -> None:
         """`groups` counts the rows of each group so far; InputError where its kind or its group can't be read."""
         self.where, self.moved = where, False
@@ -122,8 +139,12 @@ class _Question:
         if self._mapping.options_are:
             return read_options(self._mapping.options_are, ""), answers
         if self._mapping.options_in_question:
-            return split_options(self._text("question"), f"{self.where}: {self._column_title('question')}")[1], answers
-        return read_options(self._value("options"), f"{self.where}: options", self._mapping.absent), answers
+            return split_options(
+                self._text("question"), f"{self.where}: {self._column_title('question')}"
+            )[1], answers
+        return read_options(
+            self._value("options"), f"{self.where}: options", self._mapping.absent
+        ), answers
 
     def _answers(self) -> list[str]:
         """Return the right answers as the row names them: one, unless the file says that there may be several."""
@@ -141,11 +162,19 @@ class _Question:
             raise InputError(f"{what} is empty")
         return texts
 
-    def _value_or(self, known: Mapping[str, str], column: str, key: str, otherwise: str = "") -> str:
+    def _value_or(
+        self, known: Mapping[str, str], column: str, key: str, otherwise: str = ""
+    ) -> str:
         """Return what a column's value stands for, or `otherwise` where there is no column."""
-        said = (as_text(cell(self._cells, column, self.where), column) or "").strip() if column else otherwise
+        said = (
+            (as_text(cell(self._cells, column, self.where), column) or "").strip()
+            if column
+            else otherwise
+        )
         if said not in known:
-            raise InputError(f"{self.where}: {column} is {said!r}, expected {', '.join(known)} ({key})")
+            raise InputError(
+                f"{self.where}: {column} is {said!r}, expected {', '.join(known)} ({key})"
+            )
         return known[said]
 
     def row(self, form: AnswerForm | None, places: dict[str, str]) -> rows.Row:
@@ -197,7 +226,9 @@ class _Question:
         if (at := place_of(answer, options, form)) is not None:
             return LETTERS[at]
         same = [text for text in options.texts if _plain(text) == _plain(answer)]
-        listed = "; ".join(f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True))
+        listed = "; ".join(
+            f"{key}: {text}" for key, text in zip(options.keys, options.texts, strict=True)
+        )
         what = f"is not one of its options ({listed}), read as {form}"
         letters = {*re.findall(r"\w", answer.upper())} if _SEVERAL.fullmatch(answer) else set[str]()
         if len(same) > 1:
@@ -240,7 +271,10 @@ class _Question:
         if "span" in self._mapping.columns:
             value, where = self._value("span"), f"{self.where}: {self._column_title('span')}"
         else:
-            value, where = [self._value("start"), self._value("end")], f"{self.where}: start and end"
+            value, where = (
+                [self._value("start"), self._value("end")],
+                f"{self.where}: start and end",
+            )
         if unit == "frames":
             fps = self._mapping.fps  # a number, or a column's name
             stated = fps if is_number_text(fps) else cell(self._cells, fps, self.where)
@@ -272,13 +306,19 @@ Entry = tuple[str, Cells | InputError]
 """Where a row stands, and its cells, or why it has none."""
 
 
-def table(paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join: Join | None = None) -> list[Entry]:
+def table(
+    paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join: Join | None = None
+) -> list[Entry]:
     """Read the rows of files as `each`, `line` and `join` say, of which the last file is the joined one."""
     join = join if len(paths) > 1 else None
-    found = (entry for path in (paths[:-1] if join else paths) for entry in _table(path, each, line))
+    found = (
+        entry for path in (paths[:-1] if join else paths) for entry in _table(path, each, line)
+    )
     entries, cells = list[Entry](), 0
     for where, row in _join_columns(found, paths[-1], join) if join else found:
-        if (each or join) and not isinstance(row, InputError):  # what stands beside several rows is held in each
+        if (each or join) and not isinstance(
+            row, InputError
+        ):  # what stands beside several rows is held in each
             cells += len(row)
             bounds.hold(f"{where}: cells of the rows so far", cells, tables.MOST_CELLS)
         entries.append((where, row))
@@ -300,7 +340,9 @@ def _table(path: Path, each: Sequence[str] = (), line: str = "") -> Iterator[Ent
     elif not each:
         yield from tables.read(path)
     else:
-        whole = path.suffix.lower() == ".json" and read_text(path).lstrip().startswith("{")  # none is outer
+        whole = path.suffix.lower() == ".json" and read_text(path).lstrip().startswith(
+            "{"
+        )  # none is outer
         for number, (where, cells) in enumerate(tables.read(path, nested=True), start=1):
             yield from _within(cells, each, {} if whole else {OUTER: number}, where)
 
@@ -326,9 +368,18 @@ def _within(value: Any, steps: Sequence[str], beside: Cells, where: str) -> Iter
         others = {name: part for name, part in value.items() if name not in names}
         try:  # of parallel lists each place is a row
             lists = zip(*(_listed(_literal(value[name])) for name in names), strict=True)
-            under = value[step] if len(names) == 1 else [dict(zip(names, cells, strict=True)) for cells in lists]
+            under = (
+                value[step]
+                if len(names) == 1
+                else [dict(zip(names, cells, strict=True)) for cells in lists]
+            )
         except ValueError:
-            yield where, InputError(f"{where}: the lists {', '.join(names)} are of different lengths (each: {step})")
+            yield (
+                where,
+                InputError(
+                    f"{where}: the lists {', '.join(names)} are of different lengths (each: {step})"
+                ),
+            )
             return
         parts: list[tuple[str | int, Any]] = [(step, under)] if under or len(names) == 1 else []
         beside = {**beside, **others}
@@ -336,13 +387,25 @@ def _within(value: Any, steps: Sequence[str], beside: Cells, where: str) -> Iter
         parts = list(enumerate(value, start=1))
     elif is_object(value):
         nested = [entry for entry in value.items() if is_object(entry[1])]
-        parts = [*(nested or [entry for entry in value.items() if is_array(entry[1])] or value.items())]
-        beside = {**beside, **{name: part for name, part in value.items() if name not in dict(parts)}}
+        parts = [
+            *(nested or [entry for entry in value.items() if is_array(entry[1])] or value.items())
+        ]
+        beside = {
+            **beside,
+            **{name: part for name, part in value.items() if name not in dict(parts)},
+        }
     else:
-        yield where, InputError(f"{where}: is a {type(value).__name__}, expected a list or a mapping (each: {step})")
+        yield (
+            where,
+            InputError(
+                f"{where}: is a {type(value).__name__}, expected a list or a mapping (each: {step})"
+            ),
+        )
         return
     for name, part in parts:
-        yield from _within(part, rest, {**beside, **({place[1]: name} if place else {})}, f"{where}, {name}")
+        yield from _within(
+            part, rest, {**beside, **({place[1]: name} if place else {})}, f"{where}, {name}"
+        )
 
 
 def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[Entry]:
@@ -356,12 +419,16 @@ def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[
         if isinstance(cells, InputError):
             raise cells
         if (named := key(cells, where)) in others:
-            raise InputError(f"{where}: {by} is {', '.join(map(str, named))} as in a row before (join)")
+            raise InputError(
+                f"{where}: {by} is {', '.join(map(str, named))} as in a row before (join)"
+            )
         others[named] = cells
     for where, cells in entries:
         if not isinstance(cells, InputError):
             named = key(cells, where)
-            lacks = InputError(f"{where}: {path.name} has no row with {by} {', '.join(map(str, named))} (join)")
+            lacks = InputError(
+                f"{where}: {path.name} has no row with {by} {', '.join(map(str, named))} (join)"
+            )
             cells = {**others[named], **cells} if named in others else lacks  # noqa: PLW2901
         yield where, cells
 
@@ -375,7 +442,9 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
         return cells[alike[0]]
     value: Any = cells
     for part in name.split("."):
-        of_all: Sequence[Any] = value if is_array(value) and value else [value]  # of a list of objects a list
+        of_all: Sequence[Any] = (
+            value if is_array(value) and value else [value]
+        )  # of a list of objects a list
         if not all(is_object(each) and part in each for each in of_all):
             names = [column for column in cells if column != ROW]
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
@@ -395,10 +464,16 @@ def _texts(value: Any, what: str) -> list[str]:  # noqa: ANN401 - a cell
 
 def _literal(text: Any) -> Any:  # noqa: ANN401 - a cell, and any JSON or Python literal
     """Return the value that a text spells as JSON or as a Python literal; the cell itself where it is neither."""
-    if not isinstance(text, str) or len(text) > bounds.TEXT or text.strip()[:1] not in {"[", "{", "("}:
+    if (
+        not isinstance(text, str)
+        or len(text) > bounds.TEXT
+        or text.strip()[:1] not in {"[", "{", "("}
+    ):
         return text
     for reader in (json.loads, ast.literal_eval):
-        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):  # of `{[]: 1}` the second
+        with suppress(
+            ValueError, TypeError, SyntaxError, RecursionError, MemoryError
+        ):  # of `{[]: 1}` the second
             return reader(text.strip())
     return text
 
@@ -444,12 +519,24 @@ def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[flo
         if len(pair) != _PAIR:
             raise wrong
         start, end = (seconds(number, where) for number in pair)
-        if unit == "clock" and not all(isinstance(number, str) and ":" in number for number in pair):
-            raise InputError(f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)")
-        fault = "begins before 0" if start < -_BEFORE_START else "ends before it starts" if start > end else ""
+        if unit == "clock" and not all(
+            isinstance(number, str) and ":" in number for number in pair
+        ):
+            raise InputError(
+                f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)"
+            )
+        fault = (
+            "begins before 0"
+            if start < -_BEFORE_START
+            else "ends before it starts"
+            if start > end
+            else ""
+        )
         if fault:
             counted = "seconds" if unit == "clock" else unit
-            raise InputError(f"{where} is {value!r}, which {fault}; expected [start, end] in {counted}")
+            raise InputError(
+                f"{where} is {value!r}, which {fault}; expected [start, end] in {counted}"
+            )
         ends += [start, end]
     return ends
 
@@ -479,21 +566,33 @@ def read_options(value: Any, where: str, absent: Sequence[str] = ()) -> Options:
     if isinstance(parts, str):
         parts = [line for line in parts.splitlines() if line.strip()]
     if is_object(parts):
-        named = [(str(key), text) for key, text in parts.items()]  # a Python literal's keys may be numbers
+        named = [
+            (str(key), text) for key, text in parts.items()
+        ]  # a Python literal's keys may be numbers
         if all(len(key) == 1 and key.isalpha() for key, _ in named):
             named.sort(key=lambda option: option[0].upper())
     elif is_array(parts):
         named = [(LETTERS[at : at + 1], text) for at, text in enumerate(parts)]
     else:
         raise InputError(f"{where} is a {type(value).__name__}, expected a list of options")
-    texts = [None if (text := as_text(entry, where)) and text.strip() in absent else text for _, entry in named]
-    while texts and not (texts[-1] or "").strip():  # a table has as many columns as its longest question needs
+    texts = [
+        None if (text := as_text(entry, where)) and text.strip() in absent else text
+        for _, entry in named
+    ]
+    while (
+        texts and not (texts[-1] or "").strip()
+    ):  # a table has as many columns as its longest question needs
         texts.pop()
     if not all(text and text.strip() for text in texts):
-        raise InputError(f"{where}: option {1 + [bool(text and text.strip()) for text in texts].index(False)} is empty")
+        raise InputError(
+            f"{where}: option {1 + [bool(text and text.strip()) for text in texts].index(False)} is empty"
+        )
     if not 2 <= len(texts) <= len(LETTERS):  # noqa: PLR2004
         raise InputError(f"{where} has {len(texts)} options, expected 2 to {len(LETTERS)}")
-    raw, keys = tuple(text.strip() for text in texts if text), tuple(key for key, _ in named[: len(texts)])
+    raw, keys = (
+        tuple(text.strip() for text in texts if text),
+        tuple(key for key, _ in named[: len(texts)]),
+    )
     labels = [_LABEL.fullmatch(text) for text in raw]
     labelled = [(match[1] or match[2]).upper() for match in labels if match]
     if labelled == list(LETTERS[: len(raw)]):
@@ -503,7 +602,8 @@ def read_options(value: Any, where: str, absent: Sequence[str] = ()) -> Options:
 
 _OPTION_WORD = r"(?<![ \t])[ \t]*+(?:option|choice|sentence|caption|statement|description)[ \t]++"
 _OPTION_LINE = re.compile(
-    rf"^(?:{_OPTION_WORD})?[ \t]*\(?([A-Za-z]|\d{{1,2}})[).:、]+[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE
+    rf"^(?:{_OPTION_WORD})?[ \t]*\(?([A-Za-z]|\d{{1,2}})[).:、]+[ \t]*(\S.*)$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _OPTION_NAMED = re.compile(rf"{_OPTION_WORD}(?=([A-Za-z]|\d{{1,2}})\s*$)", re.IGNORECASE)
 
@@ -527,7 +627,9 @@ def options_within(question: str) -> "tuple[str, Options] | None":
 def split_options(question: str, where: str) -> tuple[str, Options]:
     """As `options_within`; InputError where a question has none."""
     if (found := options_within(question)) is None:
-        raise InputError(f"{where} ends in no options: expected a line each, `A. …` (options: {{in: question}})")
+        raise InputError(
+            f"{where} ends in no options: expected a line each, `A. …` (options: {{in: question}})"
+        )
     return found
 
 
@@ -535,7 +637,12 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-_FORMS: tuple[AnswerForm, ...] = ("letter", "text", "index0", "index1")  # those that come first are preferred
+_FORMS: tuple[AnswerForm, ...] = (
+    "letter",
+    "text",
+    "index0",
+    "index1",
+)  # those that come first are preferred
 
 
 def place_of(answer: str, options: Options, form: AnswerForm) -> int | None:
@@ -557,14 +664,21 @@ def place_of(answer: str, options: Options, form: AnswerForm) -> int | None:
     if letter is None:
         return None
     at = LETTERS.index((letter[1] or letter[2]).upper())
-    alone = letter.re is _LETTER or _plain(answer) == _plain(options.raw[at] if at < len(options.raw) else "")
-    return at if at < len(options.texts) and (alone or _plain(letter[3]) == _plain(options.texts[at])) else None
+    alone = letter.re is _LETTER or _plain(answer) == _plain(
+        options.raw[at] if at < len(options.raw) else ""
+    )
+    return (
+        at
+        if at < len(options.texts) and (alone or _plain(letter[3]) == _plain(options.texts[at]))
+        else None
+    )
 
 
 def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -> list[AnswerForm]:
     """Return the ways in which most answers, a `share` at least, name one of their options; of alike ones the first."""
     read: dict[AnswerForm, tuple[int | None, ...]] = {
-        form: tuple(place_of(answer, options, form) for options, answer in questions) for form in _FORMS
+        form: tuple(place_of(answer, options, form) for options, answer in questions)
+        for form in _FORMS
     }
     named = {form: sum(place is not None for place in places) for form, places in read.items()}
     most = max(named.values())

@@ -72,7 +72,8 @@ def questions_sha256(
 def rows_questions_sha256(spec: BenchmarkSpec, table: Iterable[rows.Row]) -> str:
     """Return `questions_sha256` of all of a split's rows."""
     return _sorted_sha256(
-        _sha256(row["id"], None, row["question"], rows.target(spec, row), row.get("options", ())) for row in table
+        _sha256(row["id"], None, row["question"], rows.target(spec, row), row.get("options", ()))
+        for row in table
     )
 
 
@@ -92,12 +93,16 @@ def whose(
     if source.kind == "mini":
         return "owners"
     if is_mini(split):
-        known = {_sha256(*entry_of(spec, row)) for row in locate(spec.id, split, fetch=False).read()}
+        known = {
+            _sha256(*entry_of(spec, row)) for row in locate(spec.id, split, fetch=False).read()
+        }
         same = known.issuperset(_sha256(*entry) for entry in entries)
     elif spec.mapping is not None and not spec.package:
         # The rows that the benchmark's own file names.
         try:
-            same = len(stated) >= _PREFIX and locate(spec.id, split, fetch=False).source.fingerprint.startswith(stated)
+            same = len(stated) >= _PREFIX and locate(
+                spec.id, split, fetch=False
+            ).source.fingerprint.startswith(stated)
         except ReelbenchError:
             same = False
     elif not declared.owners_files and declared.owners_rows is None:
@@ -106,7 +111,8 @@ def whose(
         # One of the owners' files, by its bytes, or their rows.
         known = declared.owners_files
         same = (f"{spec.id}:" in stated and stated.partition(":")[2] in known) or (
-            len(stated) >= _PREFIX and any(fingerprint(spec, [digest]).startswith(stated) for digest in known)
+            len(stated) >= _PREFIX
+            and any(fingerprint(spec, [digest]).startswith(stated) for digest in known)
         )
         if not same:
             everything = [entry_of(spec, row) for row in _rows_of(spec, split, source, here) or ()]
@@ -124,7 +130,9 @@ def _rows_of(
     if source.kind == "files":  # which have no fingerprint of a split's
         return None
     if here is not None and len(stated) >= _PREFIX and here.source.fingerprint.startswith(stated):
-        return replace(here, task=None).rows if here.task is not None and here.task.only else here.rows
+        return (
+            replace(here, task=None).rows if here.task is not None and here.task.only else here.rows
+        )
     for place in dict.fromkeys((Path(source.location) if source.kind == "local" else None, None)):
         with suppress(ReelbenchError):
             found = locate(spec.id, split, place, fetch=False)
@@ -134,7 +142,11 @@ def _rows_of(
 
 
 def _sha256(
-    name: str, video: str | None, question: str, target: dict[str, Any], options: Sequence[str] | None = None
+    name: str,
+    video: str | None,
+    question: str,
+    target: dict[str, Any],
+    options: Sequence[str] | None = None,
 ) -> bytes:
     """Return the hash of an entry; with `options`, and no `video`, that of what is asked."""
     right: dict[str, Any] = {key: _plain(value) for key, value in target.items() if key != "spans"}

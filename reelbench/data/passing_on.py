@@ -6,7 +6,9 @@ from reelbench.registry.splits import is_mini
 UNLICENSED = frozenset({"", "other", "unknown"})  # licences that say nothing
 
 
-def why_withheld(spec: BenchmarkSpec, split: str | None = None, *, private: bool = False) -> str | None:
+def why_withheld(
+    spec: BenchmarkSpec, split: str | None = None, *, private: bool = False
+) -> str | None:
     """Why rows, or samples that repeat them, may not be passed on, as a sentence; None where they may.
 
     Mini data (by their `split`) is ours; what is `private` goes to a place that the user's own people alone can read.
@@ -18,7 +20,9 @@ def why_withheld(spec: BenchmarkSpec, split: str | None = None, *, private: bool
         return f"{spec.title}'s data is under an agreement that forbids passing it on."
     splits = [spec.splits[split]] if split in spec.splits else spec.splits.values()
     if splits and all(one.answers_kept for one in splits):
-        return f"{spec.title}'s answers{f' of {split}' if split else ''} are hidden (hidden_answers)."
+        return (
+            f"{spec.title}'s answers{f' of {split}' if split else ''} are hidden (hidden_answers)."
+        )
     if private or spec.license not in UNLICENSED:
         return None
     if not spec.license:

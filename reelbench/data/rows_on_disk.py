@@ -33,15 +33,25 @@ class DataName:
     fingerprint: str  # the first 16 digits of its source's, or `unavailable`
     media_missing: int = 0  # rows left out because their video was not here
     frames: str | None = None  # the sampling asked for by the environment
-    encoder: str | None = None  # version of the encoder of stored frames, where the sampling decodes
-    cues: str | None = None  # 16 digits of the cues' sha256, where the questions were asked with some
+    encoder: str | None = (
+        None  # version of the encoder of stored frames, where the sampling decodes
+    )
+    cues: str | None = (
+        None  # 16 digits of the cues' sha256, where the questions were asked with some
+    )
     language: str | None = None  # that the questions were put in; None for their own
     translations: str | None = None  # 16 digits of the sha256 of the questions in it
     label: str | None = None  # what the user says of how the answers are made
-    candidates: str | None = None  # how many answers the environment asked for, and how; None for one
+    candidates: str | None = (
+        None  # how many answers the environment asked for, and how; None for one
+    )
     answering: str | None = None  # how the options' scores are compared, where the task has such
-    data: str | None = None  # `own` where the rows are somebody's own and not the owners' of the benchmark
-    ids: str | None = None  # 16 digits of the hash of the questions that were asked, where not all were
+    data: str | None = (
+        None  # `own` where the rows are somebody's own and not the owners' of the benchmark
+    )
+    ids: str | None = (
+        None  # 16 digits of the hash of the questions that were asked, where not all were
+    )
     run: str | None = None  # number of the run, where all was asked several times
 
     @classmethod
@@ -52,14 +62,20 @@ class DataName:
         missing = stated.get("media_missing", "0")
         named = _NAME.fullmatch(head)
         if named is None or not re.fullmatch(r"[0-9]{1,7}", missing):
-            raise InputError(f"{text!r} does not name rows of ours (`reelbench:<task>@<hash>;media_missing=<number>`)")
+            raise InputError(
+                f"{text!r} does not name rows of ours (`reelbench:<task>@<hash>;media_missing=<number>`)"
+            )
         optional = {part: unquote(stated[part]) if part in stated else None for part in _OPTIONAL}
         return cls(named["task"], named["fingerprint"], int(missing), **optional)
 
     def __str__(self) -> str:
         given = ((part, getattr(self, part)) for part in _OPTIONAL)
-        stated = "".join(f";{part}={quote(value, safe=_PLAIN)}" for part, value in given if value is not None)
-        return f"reelbench:{self.task}@{self.fingerprint};media_missing={self.media_missing}{stated}"
+        stated = "".join(
+            f";{part}={quote(value, safe=_PLAIN)}" for part, value in given if value is not None
+        )
+        return (
+            f"reelbench:{self.task}@{self.fingerprint};media_missing={self.media_missing}{stated}"
+        )
 
     @property
     def missing_note(self) -> Path:
@@ -136,12 +152,16 @@ class RowsOnDisk(os.PathLike[str]):
         cues = _value_named(lambda: settings.CUES.read(QuestionCues.read)) if reasoned else None
         answering = None
         if task is not None and task.options is not None:
-            answering = _value_named(lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task))
+            answering = _value_named(
+                lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task)
+            )
         return DataName(
             self.task,
             fingerprint,
             self.media_missing,
-            frames=sampling.spec(given=True) if isinstance(sampling, FrameSampling) else _told(sampling),
+            frames=sampling.spec(given=True)
+            if isinstance(sampling, FrameSampling)
+            else _told(sampling),
             encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
             cues=_told(cues),
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),

@@ -11,7 +11,15 @@ from urllib.parse import urljoin
 from reelbench.base import settings
 from reelbench.base.errors import DataUnavailableError, InputError, first_of
 from reelbench.data import hub
-from reelbench.registry.spec import BenchmarkSpec, FileBeside, HubFile, LocalFile, Source, SplitSpec, UrlFile
+from reelbench.registry.spec import (
+    BenchmarkSpec,
+    FileBeside,
+    HubFile,
+    LocalFile,
+    Source,
+    SplitSpec,
+    UrlFile,
+)
 from reelbench.registry.splits import expected_files, split_spec, user_data
 
 
@@ -29,7 +37,9 @@ class Resolved:
     revision: str | None = None
 
 
-def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refresh: bool = False) -> Resolved:
+def resolve(
+    spec: BenchmarkSpec, split: str, data: Path | None = None, *, refresh: bool = False
+) -> Resolved:
     """Find the annotation files of a split, fetching them where the spec's source allows it.
 
     Looked at in this order: `data` (a file, or a folder in upstream layout), the variable `REELBENCH_DATA_<ID>`, the
@@ -42,21 +52,36 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
     if (named := user_data(spec, data)) is not None:
         path, origin = named
         files = find_files(path, expected_files(source), declared.joined, origin)
-        needed = [file for name in declared.needed for file in find_files(files[0].parent, (name,), (), origin)]
+        needed = [
+            file
+            for name in declared.needed
+            for file in find_files(files[0].parent, (name,), (), origin)
+        ]
         return Resolved((*files, *needed), "local", str(path))
     if isinstance(source, FileBeside):
         if not source.path:
-            raise DataUnavailableError(f"{spec.id}: a result alone declares it here; name its benchmark.yaml")
+            raise DataUnavailableError(
+                f"{spec.id}: a result alone declares it here; name its benchmark.yaml"
+            )
         files = (Path(source.path), *(Path(source.path).parent / name for name in declared.needed))
         if absent := [file for file in files if not file.is_file()]:
-            raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {absent[0]}")
+            raise DataUnavailableError(
+                f"{spec.id}: the rows of {split!r} are not there: {absent[0]}"
+            )
         return Resolved(files, "local", Path(source.path).name)
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
     if isinstance(source, UrlFile):
         return Resolved(_of_addresses(source, declared, refresh=refresh), "url", source.url)
     commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
-    name = next((name for name in source.filenames if hub.in_cache(source.repo_id, name, commit) is not None), None)
+    name = next(
+        (
+            name
+            for name in source.filenames
+            if hub.in_cache(source.repo_id, name, commit) is not None
+        ),
+        None,
+    )
     copy = f"give a copy with --data or {settings.data(spec.id).name}"
     if name is None and hub.offline():
         raise DataUnavailableError(
@@ -71,7 +96,9 @@ def resolve(spec: BenchmarkSpec, split: str, data: Path | None = None, *, refres
                 f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no {' or '.join(source.filenames)}; "
                 f"it has {first_of(sorted(files)) or 'nothing'}; {copy}"
             )
-    files = tuple(hub.download(source.repo_id, each, revision=commit) for each in (name, *declared.needed))
+    files = tuple(
+        hub.download(source.repo_id, each, revision=commit) for each in (name, *declared.needed)
+    )
     return Resolved(files, "hub", source.repo_id, commit)
 
 
@@ -88,9 +115,15 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     if isinstance(source, HubFile):
         commit = source.revision or hub.recorded_commit(source.repo_id)
         for name in source.filenames:
-            paths = [hub.in_cache(source.repo_id, each, commit) for each in (name, *declared.needed)] if commit else []
+            paths = (
+                [hub.in_cache(source.repo_id, each, commit) for each in (name, *declared.needed)]
+                if commit
+                else []
+            )
             if paths and None not in paths:
-                return Resolved(tuple(path for path in paths if path), "hub", source.repo_id, commit)
+                return Resolved(
+                    tuple(path for path in paths if path), "hub", source.repo_id, commit
+                )
     if isinstance(source, UrlFile):
         paths = [download.place(url) for url in _addresses(source, declared)]
         if all(download.read_remote(path) is not None for path in paths):
@@ -106,8 +139,12 @@ def _of_addresses(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tup
         path = download.place(url)
         if refresh or download.read_remote(path) is None:
             if hub.offline():
-                raise DataUnavailableError(f"{url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it")
-            download.download(url, path, sha256=source.sha256 if url == source.url else None, again=refresh)
+                raise DataUnavailableError(
+                    f"{url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it"
+                )
+            download.download(
+                url, path, sha256=source.sha256 if url == source.url else None, again=refresh
+            )
     return tuple(map(download.place, _addresses(source, declared)))
 
 
@@ -135,7 +172,9 @@ def how_to_get(spec: BenchmarkSpec, split: str) -> str:
     return f"not here; run `reelbench data fetch {name} --split {split}`"
 
 
-def find_files(path: Path, names: tuple[str, ...], joined: tuple[str, ...], origin: str) -> tuple[Path, ...]:
+def find_files(
+    path: Path, names: tuple[str, ...], joined: tuple[str, ...], origin: str
+) -> tuple[Path, ...]:
     """Find the first of `names` in a folder, and those of `joined` that are there; a file is itself.
 
     Looked for at the top, else one or two folders below, as upstream lays its files out. InputError where nothing is
@@ -150,16 +189,26 @@ def find_files(path: Path, names: tuple[str, ...], joined: tuple[str, ...], orig
         if (path / name).is_file():
             return path / name
         for depth in ("", "*/", "*/*/"):
-            files = sorted(file for file in path.glob(depth + PurePosixPath(name).name) if file.is_file())
+            files = sorted(
+                file for file in path.glob(depth + PurePosixPath(name).name) if file.is_file()
+            )
             if len(files) > 1:
                 several = first_of([str(file.relative_to(path)) for file in files])
-                raise InputError(f"{path} (from {origin}): {name} is there more than once ({several}); name one file")
+                raise InputError(
+                    f"{path} (from {origin}): {name} is there more than once ({several}); name one file"
+                )
             if files:
                 return files[0]
         return None
 
     first = next((file for name in names if (file := search(name)) is not None), None)
     if first is None:
-        here = sorted(entry.name + "/" * entry.is_dir() for entry in path.iterdir() if not entry.name.startswith("."))
-        raise InputError(f"{path} (from {origin}): expected {' or '.join(names)}, found {first_of(here) or 'nothing'}")
+        here = sorted(
+            entry.name + "/" * entry.is_dir()
+            for entry in path.iterdir()
+            if not entry.name.startswith(".")
+        )
+        raise InputError(
+            f"{path} (from {origin}): expected {' or '.join(names)}, found {first_of(here) or 'nothing'}"
+        )
     return (first, *(file for name in joined if (file := search(name)) is not None))

@@ -53,7 +53,9 @@ def render(material: Material) -> Card:
     words, drawn = _words(material)
     title = f"{OWN_ROWS} {inert(spec.title)}" if material.own_rows else inert(spec.title)
     words |= {"title": title, "owners": inert(spec.title)}
-    _, *parts = re.split(r"^<!-- ([a-z]+) -->\n", page_asset("card.md", "hub_cards"), flags=re.MULTILINE)
+    _, *parts = re.split(
+        r"^<!-- ([a-z]+) -->\n", page_asset("card.md", "hub_cards"), flags=re.MULTILINE
+    )
     bodies: dict[str, str] = {}
     for name, body in zip(parts[::2], parts[1::2], strict=True):
         paragraphs = [
@@ -64,12 +66,18 @@ def render(material: Material) -> Card:
         bodies[name] = "\n\n".join(paragraphs).strip()
     own = bodies.pop("own")
     if not material.own_rows:
-        return Card(metadata, bodies, drawn, to_yaml(eval_yaml(spec, material.config, material.framework)))
+        return Card(
+            metadata, bodies, drawn, to_yaml(eval_yaml(spec, material.config, material.framework))
+        )
     # What was counted, and nothing that the owners state: paper, authors, licence and results are of other rows.
     metadata |= {"pretty_name": title, "tags": ["video", "reelbench"]}
     kept = ("pretty_name", "language", "size_categories", "tags", "configs")
-    bodies = {"heading": bodies["heading"], "about": own} | {name: bodies[name] for name in ("schema", "statistics")}
-    return Card({key: metadata[key] for key in kept if key in metadata}, bodies, drawn, eval_yaml=None)
+    bodies = {"heading": bodies["heading"], "about": own} | {
+        name: bodies[name] for name in ("schema", "statistics")
+    }
+    return Card(
+        {key: metadata[key] for key in kept if key in metadata}, bodies, drawn, eval_yaml=None
+    )
 
 
 def _words(material: Material) -> tuple[dict[str, object], dict[str, str]]:
@@ -93,11 +101,16 @@ def _words(material: Material) -> tuple[dict[str, object], dict[str, str]]:
     elif missing:
         numbers = f"Numbers are counted from the data, except those of {missing}, which are marked *as published*."
     columns = [
-        [f"`{column.name}`", f"`{column.dtype}`", column.unit, column.description] for column in rows.columns(spec)
+        [f"`{column.name}`", f"`{column.dtype}`", column.unit, column.description]
+        for column in rows.columns(spec)
     ]
-    example = material.example and code(json.dumps(material.example, ensure_ascii=False, indent=2), "json")
+    example = material.example and code(
+        json.dumps(material.example, ensure_ascii=False, indent=2), "json"
+    )
     row = "A row (not of the dataset: written for Reelbench, to show the shape):"
-    datasheet = ["After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited above."]
+    datasheet = [
+        "After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited above."
+    ]
     datasheet += [f"### {name}\n\n{body}" for name, body in sheet.sections.items()]
     of_all = {
         "summary": inert(spec.summary) or None,
@@ -134,10 +147,15 @@ def _loading(material: Material) -> dict[str, object]:
     copy = ', data="/path/to/your/copy"' if not spec.open_data else ""
     whole = [task for task in spec.tasks if not task.only and task.plain]
     subsets = [task for task in spec.tasks if task.only]
-    tasks = [[f"`{task.name}`", f"`{task.split}`", spec.mini_note if is_mini(task.split) else ""] for task in whole]
+    tasks = [
+        [f"`{task.name}`", f"`{task.split}`", spec.mini_note if is_mini(task.split) else ""]
+        for task in whole
+    ]
     if subsets:
         facets = ", ".join(dict.fromkeys(facet for task in subsets for facet in task.only))
-        names = f"`{subsets[0].name}`" + (f" to `{subsets[-1].name}` ({len(subsets)})" if len(subsets) > 1 else "")
+        names = f"`{subsets[0].name}`" + (
+            f" to `{subsets[-1].name}` ({len(subsets)})" if len(subsets) > 1 else ""
+        )
         tasks.append([names, f"`{subsets[0].split}`", f"the questions of one {facets} each"])
     called = next((task.name for task in spec.tasks if task.split == split), spec.tasks[0].name)
     known = "REELBENCH_BENCHMARKS=path/to/its/folder " if own_file else ""
@@ -148,13 +166,18 @@ def _loading(material: Material) -> dict[str, object]:
         "reelbench score --run runs"
     )
     return {
-        "here": snippet and ("" if material.repo_id else "; `ORG/NAME` is the repository that this card lies in"),
+        "here": snippet
+        and ("" if material.repo_id else "; `ORG/NAME` is the repository that this card lies in"),
         "load_dataset": snippet and code(snippet, "python"),
         "croissant": snippet and repo,
-        "card_only": "" if snippet else f"This repository has the card only. {forbidden + ' ' if forbidden else ''}",
+        "card_only": ""
+        if snippet
+        else f"This repository has the card only. {forbidden + ' ' if forbidden else ''}",
         "files": "your own copy of the owners' files" if copy else "the owners' files",
         "install": code(installing(), "bash"),
-        "load": code(f'import reelbench\n\nrows = reelbench.load("{name}", "{split}"{copy})', "python"),
+        "load": code(
+            f'import reelbench\n\nrows = reelbench.load("{name}", "{split}"{copy})', "python"
+        ),
         "run": code(command, "bash"),
         "tasks": table(["Task", "Split", "Note"], tasks),
     }
@@ -170,11 +193,17 @@ def _splits(material: Material) -> dict[str, object]:
             answers = "hidden, scored by the owners' server"
         origin = "counted"
         if not counted:
-            origin = "not stated" if declared.rows is None and declared.videos is None else "as published"
+            origin = (
+                "not stated"
+                if declared.rows is None and declared.videos is None
+                else "as published"
+            )
             origin += f" ({declared.cite})" if declared.cite else ""
         default = " (default)" if split.name == material.spec.default_split else ""
         sizes = counted or declared
-        lines.append([f"`{split.name}`{default}", count(sizes.rows), count(sizes.videos), answers, origin])
+        lines.append(
+            [f"`{split.name}`{default}", count(sizes.rows), count(sizes.videos), answers, origin]
+        )
         for what, number, published in (
             ("questions", sizes.rows, declared.rows),
             ("videos", sizes.videos, declared.videos),
@@ -201,7 +230,10 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
     counted = {split.name: split.counted.statistics for split in material.splits if split.counted}
     if not counted:
         command = f"`reelbench cards render {material.spec.id} --data PATH`"
-        return f"Not counted: the data was not at hand when this card was rendered. {command} counts it.", {}
+        return (
+            f"Not counted: the data was not at hand when this card was rendered. {command} counts it.",
+            {},
+        )
     parts: list[str] = []
     drawn: dict[str, str] = {}
 
@@ -220,7 +252,10 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
     }
     made = table(
         ["Split", "#Questions", "#With a public answer", "#Videos"],
-        [[f"`{name}`", count(size.rows), count(size.answered), count(size.videos)] for name, size in counted.items()],
+        [
+            [f"`{name}`", count(size.rows), count(size.answered), count(size.videos)]
+            for name, size in counted.items()
+        ],
     )
     add("Questions and videos", "", made, plots.bars("Questions and videos", sizes, counts=True))
     quantities: dict[str, dict[str, Distribution]] = {}
@@ -233,7 +268,9 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
     for title, series in quantities.items():
         values = {name: counts.values for name, counts in series.items()}
         constant = len(set[float]().union(*values.values())) == 1
-        plot = None if constant else plots.histogram(title, values, next(iter(series.values())).unit)
+        plot = (
+            None if constant else plots.histogram(title, values, next(iter(series.values())).unit)
+        )
         made = table(
             ["Split", "#n", "#Mean", "#Median", "#Least", "#Most", "Unit"],
             [
@@ -258,7 +295,9 @@ def statistics(material: Material) -> tuple[str, dict[str, str]]:
     elsewhere = [facet for facet in unheld if facet_title(facet) not in facets]
     if elsewhere:
         names = ", ".join(f"`{facet.name}`" for facet in elsewhere)
-        parts.append(f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them.")
+        parts.append(
+            f"Not counted: {names}. These labels are not in the data; a tags file (`--tags`) brings them."
+        )
     return "\n\n".join(parts), drawn
 
 
@@ -266,22 +305,40 @@ def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, str, dict[str, dict[s
     """Return the note on a facet's labels, their table, and their shares by split."""
     labels = list(dict.fromkeys(label for counts in by_split.values() for label in counts.counts))
     if len(labels) > MOST_LABELS:
-        total = {label: sum(counts.counts.get(label, 0) for counts in by_split.values()) for label in labels}
+        total = {
+            label: sum(counts.counts.get(label, 0) for counts in by_split.values())
+            for label in labels
+        }
         labels = sorted(labels, key=lambda label: (-total[label], label))
     shown, rest = labels[:MOST_LABELS], labels[MOST_LABELS:]
     heads = [head for name in by_split for head in (f"#`{name}`", "#%")]
     lines = []
     for label in shown:
         numbers = [(counts.counts.get(label, 0), counts.rows) for counts in by_split.values()]
-        lines.append([inert(label), *(cell for n, of in numbers for cell in (f"{n:,}", f"{100 * n / of:.1f}"))])
+        lines.append(
+            [
+                inert(label),
+                *(cell for n, of in numbers for cell in (f"{n:,}", f"{100 * n / of:.1f}")),
+            ]
+        )
     if rest:
-        others = [str(sum(label in counts.counts for label in rest)) for counts in by_split.values()]
-        lines.append([f"{len(rest)} more labels", *(cell for other in others for cell in (other + " labels", ""))])
+        others = [
+            str(sum(label in counts.counts for label in rest)) for counts in by_split.values()
+        ]
+        lines.append(
+            [
+                f"{len(rest)} more labels",
+                *(cell for other in others for cell in (other + " labels", "")),
+            ]
+        )
     shares = {
         name: {label: 100 * counts.counts.get(label, 0) / counts.rows for label in shown}
         for name, counts in by_split.items()
     }
-    notes = [next(iter(by_split.values())).note, "Questions with the label, and their share of the split's questions."]
+    notes = [
+        next(iter(by_split.values())).note,
+        "Questions with the label, and their share of the split's questions.",
+    ]
     if any(sum(counts.counts.values()) > counts.labelled for counts in by_split.values()):
         notes.append("A question may have several labels.")
     bare = [
@@ -318,7 +375,11 @@ def _scoring(spec: BenchmarkSpec) -> dict[str, object]:
     for split in spec.splits if spec.mapping and spec.mapping.skip else ():
         with suppress(DataUnavailableError):
             lost, of = locate(spec.id, split, fetch=False).left_out
-            unreadable += [f"{lost:,} of {of:,} rows of `{split}` can't be read and are left out."] if lost else []
+            unreadable += (
+                [f"{lost:,} of {of:,} rows of `{split}` can't be read and are left out."]
+                if lost
+                else []
+            )
     return {
         "version": spec.version,
         "metrics": table(["Metric", "Name", "Unit", "From", "#Source"], metrics),
@@ -327,7 +388,8 @@ def _scoring(spec: BenchmarkSpec) -> dict[str, object]:
         "judge_low": judge and judge.low,
         "judge_high": judge and judge.high,
         "judge_asked": asked,
-        "facets": "; ".join(f"`{facet.name}` ({lower(facet.title)})" for facet in spec.facets) or None,
+        "facets": "; ".join(f"`{facet.name}` ({lower(facet.title)})" for facet in spec.facets)
+        or None,
         "parity": parity(spec) or None,
         "unreadable": "\n\n".join(unreadable) or None,
     }
@@ -339,7 +401,8 @@ def _metrics(spec: BenchmarkSpec) -> list[tuple[Metric, str]]:
     for facet in spec.facets:
         own.extend(metric for metric in facet.metrics if metric not in own)
     given = [
-        (metric, ", ".join(f"`{facet.name}`" for facet in spec.facets if metric in facet.metrics)) for metric in own
+        (metric, ", ".join(f"`{facet.name}`" for facet in spec.facets if metric in facet.metrics))
+        for metric in own
     ]
     return [
         *((metric, "") for metric in spec.metrics),
@@ -358,7 +421,9 @@ def _how(metric: Metric) -> str:
         return f"mean over groups of what their rule makes of `{how.column}`{scale}"
     if isinstance(how, specs.Macro):
         return f"mean over `{how.facet}` of the means of `{how.column}`{scale}"
-    weight = f", a question counting once for each label of `{how.weight_by}`" if how.weight_by else ""
+    weight = (
+        f", a question counting once for each label of `{how.weight_by}`" if how.weight_by else ""
+    )
     if weight and how.weights:
         weight = f", weighted by `{how.weight_by}` ({', '.join(f'{k} {v:g}' for k, v in how.weights.items())})"
     return f"mean of `{how.column}` over questions{weight}{scale}"
@@ -383,13 +448,18 @@ def results(spec: BenchmarkSpec) -> str:
         decimals: dict[tuple[str, str], int] = {}
         for row in group:
             for name, value in row.metrics.items():
-                decimals[row.cite, name] = max(decimals.get((row.cite, name), 0), len(f"{value:g}".partition(".")[2]))
+                decimals[row.cite, name] = max(
+                    decimals.get((row.cite, name), 0), len(f"{value:g}".partition(".")[2])
+                )
         lines = []
         for row in group:
             numbers = (
-                f"{row.metrics[name]:.{decimals[row.cite, name]}f}" if name in row.metrics else "–" for name in names
+                f"{row.metrics[name]:.{decimals[row.cite, name]}f}" if name in row.metrics else "–"
+                for name in names
             )
-            cited = row.cite + ("" if row.verified == "V" else " (from a third party, not seen in the source)")
+            cited = row.cite + (
+                "" if row.verified == "V" else " (from a third party, not seen in the source)"
+            )
             source = sources.number(f"{cited}. {row.note}" if row.note else cited)
             model = f"{row.model} ({row.label})" if row.label else row.model
             lines.append([model, row.setting, *numbers, row.frames or "", source])
@@ -410,13 +480,20 @@ def _provenance(material: Material) -> dict[str, object]:
         files = " or ".join(f"`{name}`" for name in expected_files(source, published=True))
         if isinstance(source, HubFile):
             where = f"[{source.repo_id}](https://huggingface.co/datasets/{source.repo_id})"
-            revision = f"`{source.revision}`" if source.revision else "the newest when first fetched, then kept"
+            revision = (
+                f"`{source.revision}`"
+                if source.revision
+                else "the newest when first fetched, then kept"
+            )
         elif isinstance(source, specs.FileBeside):
             where, revision = "its authors' own file", "as it lies beside the benchmark's file"
         elif isinstance(source, LocalFile):
             where, revision = f"on request: [form]({source.form_url})", "as the owners sent it"
         else:
-            where, revision = f"<{source.url}>", f"SHA-256 `{source.sha256}`" if source.sha256 else "not pinned"
+            where, revision = (
+                f"<{source.url}>",
+                f"SHA-256 `{source.sha256}`" if source.sha256 else "not pinned",
+            )
         counted = split.counted
         if counted:
             files = ", ".join(f"`{name}`" for name in counted.files) or files
@@ -432,7 +509,9 @@ def _provenance(material: Material) -> dict[str, object]:
             gate = ", gated" if media.gated else ""
             location = f"[{media.location}](https://huggingface.co/datasets/{media.location}){gate}"
         splits = ", ".join(f"`{split}`" for split in media.splits) or "all"
-        media_lines.append([media.title, location if media.location else "not stated", splits, media.note])
+        media_lines.append(
+            [media.title, location if media.location else "not stated", splits, media.note]
+        )
     converted = "The rows are the owners', converted by Reelbench to the schema above and otherwise unchanged."
     return {
         "sources": table(["Split", "Owners' source", "Files", "Revision", "Fingerprint"], lines),
@@ -446,10 +525,17 @@ def _licences(spec: BenchmarkSpec) -> dict[str, object]:
     forbidden, licence = why_withheld(spec), cell(spec.license.replace("`", ""))
     kept = ", ".join(f"`{name}`" for name in spec.splits if why_withheld(spec, name))
     but = f", but for those of {kept}, whose answers are hidden" if kept else ""
-    terms_of = {"youtube": "YouTube's terms of service", "form": "the agreement that is made on request"}
+    terms_of = {
+        "youtube": "YouTube's terms of service",
+        "form": "the agreement that is made on request",
+    }
     where = {True: "the terms of its gated repository", False: "the terms stated there"}
-    terms_of |= {} if spec.package else {"form": "their makers' own terms"}  # nothing was agreed with a file's author
-    told = [f"{media.title}: {terms_of.get(media.kind, where[media.gated])}" for media in spec.media]
+    terms_of |= (
+        {} if spec.package else {"form": "their makers' own terms"}
+    )  # nothing was agreed with a file's author
+    told = [
+        f"{media.title}: {terms_of.get(media.kind, where[media.gated])}" for media in spec.media
+    ]
     return {
         "licence": f"`{licence}`" if licence else "no licence is stated",
         "licence_note": f" {inert(spec.license_note)}" if spec.license_note else "",
@@ -473,7 +559,11 @@ def card_metadata(material: Material) -> dict[str, Any]:
     spec, declared = material.spec, material.sheet.declared
     languages = sorted({language_of(tag) for tag in material.languages})
     arxiv = [f"arxiv:{paper.arxiv}" for paper in spec.papers if paper.arxiv]
-    forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
+    forms = [
+        split.source.form_url
+        for split in spec.splits.values()
+        if isinstance(split.source, LocalFile)
+    ]
     licence_details = {}
     if spec.license in UNLICENSED and (forms or spec.homepage):
         # The Hub wants a name and an address for a licence that is none of its list.
@@ -495,26 +585,42 @@ def card_metadata(material: Material) -> dict[str, Any]:
         "license": spec.license,
         **licence_details,
         "language": languages,
-        "language_bcp47": list(material.languages) if set(languages) != set(material.languages) else None,
+        "language_bcp47": list(material.languages)
+        if set(languages) != set(material.languages)
+        else None,
         "multilinguality": ["multilingual" if len(languages) > 1 else "monolingual"],
         "task_categories": list(declared.task_categories),
         "annotations_creators": list(declared.annotations_creators),
         "language_creators": list(declared.language_creators),
         "source_datasets": list(declared.source_datasets),
         "size_categories": size,
-        "tags": ["benchmark", "video", "video-question-answering", "lmms-eval", "reelbench", *declared.tags, *arxiv],
-        "configs": [{"config_name": material.config, "data_files": files}] if material.data_splits else None,
+        "tags": [
+            "benchmark",
+            "video",
+            "video-question-answering",
+            "lmms-eval",
+            "reelbench",
+            *declared.tags,
+            *arxiv,
+        ],
+        "configs": [{"config_name": material.config, "data_files": files}]
+        if material.data_splits
+        else None,
     }
     metadata["tags"] = list(dict.fromkeys(metadata["tags"]))
     return {key: value for key, value in metadata.items() if value}
 
 
-def eval_yaml(spec: BenchmarkSpec, config: str = CONFIG, framework: str | None = None) -> dict[str, Any]:
+def eval_yaml(
+    spec: BenchmarkSpec, config: str = CONFIG, framework: str | None = None
+) -> dict[str, Any]:
     """Return the content of `eval.yaml`: a task id per lmms-eval task on a whole split whose answers are public."""
     tasks = [
         {"id": task.name, "config": config, "split": task.split}
         for task in spec.tasks
-        if not (is_mini(task.split) or task.only or not task.plain or spec.splits[task.split].secret)
+        if not (
+            is_mini(task.split) or task.only or not task.plain or spec.splits[task.split].secret
+        )
     ]
     return {
         "name": spec.title,
@@ -528,5 +634,7 @@ def to_yaml(value: object, *, flow: bool = False) -> str:
     """Write a value as YAML in the order that it has, characters unescaped; `flow` on one line, in brackets."""
     import yaml
 
-    written = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=flow)
+    written = yaml.safe_dump(
+        value, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=flow
+    )
     return written.rstrip("\n") if flow else written

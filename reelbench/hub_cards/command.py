@@ -18,7 +18,9 @@ _option = options_in(Path(__file__).with_name("options.json"))
 _cards, _push = partial(_option, "cards"), partial(_option, "cards push")
 app = App("Write and push dataset cards for the Hugging Face Hub.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)
+]
 Data = Annotated[Path | None, _cards("--data")]
 Framework = Annotated[str, _cards("--framework")]
 Tags = Annotated[Path | None, _cards("--tags")]
@@ -40,14 +42,24 @@ def render(
 
     spec = find_split(name)[0]
     # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file that doesn't.
-    clone = out.is_dir() and any(path.name not in (merge.README, merge.EVAL, "plots") for path in out.iterdir())
-    here = [split for split in spec.splits if (out / material.data_path(split)).is_file()] if clone else None
-    made = material.gather(spec, data, repo_id=repo, data_splits=here, labels=_labels(tags), framework=framework)
+    clone = out.is_dir() and any(
+        path.name not in (merge.README, merge.EVAL, "plots") for path in out.iterdir()
+    )
+    here = (
+        [split for split in spec.splits if (out / material.data_path(split)).is_file()]
+        if clone
+        else None
+    )
+    made = material.gather(
+        spec, data, repo_id=repo, data_splits=here, labels=_labels(tags), framework=framework
+    )
     for note in merge.write(made, out):
         console.note(note)
     if missing := [split.name for split in made.splits if split.counted is None]:
         fetch = f"`reelbench data fetch {name}` or " if made.spec.open_data else ""
-        console.note(f"Not counted, because not on this machine: {', '.join(missing)}; {fetch}--data PATH brings it.")
+        console.note(
+            f"Not counted, because not on this machine: {', '.join(missing)}; {fetch}--data PATH brings it."
+        )
     console.write(str(out / merge.README))
 
 
@@ -70,15 +82,30 @@ def push(
     from reelbench.hub_cards.push import PushOptions, push
 
     options = PushOptions(
-        create_pr, dry_run=dry_run, with_data=with_data, eval_yaml=eval_yaml, framework=framework, private=private
+        create_pr,
+        dry_run=dry_run,
+        with_data=with_data,
+        eval_yaml=eval_yaml,
+        framework=framework,
+        private=private,
     )
     spec = find_split(name)[0]
     try:
-        outcome = push(spec, repo, options, data=data, labels=_labels(tags), show=console.write, note=console.note)
+        outcome = push(
+            spec,
+            repo,
+            options,
+            data=data,
+            labels=_labels(tags),
+            show=console.write,
+            note=console.note,
+        )
     except ReelbenchError as error:
         if not dry_run or isinstance(error, InputError):
             raise
-        raise ReelbenchError(f"{error}; `reelbench cards render {name} --out card` writes it without the Hub") from None
+        raise ReelbenchError(
+            f"{error}; `reelbench cards render {name} --out card` writes it without the Hub"
+        ) from None
     told = {
         "unchanged": "Nothing to change",
         "shown": "Dry run, nothing was changed",

@@ -44,7 +44,9 @@ class SplitStatistics:
     labels: tuple[LabelCounts, ...] = field(default=())
 
 
-def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = None) -> SplitStatistics:
+def of_split(
+    spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = None
+) -> SplitStatistics:
     """Count a split's normalised rows; `labels` are of facets that these don't hold.
 
     Lengths of texts are in words (characters where the script has no spaces between words), of spans and videos in
@@ -65,15 +67,21 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
     quantities = {
         ("Questions per video", "questions"): list(per_video.values()),
         ("Words per question", "words"): [len(words(row["question"])) for row in spaced],
-        ("Characters per question", "characters"): [len("".join(row["question"].split())) for row in unspaced],
+        ("Characters per question", "characters"): [
+            len("".join(row["question"].split())) for row in unspaced
+        ],
         (f"Words per {what}", "words"): [len(words(text)) for row in spaced for text in texts(row)],
         (f"Characters per {what}", "characters"): [
             len("".join(text.split())) for row in unspaced for text in texts(row)
         ],
-        ("Options per question", "options"): [len(row["options"]) for row in rows if "options" in row],
+        ("Options per question", "options"): [
+            len(row["options"]) for row in rows if "options" in row
+        ],
         ("Length of the answer's span", "s"): lengths,
         ("Share of the video that the span takes", "%"): [
-            100 * length / row["duration"] for row, length in zip(spans, lengths, strict=True) if row.get("duration")
+            100 * length / row["duration"]
+            for row, length in zip(spans, lengths, strict=True)
+            if row.get("duration")
         ],
         ("Length of the video", "s"): list(durations.values()),
     }
@@ -81,14 +89,17 @@ def of_split(spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = N
     by_facet: list[LabelCounts] = []
     for facet in (facet for facet in spec.facets if not facet.made_of):
         of_rows = [
-            set(row[facet.name] if facet.in_rows else kept.get(row["id"], {}).get(facet.name, ())) for row in rows
+            set(row[facet.name] if facet.in_rows else kept.get(row["id"], {}).get(facet.name, ()))
+            for row in rows
         ]
         counts = Counter(label for names in of_rows for label in names)
         order = facet.labels or sorted(counts, key=lambda label: (-counts[label], label))
         known = {label: counts[label] for label in order}
         unknown = {label: count for label, count in sorted(counts.items()) if label not in known}
         labelled = sum(map(bool, of_rows))
-        by_facet.append(LabelCounts(facet_title(facet), facet.title, {**known, **unknown}, labelled, len(rows)))
+        by_facet.append(
+            LabelCounts(facet_title(facet), facet.title, {**known, **unknown}, labelled, len(rows))
+        )
     return SplitStatistics(
         rows=len(rows),
         videos=len({row["video"] for row in rows}),

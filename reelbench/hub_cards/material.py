@@ -38,12 +38,20 @@ class Declarations(BaseModel, frozen=True, extra="forbid"):
     """The front matter: values of the Hub's dataset card metadata."""
 
     task_categories: tuple[
-        Literal["video-text-to-text", "visual-question-answering", "question-answering", "multiple-choice"], ...
+        Literal[
+            "video-text-to-text",
+            "visual-question-answering",
+            "question-answering",
+            "multiple-choice",
+        ],
+        ...,
     ]
     annotations_creators: tuple[Creator, ...]
     language_creators: tuple[Creator, ...]
     source_datasets: tuple[Literal["original", "extended"], ...]
-    size_category: str | None = Field(None, description="Where the sources disagree on the size but not on this.")
+    size_category: str | None = Field(
+        None, description="Where the sources disagree on the size but not on this."
+    )
     tags: tuple[str, ...]
 
 
@@ -56,8 +64,12 @@ class Datasheet:
     sections: dict[str, str]
 
 
-_NONE: dict[str, Any] = dict.fromkeys(("annotations_creators", "language_creators", "source_datasets", "tags"), ())
-UNSTATED = Datasheet(Declarations(task_categories=("video-text-to-text",), **_NONE), "None are stated.", {})
+_NONE: dict[str, Any] = dict.fromkeys(
+    ("annotations_creators", "language_creators", "source_datasets", "tags"), ()
+)
+UNSTATED = Datasheet(
+    Declarations(task_categories=("video-text-to-text",), **_NONE), "None are stated.", {}
+)
 """Of a benchmark whose authors wrote none."""
 
 
@@ -70,7 +82,9 @@ def read_datasheet(spec: BenchmarkSpec) -> Datasheet:
     if not path.is_file() and spec.file:
         return UNSTATED
     if not path.is_file():
-        raise InputError(f"{path}: no such file; a card needs a datasheet with {', '.join((LIMITATIONS, *SECTIONS))}")
+        raise InputError(
+            f"{path}: no such file; a card needs a datasheet with {', '.join((LIMITATIONS, *SECTIONS))}"
+        )
     return parse_datasheet(path.read_text(encoding="utf-8"), str(path))
 
 
@@ -78,13 +92,17 @@ def parse_datasheet(text: str, where: str) -> Datasheet:
     """Parse a datasheet's text; `where` names it in errors."""
     match = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, re.DOTALL)
     if match is None:
-        raise InputError(f"{where}: expected a front matter between two lines of '---', then the sections")
+        raise InputError(
+            f"{where}: expected a front matter between two lines of '---', then the sections"
+        )
     matter = read_mapping(match[1], where, what="its front matter", line=2)
     declared = record_of(Declarations, matter, f"{where}: front matter", mark=": ")
     parts = re.split(r"^## (.+)\n", match[2], flags=re.MULTILINE)
     if parts[0].strip():
         raise InputError(f"{where}: text before the first section: {parts[0].strip()[:40]!r}")
-    sections = {name.strip(): body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
+    sections = {
+        name.strip(): body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)
+    }
     wanted = (LIMITATIONS, *SECTIONS)
     if tuple(sections) != wanted:
         raise InputError(
@@ -147,7 +165,14 @@ class Material:
         if not all(split.counted for split in self.splits):  # a language may be missing
             return self.spec.languages
         return tuple(
-            sorted({tag for split in self.splits if split.counted for tag in split.counted.statistics.languages})
+            sorted(
+                {
+                    tag
+                    for split in self.splits
+                    if split.counted
+                    for tag in split.counted.statistics.languages
+                }
+            )
         )
 
 
@@ -173,17 +198,32 @@ def gather(
         counted = None
         if name in at_hand:
             split = at_hand[name]
-            public = {Path(path).name for path in (*expected_files(declared.source), *declared.joined)}
+            public = {
+                Path(path).name for path in (*expected_files(declared.source), *declared.joined)
+            }
             files = tuple(path.name for path in split.paths if path.name in public)
             rows = split.read()
-            data_of_rows = ownership.whose(spec, name, split.source, [ownership.entry_of(spec, row) for row in rows])
-            counted = Counted(counts.of_split(spec, rows, labels), split.source, files, data_of_rows)
+            data_of_rows = ownership.whose(
+                spec, name, split.source, [ownership.entry_of(spec, row) for row in rows]
+            )
+            counted = Counted(
+                counts.of_split(spec, rows, labels), split.source, files, data_of_rows
+            )
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:
         data_splits = [name for name in spec.splits if why_withheld(spec, name) is None]
     has_mini = (spec.folder / MINI).is_dir()
     example = loading.locate(spec.id, MINI).read()[0] if has_mini else None
-    return Material(spec, read_datasheet(spec), tuple(splits), example, repo_id, tuple(data_splits), config, framework)
+    return Material(
+        spec,
+        read_datasheet(spec),
+        tuple(splits),
+        example,
+        repo_id,
+        tuple(data_splits),
+        config,
+        framework,
+    )
 
 
 def locate_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
@@ -195,7 +235,9 @@ def locate_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.S
     if named is not None and named[0].is_file():
         of_file = spec.default_split
         for split, declared in reversed(spec.splits.items()):
-            if named[0].name in {Path(n).name for n in (*expected_files(declared.source), *declared.joined)}:
+            if named[0].name in {
+                Path(n).name for n in (*expected_files(declared.source), *declared.joined)
+            }:
                 of_file = split
         return {of_file: loading.locate(spec.id, of_file, named[0])}
     splits: dict[str, loading.SplitData] = {}

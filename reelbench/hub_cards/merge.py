@@ -29,7 +29,8 @@ OTHER_CONFIG = "reelbench"
 
 _MARKER = re.compile(r"<!-- reelbench:(?:begin|end) ")
 _SECTION = re.compile(
-    r"<!-- reelbench:begin ([a-z_]+) ([0-9a-f]{12}) -->((?:(?!<!-- reelbench:).)*)<!-- reelbench:end \1 -->", re.DOTALL
+    r"<!-- reelbench:begin ([a-z_]+) ([0-9a-f]{12}) -->((?:(?!<!-- reelbench:).)*)<!-- reelbench:end \1 -->",
+    re.DOTALL,
 )  # its name, the hash of what we wrote, and what is there: up to the next marker, or thousands of them take hours
 
 
@@ -59,14 +60,20 @@ def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Me
     _refuse_another_card(card, there, where)
     notes: list[str] = []
     theirs = _read_front_matter(block or "", where)
-    values = {key: _value(key, value, theirs.get(key), notes, where) for key, value in card.metadata.items()}
+    values = {
+        key: _value(key, value, theirs.get(key), notes, where)
+        for key, value in card.metadata.items()
+    }
     new = {key: value for key, value in values.items() if value != theirs.get(key)}
     metadata = changed_front_matter(block or "", new, where)
     wanted = dict(card.sections)
     if "heading" not in there and re.search(r"^# ", rest, re.MULTILINE):
         del wanted["heading"]  # the page has a title of its own
     # Blank lines inside: not every Markdown reader ends a table at a comment.
-    marked = {name: f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}" for name, body in wanted.items()}
+    marked = {
+        name: f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
+        for name, body in wanted.items()
+    }
 
     def renewed(section: re.Match[str]) -> str:
         name, digest, body = section.groups()
@@ -76,7 +83,9 @@ def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Me
                 "give it with --data, or delete that section"
             )
         if _hash(body) != digest:
-            notes.append(f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten")
+            notes.append(
+                f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten"
+            )
             return section[0]
         return marked.get(name, "")
 
@@ -97,7 +106,10 @@ def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Me
     return Merged(whole.replace("\n", "\r\n") if crlf else whole, tuple(notes))
 
 
-_NAMES = {"loading": re.compile(r'\bload\("([a-z0-9_]+)", '), "heading": re.compile(r"^# (.+)$", re.MULTILINE)}
+_NAMES = {
+    "loading": re.compile(r'\bload\("([a-z0-9_]+)", '),
+    "heading": re.compile(r"^# (.+)$", re.MULTILINE),
+}
 """Where a card says what it is of: by its benchmark's id, else by its title."""
 
 
@@ -109,7 +121,9 @@ def _refuse_another_card(card: Card, there: Mapping[str, re.Match[str]], where: 
             continue  # not there, or people's own words
         wanted = pattern.search(card.sections.get(name, ""))
         if wanted is None or stated[1] != wanted[1]:
-            raise InputError(f"{where}: is the card of {stated[1]}; write this one to another folder")
+            raise InputError(
+                f"{where}: is the card of {stated[1]}; write this one to another folder"
+            )
         return
 
 
@@ -119,9 +133,17 @@ def own_config(existing: str | None) -> tuple[str, bool]:
     configs: object = None
     with suppress(InputError):  # told by `merge_card`, with the line
         configs = _read_front_matter(block or "", "README.md").get("configs")
-    declared = [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
+    declared = (
+        [config for config in configs if isinstance(config, dict)]
+        if isinstance(configs, list)
+        else []
+    )
     others = [config for config in declared if not _is_ours(config)]
-    name = OTHER_CONFIG if any(config.get("config_name", CONFIG) == CONFIG for config in others) else CONFIG
+    name = (
+        OTHER_CONFIG
+        if any(config.get("config_name", CONFIG) == CONFIG for config in others)
+        else CONFIG
+    )
     return name, len(others) < len(declared) and _MARKER.search(existing or "") is not None
 
 
@@ -167,7 +189,10 @@ def _is_ours(config: dict[str, Any]) -> bool:
     files = config.get("data_files")
     if not isinstance(files, list) or config.get("config_name") not in {CONFIG, OTHER_CONFIG}:
         return False
-    return all(isinstance(file, dict) and file.get("path") == data_path(str(file.get("split"))) for file in files)
+    return all(
+        isinstance(file, dict) and file.get("path") == data_path(str(file.get("split")))
+        for file in files
+    )
 
 
 def split_front_matter(text: str) -> tuple[str | None, str]:
@@ -198,12 +223,20 @@ def changed_front_matter(block: str, values: Mapping[str, Any], where: str) -> s
                     appended = end, end, ", " + to_yaml(added, flow=True)[1:-1]
                 else:
                     line_end = block.find("\n", end)
-                    end = line_end if line_end >= 0 else len(block)  # behind a comment on the last value's line
+                    end = (
+                        line_end if line_end >= 0 else len(block)
+                    )  # behind a comment on the last value's line
                     indent = " " * node.start_mark.column
-                    appended = end, end, "".join(f"\n{indent}{line}" for line in to_yaml(added).splitlines())
+                    appended = (
+                        end,
+                        end,
+                        "".join(f"\n{indent}{line}" for line in to_yaml(added).splitlines()),
+                    )
                 edits.append(appended)
             else:
-                edits.append((key.start_mark.index, _end_of(node), to_yaml({key.value: new}).rstrip("\n")))
+                edits.append(
+                    (key.start_mark.index, _end_of(node), to_yaml({key.value: new}).rstrip("\n"))
+                )
         for start, end, text in sorted(edits, reverse=True):
             block = block[:start] + text + block[end:]
         block += "" if block.endswith("\n") else "\n"
@@ -231,7 +264,9 @@ README = "README.md"
 EVAL = "eval.yaml"
 
 
-def texts(material: Material, existing: str | None, where: str = README) -> tuple[dict[str, str], tuple[str, ...]]:
+def texts(
+    material: Material, existing: str | None, where: str = README
+) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return a card's text files (path -> text) and notes for the user, merged with the README.md named `where`."""
     rendered = render(material)
     made = merge_card(rendered, existing, where)
@@ -248,7 +283,11 @@ def write(material: Material, folder: Path) -> tuple[str, ...]:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder to write the card to")
     readme = folder / README
-    files, notes = texts(material, decode(readme.read_bytes(), str(readme)) if readme.is_file() else None, str(readme))
+    files, notes = texts(
+        material,
+        decode(readme.read_bytes(), str(readme)) if readme.is_file() else None,
+        str(readme),
+    )
     for path, text in files.items():
         write_bytes(folder / path, text.encode())
     return notes
@@ -259,7 +298,9 @@ def decode(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        raise InputError(
+            f"{where}: not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from None
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -275,7 +316,8 @@ def write_rows(data: Mapping[str, SplitData], folder: Path) -> list[str]:
     written = []
     for split, split_data in data.items():
         table = Dataset.from_dict(
-            rows_to_columns(split_data.spec, split_data.read()), features=rows.features(split_data.spec)
+            rows_to_columns(split_data.spec, split_data.read()),
+            features=rows.features(split_data.spec),
         )
         with written_aside(folder / data_path(split)) as aside:
             table.to_parquet(aside)

@@ -74,15 +74,23 @@ def push(
         ReelbenchError: The Hub refused or broke off; nothing was changed, or only an empty repository made.
     """
     if options.with_data and (why := why_withheld(spec)) is not None:
-        forms = [split.source.form_url for split in spec.splits.values() if isinstance(split.source, LocalFile)]
+        forms = [
+            split.source.form_url
+            for split in spec.splits.values()
+            if isinstance(split.source, LocalFile)
+        ]
         how = f" Others ask for the data at {forms[0]}" if forms else ""
         raise InputError(f"{why} Push the card without --with-data.{how}")
     if hub.offline():
-        raise ReelbenchError(f"{hub.page(repo_id)}: not pushed, because HF_HUB_OFFLINE is set; unset it")
+        raise ReelbenchError(
+            f"{hub.page(repo_id)}: not pushed, because HF_HUB_OFFLINE is set; unset it"
+        )
     repository = Repository(repo_id, "dataset")
     with repository.errors_in_one_line():
         target = _target(repository, options)
-    rows: dict[str, loading.SplitData] = {}  # those of the user's copy, else all, fetched where they are not here
+    rows: dict[
+        str, loading.SplitData
+    ] = {}  # those of the user's copy, else all, fetched where they are not here
     if options.with_data and user_data(spec, data) is not None:
         rows = material.locate_splits(spec, data)
     elif options.with_data:
@@ -91,7 +99,9 @@ def push(
     listing = target.head.files
     with TemporaryDirectory(prefix="reelbench-card-") as folder:
         staged = Path(folder)
-        texts, existing, notes = _texts(spec, repo_id, options, target.head, rows=rows, data=data, labels=labels)
+        texts, existing, notes = _texts(
+            spec, repo_id, options, target.head, rows=rows, data=data, labels=labels
+        )
         if not options.eval_yaml:
             texts.pop(merge.EVAL, None)
         for path, text in texts.items():
@@ -130,7 +140,10 @@ def _target(repository: Repository, options: PushOptions) -> _Target:
     try:
         account = repository.account()
         me = str(account["name"])
-        namespaces = {me, *(org["name"] for org in account.get("orgs", ()) if org.get("roleInOrg") != "read")}
+        namespaces = {
+            me,
+            *(org["name"] for org in account.get("orgs", ()) if org.get("roleInOrg") != "read"),
+        }
     except LocalTokenNotFoundError:
         if not options.dry_run:
             raise
@@ -147,7 +160,9 @@ def _target(repository: Repository, options: PushOptions) -> _Target:
     if create_pr and me is not None and (num := repository.open_request(TITLE, me)) is not None:
         # A second request would only stand beside the first one.
         revision = f"refs/pr/{num}"
-        return _Target(revision, repository.head(revision), create_pr=False, url=f"{page}/discussions/{num}")
+        return _Target(
+            revision, repository.head(revision), create_pr=False, url=f"{page}/discussions/{num}"
+        )
     return _Target(_MAIN, head, create_pr=create_pr, url=page)
 
 
@@ -166,7 +181,10 @@ def _texts(
     InputError where rows would take the place of somebody else's.
     """
     existing = {
-        path: merge.decode(hub.download(repo_id, path, revision=str(head.commit)).read_bytes(), f"{repo_id}, {path}")
+        path: merge.decode(
+            hub.download(repo_id, path, revision=str(head.commit)).read_bytes(),
+            f"{repo_id}, {path}",
+        )
         for path in (merge.README, merge.EVAL)
         if path in head.files
     }
@@ -174,13 +192,17 @@ def _texts(
     config, ours = merge.own_config(readme)
     for path in map(material.data_path, rows):
         if not ours and path in head.files:
-            raise InputError(f"{repo_id} has {path} already, not from Reelbench; move it or take another repository")
+            raise InputError(
+                f"{repo_id} has {path} already, not from Reelbench; move it or take another repository"
+            )
     made = material.gather(
         spec,
         data,
         repo_id=repo_id,
         config=config,
-        data_splits=[s for s in spec.splits if s in rows or (ours and material.data_path(s) in head.files)],
+        data_splits=[
+            s for s in spec.splits if s in rows or (ours and material.data_path(s) in head.files)
+        ],
         labels=labels,
         framework=options.framework,
     )
@@ -188,7 +210,9 @@ def _texts(
     return texts, existing, notes
 
 
-def _difference(staged: Path, changed: list[str], existing: dict[str, str], listing: Listing) -> str:
+def _difference(
+    staged: Path, changed: list[str], existing: dict[str, str], listing: Listing
+) -> str:
     parts: list[str] = []
     others: list[str] = []
     for path in changed:
@@ -196,7 +220,11 @@ def _difference(staged: Path, changed: list[str], existing: dict[str, str], list
             old = existing.get(path, "").splitlines(keepends=True)
             new = (staged / path).read_bytes().decode().splitlines(keepends=True)
             lines = difflib.unified_diff(old, new, f"a/{path}" if old else "/dev/null", f"b/{path}")
-            parts.append("".join(line if line.endswith("\n") else f"{line}\n" for line in lines).replace("\r\n", "\n"))
+            parts.append(
+                "".join(line if line.endswith("\n") else f"{line}\n" for line in lines).replace(
+                    "\r\n", "\n"
+                )
+            )
         else:
             what = "changed" if path in listing else "new"
             others.append(f"{what} {path} ({(staged / path).stat().st_size:,} bytes)")

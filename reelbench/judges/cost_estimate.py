@@ -31,11 +31,17 @@ class CostEstimate:
     completion_tokens: int = 0  # about what they bring
     counted_by: int = 0  # kept replies that both rest on; without any, a token is three bytes, a reply a bare verdict
     cost_usd: float | None = None  # None without prices
-    seconds: float | None = None  # at the concurrency asked for, as fast as kept replies came; None where none is timed
-    shutdown: str | None = None  # the judge's last day (YYYY-MM-DD), as its server last said; None for none
+    seconds: float | None = (
+        None  # at the concurrency asked for, as fast as kept replies came; None where none is timed
+    )
+    shutdown: str | None = (
+        None  # the judge's last day (YYYY-MM-DD), as its server last said; None for none
+    )
 
 
-def estimate_cost(spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOptions) -> list[CostEstimate]:
+def estimate_cost(
+    spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOptions
+) -> list[CostEstimate]:
     """Return the cost of judging the answered ones of `items`, judge by judge; nothing is asked."""
     if spec.judge is None:
         return []
@@ -44,9 +50,15 @@ def estimate_cost(spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOpti
         estimates = list[CostEstimate]()
         for judge in panel.members:
             own, store = judge.options, judge.asker.cache.store
-            result = CostEstimate(own.model, len(answered), shutdown=store.last_day(own.model, own.host))
+            result = CostEstimate(
+                own.model, len(answered), shutdown=store.last_day(own.model, own.host)
+            )
             under_way = store.batched_keys(own.model, own.host)
-            counted, estimated, seconds = Tally(), 0, list[float]()  # of replies that are kept, to go by
+            counted, estimated, seconds = (
+                Tally(),
+                0,
+                list[float](),
+            )  # of replies that are kept, to go by
             wanted: dict[bytes, int] = {}
             for cursor in (cursor for item in answered for cursor in judge.places(item).values()):
                 tokens = estimated_tokens(cursor.messages)
@@ -71,9 +83,13 @@ def estimate_cost(spec: BenchmarkSpec, items: Sequence[Item], options: JudgeOpti
                 result.prompt_tokens,
                 result.completion_tokens,
                 round(result.prompt_tokens * cached / counted.prompt_tokens) if cached else 0,
-                round(result.completion_tokens * reasoning / counted.completion_tokens) if reasoning else 0,
+                round(result.completion_tokens * reasoning / counted.completion_tokens)
+                if reasoning
+                else 0,
             )
             if seconds:
-                result.seconds = sum(seconds) / len(seconds) * math.ceil(result.calls / own.concurrency)
+                result.seconds = (
+                    sum(seconds) / len(seconds) * math.ceil(result.calls / own.concurrency)
+                )
             estimates.append(result)
         return estimates

@@ -11,7 +11,9 @@ from reelbench.registry.records import JudgeRecord
 NOT_STATED = "as requested, not stated"
 """What stands beside a judge's name where its server said no id."""
 
-_DATE = re.compile(r"-(?:\d{4}-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))")
+_DATE = re.compile(
+    r"-(?:\d{4}-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))"
+)
 """A date behind a model's name: `-2024-07-18`, `-20240718`, or month and day, `-0613`."""
 
 
@@ -19,7 +21,9 @@ def same_model(requested: str, returned: str) -> bool:
     """Whether a returned id is the one that was asked for, or that one and a date. Two dates are two models."""
     if requested == returned:
         return True
-    return returned.startswith(requested) and _DATE.fullmatch(returned[len(requested) :]) is not None
+    return (
+        returned.startswith(requested) and _DATE.fullmatch(returned[len(requested) :]) is not None
+    )
 
 
 def single_judges(record: JudgeRecord) -> list[JudgeRecord]:
@@ -40,7 +44,10 @@ def judge_as_answered(record: JudgeRecord) -> str:
     Several ids are joined by ` + `, the judges of a panel, in the order of their names, by `, `. Where no id was
     returned it is the requested one and `NOT_STATED`.
     """
-    names = [" + ".join(returned_ids(one)) or f"{one.requested} ({NOT_STATED})" for one in single_judges(record)]
+    names = [
+        " + ".join(returned_ids(one)) or f"{one.requested} ({NOT_STATED})"
+        for one in single_judges(record)
+    ]
     return ", ".join(sorted(names))
 
 

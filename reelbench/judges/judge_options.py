@@ -56,10 +56,18 @@ class JudgeOptions(AskOptions):
         if self.votes < 1:
             raise InputError(f"--judge-votes: {self.votes} is not a number from 1 up")
         if self.vote_rule not in get_args(VoteRule):
-            raise InputError(f"--judge-vote-rule: {self.vote_rule!r} is not majority, mean or median")
-        twice = [name for name, times in Counter(judge.model for judge in self.members).items() if times > 1]
+            raise InputError(
+                f"--judge-vote-rule: {self.vote_rule!r} is not majority, mean or median"
+            )
+        twice = [
+            name
+            for name, times in Counter(judge.model for judge in self.members).items()
+            if times > 1
+        ]
         if twice:
-            raise InputError(f"--judge: {twice[0]} is named twice; a panel's judges are different models")
+            raise InputError(
+                f"--judge: {twice[0]} is named twice; a panel's judges are different models"
+            )
 
     @property
     def members(self) -> list["JudgeOptions"]:
@@ -72,7 +80,9 @@ class JudgeOptions(AskOptions):
         return ",".join(sorted(judge.model for judge in self.members))
 
     @classmethod
-    def named(cls, text: str, *, url: str | None = None, prices: Path | None = None, **shared: Any) -> "JudgeOptions":  # noqa: ANN401
+    def named(
+        cls, text: str, *, url: str | None = None, prices: Path | None = None, **shared: Any
+    ) -> "JudgeOptions":  # noqa: ANN401
         """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; `shared` are every judge's fields.
 
         `url` is the server of those without one of their own, by default `REELBENCH_JUDGE_URL`, else `OPENAI_BASE_URL`;
@@ -86,9 +96,15 @@ class JudgeOptions(AskOptions):
                 "--judge: behind an address with a query name the next judge as MODEL@URL; a comma in a query is %2C"
             )
         for part in parts:
-            whose = read_model_name("--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY)
+            whose = read_model_name(
+                "--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY
+            )
             model = whose["model"]
-            cost = model_prices(prices, model, batch=shared.get("batch", False)) if prices and model else {}
+            cost = (
+                model_prices(prices, model, batch=shared.get("batch", False))
+                if prices and model
+                else {}
+            )
             judges.append(cls(**{**whose, **shared, **cost}))
         return replace(judges[0], others=tuple(judges[1:]))
 
@@ -114,7 +130,9 @@ def model_prices(path: Path, model: str, *, batch: bool = False) -> dict[str, fl
     names = [model] if model in models else [name for name in models if name.endswith(f"/{model}")]
     if len(names) != 1:
         why = f"has several: {', '.join(sorted(names)[:4])}" if names else "has none"
-        raise InputError(f"{path}: no one price for {model!r} (it {why}); add it, or give the price itself")
+        raise InputError(
+            f"{path}: no one price for {model!r} (it {why}); add it, or give the price itself"
+        )
     entry = models[names[0]]
     prices: dict[str, float] = {}
     for theirs, ours in _PRICES.items():

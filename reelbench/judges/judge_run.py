@@ -63,11 +63,22 @@ def judge_items(
     be shared with other runs.
     """
     prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
-    return JudgeRun(cast("JudgeSpec", spec.judge), prompts, items, options, show=show, on_note=on_note, budget=budget)
+    return JudgeRun(
+        cast("JudgeSpec", spec.judge),
+        prompts,
+        items,
+        options,
+        show=show,
+        on_note=on_note,
+        budget=budget,
+    )
 
 
 def judge_of(
-    options: JudgeOptions, note: Callable[[str], None], bar: Bar = no_bar, budget: Budget | None = None
+    options: JudgeOptions,
+    note: Callable[[str], None],
+    bar: Bar = no_bar,
+    budget: Budget | None = None,
 ) -> Judge:
     """Return a judge that asks about all items, many at once, beside a progress bar; for `budget` see `judge_items`."""
 
@@ -75,7 +86,9 @@ def judge_of(
         answered = [item for item in items if item.reason is None and is_judged(item)]
         with bar(f"judging {spec.id}", len(answered)) as show:
             scale, prompts = cast("JudgeSpec", spec.judge), load_prompts(spec, options.prompts)
-            run = JudgeRun(scale, prompts, answered, options, show=show, on_note=note, budget=budget)
+            run = JudgeRun(
+                scale, prompts, answered, options, show=show, on_note=note, budget=budget
+            )
         return {verdict.id: verdict for verdict in run}, run.record
 
     return judge

@@ -77,7 +77,9 @@ class Panel:
         for member in self.members:
             cache = member.asker.cache
             if cache.is_shared:  # all in one request
-                shapes = [(member.asker.shape(words), vote) for (_, vote), words in member.messages(item)]
+                shapes = [
+                    (member.asker.shape(words), vote) for (_, vote), words in member.messages(item)
+                ]
                 await cache.look(*(reply_key(shape, vote, 0) for shape, vote in shapes))
             asked.append(await cache.aside(member.places, item))
         places = [
@@ -86,7 +88,9 @@ class Panel:
             for cursor in cursors.values()
         ]
         if any(cursor.key is not None for _, cursor in places):
-            results = iter(await asyncio.gather(*(asker.finish(cursor) for asker, cursor in places)))
+            results = iter(
+                await asyncio.gather(*(asker.finish(cursor) for asker, cursor in places))
+            )
         else:
             results = iter([asker.count_result(cursor) for asker, cursor in places])
         verdicts = [
@@ -132,7 +136,9 @@ class Member:
     def places(self, item: Item) -> dict[Place, RetryCursor[int]]:
         """Return the questions about an item, each vote at its place among the replies that are kept."""
         scale, prompts = self._scale, self._prompts
-        read = prompts.read or partial(parse_score, low=scale.low, high=scale.high, bare_integer=prompts.bare_integer)
+        read = prompts.read or partial(
+            parse_score, low=scale.low, high=scale.high, bare_integer=prompts.bare_integer
+        )
         return {
             place: RetryCursor(self.asker, messages, read, vote=place[1], again=prompts.again)
             for place, messages in self.messages(item)
@@ -169,7 +175,9 @@ class Member:
             cast = [votes[criterion, vote] for vote in range(wanted)]
             # A reply that can't be read is a vote less; one that is not available leaves the criterion open.
             absent = [vote.reason for vote in cast if vote.reason not in {None, UNPARSABLE}]
-            score = score_of_votes([vote.value for vote in cast if vote.value is not None], wanted, rule)
+            score = score_of_votes(
+                [vote.value for vote in cast if vote.value is not None], wanted, rule
+            )
             if absent:
                 verdict.reasons[criterion] = Reason(f"judge_{absent[-1]}")
             elif score is None:
@@ -192,7 +200,10 @@ class Member:
                 votes=options.votes,
                 vote_rule="single" if options.votes == 1 else options.vote_rule,
                 cost_usd=options.cost_usd(
-                    tally.prompt_tokens, tally.completion_tokens, tally.cached_tokens or 0, tally.reasoning_tokens or 0
+                    tally.prompt_tokens,
+                    tally.completion_tokens,
+                    tally.cached_tokens or 0,
+                    tally.reasoning_tokens or 0,
                 ),
                 **tally.record_fields(),
             )
@@ -201,7 +212,11 @@ class Member:
 def merge_records(records: Sequence[JudgeRecord]) -> JudgeRecord:
     """Return one record for judges that worked side by side, one in each process of a run."""
     panels = [record.panel for record in records if record.panel]
-    panel = {"panel": [merge_records(members) for members in zip(*panels, strict=True)]} if panels else {}
+    panel = (
+        {"panel": [merge_records(members) for members in zip(*panels, strict=True)]}
+        if panels
+        else {}
+    )
     return records[0].model_copy(update={**_sum_records(records), **panel})
 
 
@@ -216,6 +231,9 @@ def _sum_records(records: Sequence[JudgeRecord]) -> dict[str, Any]:
         "kept_from": min((day for record in records if (day := record.kept_from)), default=None),
         "kept_to": max((day for record in records if (day := record.kept_to)), default=None),
         **{name: sum(getattr(record, name) for record in records) for name in plain},
-        **{name: reduce(add_known, (getattr(record, name) for record in records), None) for name in perhaps},
+        **{
+            name: reduce(add_known, (getattr(record, name) for record in records), None)
+            for name in perhaps
+        },
         "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
     }

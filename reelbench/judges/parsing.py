@@ -32,8 +32,12 @@ _BLOCKS = {
         r"<\|end\|>(?:<\|start\|>assistant)?<\|channel\|>final(?: ?<\|constrain\|>json)?<\|message\|>",
     ),
 }
-_OPENING = re.compile("|".join(f"(?P<{name}>{opening})" for name, (opening, _) in _BLOCKS.items()), re.IGNORECASE)
-_CLOSING = re.compile("|".join(f"(?P<{name}>{closing})" for name, (_, closing) in _BLOCKS.items()), re.IGNORECASE)
+_OPENING = re.compile(
+    "|".join(f"(?P<{name}>{opening})" for name, (opening, _) in _BLOCKS.items()), re.IGNORECASE
+)
+_CLOSING = re.compile(
+    "|".join(f"(?P<{name}>{closing})" for name, (_, closing) in _BLOCKS.items()), re.IGNORECASE
+)
 _END_OF_TURN = re.compile(r"<\|(?:return|end)\|>\s*\Z")
 
 

@@ -35,13 +35,22 @@ class JudgePreset:
     def serve(self) -> list[str]:
         """The words of the command that serves it."""
         pinned = ["--revision", self.revision, "--tokenizer-revision", self.revision]
-        return ["vllm", "serve", self.repository, *pinned, "--served-model-name", self.model, *self.flags]
+        return [
+            "vllm",
+            "serve",
+            self.repository,
+            *pinned,
+            "--served-model-name",
+            self.model,
+            *self.flags,
+        ]
 
 
 PRESETS = {
     name: JudgePreset(name, **{**entry, "flags": tuple(entry["flags"])})
     for name, entry in read_mapping(
-        resources.files("reelbench.judges").joinpath("presets.yaml").read_text(encoding="utf-8"), "presets.yaml"
+        resources.files("reelbench.judges").joinpath("presets.yaml").read_text(encoding="utf-8"),
+        "presets.yaml",
     ).items()
 }
 

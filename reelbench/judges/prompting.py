@@ -62,12 +62,20 @@ class PromptSet:
         if self.style == "positional":
             text = template.format(*texts)
         else:
-            values = dict(zip(("question", "reference", "answer"), texts, strict=True), criterion=criterion)
+            values = dict(
+                zip(("question", "reference", "answer"), texts, strict=True), criterion=criterion
+            )
             if "{mark}" in template:
-                digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+                digest = hashlib.sha256(
+                    "\0".join(texts).encode("utf-8", "surrogatepass")
+                ).hexdigest()
                 # Eight digits can be had by trying, so a text that holds them gets more; the others keep their
                 # replies' keys.
-                values["mark"] = digest[:_MARK] if any(digest[:_SHORT] in text for text in texts) else digest[:_SHORT]
+                values["mark"] = (
+                    digest[:_MARK]
+                    if any(digest[:_SHORT] in text for text in texts)
+                    else digest[:_SHORT]
+                )
             # One pass over the template alone, so that text put in is never read for places.
             text = _PLACE.sub(lambda place: values[place[1]], template)
         messages = [{"role": "user", "content": valid_text(text)}]
@@ -75,7 +83,9 @@ class PromptSet:
 
     def anchors(self, criterion: str) -> dict[int, str]:
         """Return score -> what it means, as the prompt's lines `4 - nearly all of it` say; empty where it has none."""
-        return {int(score): meaning for score, meaning in _ANCHOR.findall(self.system[criterion] or "")}
+        return {
+            int(score): meaning for score, meaning in _ANCHOR.findall(self.system[criterion] or "")
+        }
 
 
 def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
@@ -105,7 +115,9 @@ def load_scale_prompts(
         names = [*(f"{criterion}.txt" for criterion in judge.criteria), "user.txt"]
         missing = [file for file in names if not (own / file).is_file()]
         if missing:
-            raise InputError(f"--judge-prompts reelbench: there is none for {benchmark}; give a file's path")
+            raise InputError(
+                f"--judge-prompts reelbench: there is none for {benchmark}; give a file's path"
+            )
         texts = [(own / file).read_bytes() for file in names]
         user = texts.pop().decode()
         digest = hashlib.sha256(b"\0".join([*texts, user.encode()])).hexdigest()
@@ -114,7 +126,9 @@ def load_scale_prompts(
             sha256=digest,
             temperature=0.0,
             bare_integer=len(judge.criteria) == 1,
-            system={c: text.decode().strip() for c, text in zip(judge.criteria, texts, strict=True)},
+            system={
+                c: text.decode().strip() for c, text in zip(judge.criteria, texts, strict=True)
+            },
             user=dict.fromkeys(judge.criteria, user.strip()),
         )
     if prompts == "official":
@@ -155,8 +169,12 @@ def load_scale_prompts(
 
 _PAPER_PLACES = {
     "question": re.compile(r"^(\s*question:[ \t]*)question[ \t]*$", re.MULTILINE | re.IGNORECASE),
-    "reference": re.compile(r"^(\s*reference answer:[ \t]*)gt[ \t]*$", re.MULTILINE | re.IGNORECASE),
-    "answer": re.compile(r"^(\s*model['’]s answer:[ \t]*)pred[ \t]*$", re.MULTILINE | re.IGNORECASE),
+    "reference": re.compile(
+        r"^(\s*reference answer:[ \t]*)gt[ \t]*$", re.MULTILINE | re.IGNORECASE
+    ),
+    "answer": re.compile(
+        r"^(\s*model['’]s answer:[ \t]*)pred[ \t]*$", re.MULTILINE | re.IGNORECASE
+    ),
 }
 
 
@@ -166,11 +184,15 @@ def _from_file(path: Path, judge: JudgeSpec, places: Sequence[str]) -> PromptSet
         template = raw.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         ours = "; `reelbench` are this benchmark's own in our words, `official` its authors'"
-        raise InputError(f"--judge-prompts: {path} is neither reelbench, official nor a file{ours}") from None
+        raise InputError(
+            f"--judge-prompts: {path} is neither reelbench, official nor a file{ours}"
+        ) from None
     except IsADirectoryError:
         raise InputError(f"--judge-prompts: {path} is a folder; give one text file") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"--judge-prompts: {path} is not UTF-8 text (byte {error.start})") from None
+        raise InputError(
+            f"--judge-prompts: {path} is not UTF-8 text (byte {error.start})"
+        ) from None
     for name, line in _PAPER_PLACES.items():
         if f"{{{name}}}" not in template:
             template = line.sub(lambda match, name=name: f"{match[1]}{{{name}}}", template)
@@ -204,7 +226,9 @@ def _strings_of(module: bytes, criteria: tuple[str, ...], where: str) -> dict[st
         strings: dict[str, str] = {}
         for node in function.body:
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str() as text)):
+                case ast.Assign(
+                    targets=[ast.Name(id=name)], value=ast.Constant(value=str() as text)
+                ):
                     strings[name] = text
                 case ast.Return(value=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)])):
                     if first in strings and second in strings:

@@ -23,7 +23,9 @@ class Verdict:
     """What the judge said of one item."""
 
     id: str
-    scores: dict[str, float]  # by criterion, of those that have one; whole numbers, except under mean votes
+    scores: dict[
+        str, float
+    ]  # by criterion, of those that have one; whole numbers, except under mean votes
     reasons: dict[str, Reason]  # criterion -> why it has none
     replies: Sequence[JudgeReply] = ()  # all behind it, in order of criterion, vote and attempt
 
@@ -63,16 +65,22 @@ def score_of_votes(cast: Sequence[int], votes: int, rule: VoteRule | str) -> flo
     return most[0] if len(most) == 1 else statistics.median_low(cast)
 
 
-def panel_scores(scores: Sequence[Mapping[str, float]], criteria: Sequence[str], rule: str) -> dict[str, float]:
+def panel_scores(
+    scores: Sequence[Mapping[str, float]], criteria: Sequence[str], rule: str
+) -> dict[str, float]:
     """Return a panel's scores, by criterion: the mean or median of its judges', where all of them gave one.
 
     A mean over those who answered would compare items that different judges scored.
     """
     in_all = [criterion for criterion in criteria if all(criterion in some for some in scores)]
-    return {criterion: float(_RULES[rule]([some[criterion] for some in scores])) for criterion in in_all}
+    return {
+        criterion: float(_RULES[rule]([some[criterion] for some in scores])) for criterion in in_all
+    }
 
 
-def scores_of(judge: JudgeSpec, record: JudgeRecord, sample: Sample, *, of_panel: bool = False) -> dict[str, float]:
+def scores_of(
+    judge: JudgeSpec, record: JudgeRecord, sample: Sample, *, of_panel: bool = False
+) -> dict[str, float]:
     """Return the scores that an item's replies come to, by criterion, under the rules of the judge's record.
 
     The record may be that of one judge `of_panel`: only its own replies count then.
@@ -90,7 +98,9 @@ def scores_of(judge: JudgeSpec, record: JudgeRecord, sample: Sample, *, of_panel
     scores = {}
     for name, cast in votes.items():
         # Where a vote could not be had at all, its criterion stays open whatever the others say.
-        left_open = name not in sample.scores and sample.state == "unscored" and len(cast) < record.votes
+        left_open = (
+            name not in sample.scores and sample.state == "unscored" and len(cast) < record.votes
+        )
         score = None if left_open else score_of_votes(cast, record.votes, record.vote_rule)
         if score is not None:
             scores[name] = float(score)

@@ -64,10 +64,14 @@ def problems(
     foreign = [sample.id for sample in samples if sample.id not in rows_here]
     if foreign:
         other = _other_split(spec, split, foreign)
-        yield f"{listing('id', foreign)} not in split {split!r} of {spec.id}" + (f", but in {other!r}" if other else "")
+        yield f"{listing('id', foreign)} not in split {split!r} of {spec.id}" + (
+            f", but in {other!r}" if other else ""
+        )
     from_files = result.benchmark.source.kind == "files"
     # A facet that no item has is younger than the result; one that a metric is a mean over is as old as the metric.
-    needed = {metric.aggregate.facet for metric in spec.metrics if isinstance(metric.aggregate, Macro)}
+    needed = {
+        metric.aggregate.facet for metric in spec.metrics if isinstance(metric.aggregate, Macro)
+    }
     known = {name for sample in samples for name in sample.facets} | needed
     for sample in samples:
         row = rows_here.get(sample.id)
@@ -75,7 +79,9 @@ def problems(
             continue
         if sample.video != row["video"]:
             yield f"item {sample.id!r}: its video is {sample.video!r}, the benchmark says {row['video']!r}"
-        if sample.reason == Reason.MEDIA_MISSING:  # what was left out of the run is known by its id and video alone
+        if (
+            sample.reason == Reason.MEDIA_MISSING
+        ):  # what was left out of the run is known by its id and video alone
             continue
         if sample.target != rows.target(spec, row):
             yield f"item {sample.id!r}: its target is not the benchmark's"
@@ -102,7 +108,9 @@ def as_the_data_has_them(
             continue
         target, facets = rows.target(spec, row), {**sample.facets, **rows.facets(spec, row)}
         if (sample.target, sample.facets, sample.video) != (target, facets, row["video"]):
-            known[place] = sample.model_copy(update={"target": target, "facets": facets, "video": row["video"]})
+            known[place] = sample.model_copy(
+                update={"target": target, "facets": facets, "video": row["video"]}
+            )
     return known
 
 
@@ -122,24 +130,32 @@ def as_asked(
     for sample in samples:
         row, reason = rows_here.get(sample.id), reason_before_judging(sample)
         if reason is None and (row is None or rows.target(spec, row) != sample.target):
-            raise InputError(f"{where}: item {sample.id!r} is not in the data here, or has another reference there")
+            raise InputError(
+                f"{where}: item {sample.id!r} is not in the data here, or has another reference there"
+            )
         items.append(sample.item(row["question"] if row else "", reason))
     return items
 
 
-def subset(spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[str, Row]) -> str | None:
+def subset(
+    spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[str, Row]
+) -> str | None:
     """Return `locale ja-JP` where the samples are exactly those rows: one of the benchmark's tasks on a part."""
     ids = {sample.id for sample in samples}
     for task in spec.tasks:
         if task.only and ids == {
-            name for name, row in rows_here.items() if all(label in row[facet] for facet, label in task.only.items())
+            name
+            for name, row in rows_here.items()
+            if all(label in row[facet] for facet, label in task.only.items())
         }:
             facet, label = next(iter(task.only.items()))
             return f"{facet} {label}"
     return None
 
 
-def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, before: str | None = None) -> str | None:
+def partial(
+    spec: BenchmarkSpec, result: Result, wanted: int | None = None, before: str | None = None
+) -> str | None:
     """Return the reason for which a result says too little of its task to be ranked, or None.
 
     Answers that are hidden can't be scored, and are no reason. Nor are a few unscored items, with which it is ranked by
@@ -148,7 +164,11 @@ def partial(spec: BenchmarkSpec, result: Result, wanted: int | None = None, befo
     number when this one doesn't.
     """
     counts = result.counts
-    reasons = {reason: number for reason, number in counts.unscored.items() if reason != Reason.ANSWERS_HIDDEN}
+    reasons = {
+        reason: number
+        for reason, number in counts.unscored.items()
+        if reason != Reason.ANSWERS_HIDDEN
+    }
     named = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
     unscored = f"{counts.scored} of {counts.items} items scored ({named})" if named else ""
     if wanted is None:

@@ -21,8 +21,12 @@ class Aliases:
         self._ids: dict[str, str] = {}
         for where, models in files.items():
             for model, names in models.items():
-                if not isinstance(names, list) or not all(isinstance(name, str) for name in (model, *names)):
-                    raise InputError(f"{where}: {model!r} has {names!r:.60}, expected a list of names in quotes")
+                if not isinstance(names, list) or not all(
+                    isinstance(name, str) for name in (model, *names)
+                ):
+                    raise InputError(
+                        f"{where}: {model!r} has {names!r:.60}, expected a list of names in quotes"
+                    )
                 for name in (model, *names):
                     there = self._ids.setdefault(name.casefold(), model)
                     if there.casefold() != model.casefold():
@@ -36,8 +40,13 @@ class Aliases:
         Owners have one spelling as well: `OpenAI/b` beside `openai/a` is `openai/b`.
         """
         known = list(names)
-        models = {name: self._ids.get(name.casefold(), spelling) for name, spelling in one_spelling(known).items()}
-        owners = one_spelling([*self._ids.values(), *models.values()], lambda name: name.partition("/")[0])
+        models = {
+            name: self._ids.get(name.casefold(), spelling)
+            for name, spelling in one_spelling(known).items()
+        }
+        owners = one_spelling(
+            [*self._ids.values(), *models.values()], lambda name: name.partition("/")[0]
+        )
         return {
             name: "".join((owners[model], *model.partition("/")[1:])) if "/" in model else model
             for name, model in models.items()
@@ -49,7 +58,9 @@ class Aliases:
         return {model, *(other for other, of in self._ids.items() if of.casefold() == model)}
 
 
-def one_spelling(names: Iterable[str], part: Callable[[str], str] = lambda name: name) -> dict[str, str]:
+def one_spelling(
+    names: Iterable[str], part: Callable[[str], str] = lambda name: name
+) -> dict[str, str]:
     """Return name -> how it, or the part of it that is meant, is spelled: the one of all that differ in case alone.
 
     It is the one that is given first, as who comes later re-spells nobody.
@@ -65,4 +76,9 @@ def read(store: Path | None = None) -> Aliases:
     texts = {FILE: page_asset(FILE, "leaderboard")}
     if store is not None and (path := store / FILE).is_file():
         texts[str(path)] = path.read_text(encoding="utf-8", errors="replace")
-    return Aliases({where: read_mapping(text, where, what="the file of names") for where, text in texts.items()})
+    return Aliases(
+        {
+            where: read_mapping(text, where, what="the file of names")
+            for where, text in texts.items()
+        }
+    )

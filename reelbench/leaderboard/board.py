@@ -10,7 +10,17 @@ from typing import Any
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import sha256_of_names
 from reelbench.base.workers import ALONE, Workers
-from reelbench.leaderboard import aliases, community, entries, first_filed, overall, ranking, store, trust, withheld
+from reelbench.leaderboard import (
+    aliases,
+    community,
+    entries,
+    first_filed,
+    overall,
+    ranking,
+    store,
+    trust,
+    withheld,
+)
 from reelbench.leaderboard.aliases import Aliases
 from reelbench.leaderboard.bridge import Bridge, as_json, bridges_of, by_other_judges, relation
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value, run_entry
@@ -103,7 +113,11 @@ class Board:
         """Return a note on each table with the same answers under another judge."""
         if group in self.withheld:
             return self.withheld[group].relations
-        return [relation(self.spec(group), one, group) for one in self.bridges if group in (one.old, one.new)]
+        return [
+            relation(self.spec(group), one, group)
+            for one in self.bridges
+            if group in (one.old, one.new)
+        ]
 
     def bridge_documents(self, benchmark: str | None = None) -> list[dict[str, Any]]:
         """Return the relations of tables of the same answers, as plain data; of one benchmark, or of all."""
@@ -112,11 +126,15 @@ class Board:
             for one in self.bridges
             if benchmark in (None, one.old.benchmark)
         ]
-        kept = [documents for name, documents in self.kept_bridges.items() if benchmark in (None, name)]
+        kept = [
+            documents for name, documents in self.kept_bridges.items() if benchmark in (None, name)
+        ]
         return [*made, *chain.from_iterable(kept)]
 
 
-def make(path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()) -> Board:
+def make(
+    path: Path, *, published: bool = True, workers: Workers = ALONE, common: Sequence[str] = ()
+) -> Board:
     """Read a store and make the leaderboard; for `common` see `on_common_videos`."""
     left_out: dict[str, str] = {}
     kept = store.read(path, workers, left_out=left_out.__setitem__)
@@ -146,7 +164,9 @@ def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
     rows: list[BoardEntry] = []
     for result in (a, b):
         if (row := of.get(result.provenance.samples_sha256)) is None:
-            raise InputError(f"--store {path}: has no result of {result.model.id} with these answers; add it first")
+            raise InputError(
+                f"--store {path}: has no result of {result.model.id} with these answers; add it first"
+            )
         rows.append(row)
     group = rows[0].group
     noise = made.noise[group]
@@ -161,7 +181,12 @@ def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
 
 
 def _make(
-    path: Path, kept: Sequence[StoredResult], known: Mapping[str, str], *, published: bool, common: Sequence[str]
+    path: Path,
+    kept: Sequence[StoredResult],
+    known: Mapping[str, str],
+    *,
+    published: bool,
+    common: Sequence[str],
 ) -> Board:
     left_out = dict(known)
     rows = list(entries.run_entries(kept, left_out.__setitem__))
@@ -188,7 +213,9 @@ def _make(
     specs = {**discovery.specs(), **first_filed.shown_specs(declared)}
     there = {row.key for row in rows if row.stored is not None}
     if strangers := [key for key in common if key not in there]:
-        raise InputError(f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them")
+        raise InputError(
+            f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them"
+        )
     rows += [
         entry
         for name in sorted({row.group.benchmark for row in rows})
@@ -246,20 +273,39 @@ def ranked_board(
     groups: dict[str, list[RankingGroup]] = defaultdict(list)
     for group in sorted(
         by_group,
-        key=lambda g: (g not in ran, g != main.get(g.benchmark), g in aside, g.mini, -len(by_group[g]), g.id),
+        key=lambda g: (
+            g not in ran,
+            g != main.get(g.benchmark),
+            g in aside,
+            g.mini,
+            -len(by_group[g]),
+            g.id,
+        ),
     ):
         groups[group.benchmark].append(group)
 
     def order(entry: BoardEntry) -> tuple[bool, bool, float, str, str]:
         spec = apart.get(entry.group, specs[entry.group.benchmark])
         score = metric_value(entry.metrics, spec.primary.name)
-        return entry.key not in ranks, score is None, -(score or 0.0), entry.model.lower(), entry.key
+        return (
+            entry.key not in ranks,
+            score is None,
+            -(score or 0.0),
+            entry.model.lower(),
+            entry.key,
+        )
 
-    of_group = {group: sorted(by_group[group], key=order) for name in sorted(groups) for group in groups[name]}
+    of_group = {
+        group: sorted(by_group[group], key=order)
+        for name in sorted(groups)
+        for group in groups[name]
+    }
     ordered = list(chain.from_iterable(of_group.values()))
     here = [row for row in ordered if row.stored is not None and row.stored.withheld is None]
     easy = shortcuts_of_groups(here)
-    bridges = bridges_of([row.stored for row in here if row.stored is not None and row.group not in aside])
+    bridges = bridges_of(
+        [row.stored for row in here if row.stored is not None and row.group not in aside]
+    )
     kept = [row for table in tables.values() for row in table.rows]
     return Board(
         specs={name: specs[name] for name in sorted(groups)},
@@ -276,11 +322,16 @@ def ranked_board(
         without_shortcuts=scores_without(here, easy)
         | {row.key: row.without_shortcuts for row in kept if row.without_shortcuts is not None},
         bridges=bridges,
-        other_judges=by_other_judges(bridges) | {row.key: row.other_judges for row in kept if row.other_judges},
+        other_judges=by_other_judges(bridges)
+        | {row.key: row.other_judges for row in kept if row.other_judges},
         overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
         apart=apart,
         listed_only=aside,
-        withheld={group: tables[group.id.casefold()] for group in by_group if group.id.casefold() in tables},
+        withheld={
+            group: tables[group.id.casefold()]
+            for group in by_group
+            if group.id.casefold() in tables
+        },
     )
 
 
@@ -288,7 +339,11 @@ def _taken(row: BoardEntry) -> tuple[bool, Any, str]:
     """What is ours comes first, then what the board took first."""
     if row.stored is None:
         return False, None, ""
-    return True, first_filed.filing_order(row.stored.check, row.stored.result.provenance.date), row.key
+    return (
+        True,
+        first_filed.filing_order(row.stored.check, row.stored.result.provenance.date),
+        row.key,
+    )
 
 
 def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
@@ -315,12 +370,19 @@ def _blind(
     for row in rows:
         spec = (row.stored and row.stored.benchmark) or specs[row.group.benchmark]
         score = metric_value(row.metrics, spec.primary.name)
-        if row.kind == "run" and row.frames == "none" and row.unranked is None and score is not None:
+        if (
+            row.kind == "run"
+            and row.frames == "none"
+            and row.unranked is None
+            and score is not None
+        ):
             without.setdefault((models[row.key], row.group), score)
     return {
         row.key: without[place]
         for row in rows
-        if row.kind == "run" and row.frames != "none" and (place := (models[row.key], row.group)) in without
+        if row.kind == "run"
+        and row.frames != "none"
+        and (place := (models[row.key], row.group)) in without
     }
 
 
@@ -332,7 +394,13 @@ def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortc
     shown_little: dict[RankingGroup, list[StoredResult]] = defaultdict(list)
     for row in rows:
         ours = row.stored is not None and row.stored.check.account is None
-        if ours and row.kind == "run" and row.unranked is None and row.stored and column_of(row.stored.result.settings):
+        if (
+            ours
+            and row.kind == "run"
+            and row.unranked is None
+            and row.stored
+            and column_of(row.stored.result.settings)
+        ):
             shown_little[row.group].append(row.stored)
     return {
         group: shortcuts(runs[0].spec, ((one.result.settings, ranked_samples(one)) for one in runs))
@@ -340,7 +408,9 @@ def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortc
     }
 
 
-def scores_without(rows: Sequence[BoardEntry], easy: Mapping[RankingGroup, Shortcuts]) -> dict[str, float]:
+def scores_without(
+    rows: Sequence[BoardEntry], easy: Mapping[RankingGroup, Shortcuts]
+) -> dict[str, float]:
     """Return key of a run -> its primary metric on the questions that are no shortcut in its group.
 
     As everywhere on the board, an item without a score is at the scale's lowest. Runs that show too little themselves
@@ -349,34 +419,47 @@ def scores_without(rows: Sequence[BoardEntry], easy: Mapping[RankingGroup, Short
     left_out = {group: found.questions() for group, found in easy.items()}
     scores: dict[str, float] = {}
     for row in rows:
-        if row.group not in left_out or row.stored is None or column_of(row.stored.result.settings) is not None:
+        if (
+            row.group not in left_out
+            or row.stored is None
+            or column_of(row.stored.result.settings) is not None
+        ):
             continue
         spec = row.stored.spec
         kept = [
             sample
             for sample in ranked_samples(row.stored)
-            if sample.id not in left_out[row.group] and (sample.state == "scored" or is_left_out(sample))
+            if sample.id not in left_out[row.group]
+            and (sample.state == "scored" or is_left_out(sample))
         ]
-        score = aggregation.metric_value(spec, spec.primary, with_unscored_at("lowest", spec, spec.primary, kept))
+        score = aggregation.metric_value(
+            spec, spec.primary, with_unscored_at("lowest", spec, spec.primary, kept)
+        )
         if score is not None:
             scores[row.key] = score
     return scores
 
 
-def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> Iterator[BoardEntry]:
+def on_common_videos(
+    rows: Sequence[BoardEntry], chosen: Sequence[str] = ()
+) -> Iterator[BoardEntry]:
     """Yield the rows of a benchmark's runs once more, on the videos that all runs of a table had.
 
     A table is here one in which runs differ in nothing but the videos they had. Where all had the same, nothing is
     yielded. A run without which nine tenths of the videos are left (`_asked_of_all`), and with which fewer are, isn't
     among them. `chosen` are keys of the runs to take, by default all that are ranked.
     """
-    tables: dict[object, list[tuple[RankingGroup, StoredResult, frozenset[str]]]] = defaultdict(list)
+    tables: dict[object, list[tuple[RankingGroup, StoredResult, frozenset[str]]]] = defaultdict(
+        list
+    )
     for row in sorted(rows, key=_taken):
         if row.stored is None or row.stored.withheld is not None:
             continue
         if row.key in chosen if chosen else row.unranked is None:
             had = frozenset(videos_had(ranked_samples(row.stored)))
-            tables[replace(row.group, subset=row.stored.check.subset)].append((row.group, row.stored, had))
+            tables[replace(row.group, subset=row.stored.check.subset)].append(
+                (row.group, row.stored, had)
+            )
     for all_members in tables.values():
         # Who lacks more decides for nobody, nor do several together; and none for those that were taken before it.
         runs = [(one.check.account, had) for _, one, had in all_members]
@@ -387,20 +470,30 @@ def on_common_videos(rows: Sequence[BoardEntry], chosen: Sequence[str] = ()) -> 
             if len(left) >= least:
                 members, common = [*members, one], left
         # Rows of one group lack the very same items.
-        if not common or not members[1:] or (not chosen and len({group for group, *_ in members}) == 1):
+        if (
+            not common
+            or not members[1:]
+            or (not chosen and len({group for group, *_ in members}) == 1)
+        ):
             continue
         digest = sha256_of_names(common)[:8]
         part = f"the {number_of(len(common), 'video')} that all {len(members)} runs had @{digest}"
         for _, stored, _ in members:
-            check = stored.check.model_copy(update={"subset": ", ".join(filter(None, (stored.check.subset, part)))})
-            yield run_entry(replace(stored, key=f"{stored.key}#{digest}", check=check, videos=common))
+            check = stored.check.model_copy(
+                update={"subset": ", ".join(filter(None, (stored.check.subset, part)))}
+            )
+            yield run_entry(
+                replace(stored, key=f"{stored.key}#{digest}", check=check, videos=common)
+            )
 
 
 _SHARE = 0.9
 """Share of the videos of the run that decides on which all are compared, at least."""
 
 
-def _asked_of_all(runs: Sequence[tuple[str | None, frozenset[str]]]) -> tuple[frozenset[str], float]:
+def _asked_of_all(
+    runs: Sequence[tuple[str | None, frozenset[str]]],
+) -> tuple[frozenset[str], float]:
     """Return which videos count, and how many of them all runs must have together; of (account, videos) as taken.
 
     A video counts if more than half of the accounts had it, or half of them with the first: what one account says it
@@ -413,7 +506,14 @@ def _asked_of_all(runs: Sequence[tuple[str | None, frozenset[str]]]) -> tuple[fr
     of = {account: had for account, had in of.items() if had}
     first = next(iter(of.values()), set[str]())
     holders = Counter(chain.from_iterable(of.values()))
-    counted = frozenset(video for video, number in holders.items() if 2 * number + (video in first) > len(of))
-    decides = next((account for account, had in of.items() if 2 * len(had & counted) >= len(counted)), None)
-    largest = max((len(had & counted) for account, had in runs if (account or "").casefold() == decides), default=0)
+    counted = frozenset(
+        video for video, number in holders.items() if 2 * number + (video in first) > len(of)
+    )
+    decides = next(
+        (account for account, had in of.items() if 2 * len(had & counted) >= len(counted)), None
+    )
+    largest = max(
+        (len(had & counted) for account, had in runs if (account or "").casefold() == decides),
+        default=0,
+    )
     return counted, _SHARE * largest

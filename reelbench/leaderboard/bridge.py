@@ -86,7 +86,9 @@ def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]
     for results in by_key.values():
         by_answers: dict[str, list[StoredResult]] = defaultdict(list)
         for one in sorted(results, key=lambda one: (one.filed.taken, one.key)):
-            by_answers["" if len(results) == 1 else result_files.answers_sha256(one.folder)].append(one)
+            by_answers["" if len(results) == 1 else result_files.answers_sha256(one.folder)].append(
+                one
+            )
         yield from by_answers.values()
 
 
@@ -115,8 +117,15 @@ def _bridge_results(old: StoredResult, new: StoredResult) -> BridgedResult | Non
     if shift is None or by_old is None or by_new is None:
         return None
     samples = {s.id: s for s in old_samples}, {s.id: s for s in new_samples}
-    places = [(name, criterion) for name, s in samples[0].items() for criterion in criteria if criterion in s.scores]
-    ratings, again = ([side[name].scores[criterion] for name, criterion in places] for side in samples)
+    places = [
+        (name, criterion)
+        for name, s in samples[0].items()
+        for criterion in criteria
+        if criterion in s.scores
+    ]
+    ratings, again = (
+        [side[name].scores[criterion] for name, criterion in places] for side in samples
+    )
     exact = sum(a == b for a, b in zip(ratings, again, strict=True)) / len(ratings)
     kappa = cohen_kappa(ratings, again, weights="quadratic")
     return BridgedResult(old, new, (by_old, by_new), shift, len(ratings), exact, kappa, samples)
@@ -125,7 +134,10 @@ def _bridge_results(old: StoredResult, new: StoredResult) -> BridgedResult | Non
 def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[BridgedResult]) -> Bridge:
     # `shift` is new less old: `a` is the new judge's value, `b` the old one's.
     values = [(pair.shift.b, pair.shift.a) for pair in pairs]
-    ranks = [tuple(1 + sum(other[side] > one[side] for other in values) for side in (0, 1)) for one in values]
+    ranks = [
+        tuple(1 + sum(other[side] > one[side] for other in values) for side in (0, 1))
+        for one in values
+    ]
     results = [replace(pair, ranks=both) for pair, both in zip(pairs, ranks, strict=True)]
     changed: list[ChangedPlaces] | None = None
 
@@ -149,7 +161,9 @@ def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[BridgedResult]
                 ordered = (first, second) if above > 0 else (second, first)
                 changed.append((ordered[0].new, ordered[1].new, max(chances)))
     orders = [(a[0] - b[0], a[1] - b[1]) for a, b in combinations(values, 2)]
-    return Bridge(old, new, sorted(results, key=lambda one: (one.ranks[1], one.new.key)), changed, orders)
+    return Bridge(
+        old, new, sorted(results, key=lambda one: (one.ranks[1], one.new.key)), changed, orders
+    )
 
 
 def _apart(a: ratios.Resampled, b: ratios.Resampled) -> tuple[float, float | None]:
@@ -174,10 +188,14 @@ def relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
     there, sign = (made.new, 1) if here == made.old else (made.old, -1)
     digits = spec.primary.in_unit.digits
     shifts = sorted(sign * one.shift.difference for one in made.results)
-    ends = " to ".join(f"{shift:+.{digits}f}" for shift in (shifts[0], shifts[-1])).replace("-", "−")
+    ends = " to ".join(f"{shift:+.{digits}f}" for shift in (shifts[0], shifts[-1])).replace(
+        "-", "−"
+    )
     spread = "" if len(shifts) == 1 else f" on average ({ends})"
     mean = sum(shifts) / len(shifts)
-    same = sum(one.exact * one.ratings for one in made.results) / sum(one.ratings for one in made.results)
+    same = sum(one.exact * one.ratings for one in made.results) / sum(
+        one.ratings for one in made.results
+    )
     kappas = [one.kappa for one in made.results if one.kappa is not None]
     parts = [
         f"there they score {abs(mean):.{digits}f} {'higher' if mean > 0 else 'lower'}{spread}",
@@ -200,7 +218,10 @@ def by_other_judges(made: Iterable[Bridge]) -> dict[str, str]:
     texts: dict[str, list[str]] = defaultdict(list)
     for one in (one for each in made for one in each.results):
         digits = one.old.spec.primary.in_unit.digits
-        for here, there, value, sign in ((one.old, one.new, one.values[1], 1), (one.new, one.old, one.values[0], -1)):
+        for here, there, value, sign in (
+            (one.old, one.new, one.values[1], 1),
+            (one.new, one.old, one.values[0], -1),
+        ):
             ends = sorted(sign * end for end in one.shift.ci95 or ())
             interval = f", {ends[0]:+.{digits}f} to {ends[1]:+.{digits}f}" if ends else ""
             shift = f"{sign * one.shift.difference:+.{digits}f}{interval}"

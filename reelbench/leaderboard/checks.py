@@ -59,7 +59,9 @@ class Check(Record):
     @property
     def vouched(self) -> bool:
         """Whether the maintainers asked its judge: for all of its scores, or again for some, most of which agreed."""
-        return self.judged or (self.rejudged is not None and 2 * self.rejudged.agree > self.rejudged.scores)
+        return self.judged or (
+            self.rejudged is not None and 2 * self.rejudged.agree > self.rejudged.scores
+        )
 
 
 def known_spec(result: Result) -> BenchmarkSpec | None:
@@ -75,12 +77,16 @@ def read_own(kind: type[RecordT], path: Path, what: str, todo: str) -> RecordT:
     try:
         return kind.model_validate(read_json(path))
     except ValidationError as error:
-        raise InputError(f"{path}: is not {what} ({error.error_count()} fields are wrong); {todo}") from None
+        raise InputError(
+            f"{path}: is not {what} ({error.error_count()} fields are wrong); {todo}"
+        ) from None
 
 
 def read_check(path: Path) -> Check:
     """Read a check; InputError where it is not one."""
-    return read_own(Check, path, "a check of a result", f"`reelbench leaderboard add {path.parent}` rewrites it")
+    return read_own(
+        Check, path, "a check of a result", f"`reelbench leaderboard add {path.parent}` rewrites it"
+    )
 
 
 def summary(check: Check, result: Result) -> str:
@@ -90,9 +96,13 @@ def summary(check: Check, result: Result) -> str:
         several = judges_under_several_ids(result.judge)
         parts += [f"not ranked: judge {judge} answered under several ids" for judge in several]
         pairs = other_than_requested(result.judge) if not several else []
-        parts += [f"judge {requested} was asked for, {returned} answered" for requested, returned in pairs]
+        parts += [
+            f"judge {requested} was asked for, {returned} answered" for requested, returned in pairs
+        ]
     if not is_current(result):
-        parts.append(f"answers of version {result.answers} of the rules are read again by version {answers.VERSION}")
+        parts.append(
+            f"answers of version {result.answers} of the rules are read again by version {answers.VERSION}"
+        )
     if check.stated:
         parts.append(f"recomputed from stated {', '.join(check.stated)}")
     if check.rejudged is not None:
@@ -105,14 +115,21 @@ def compare(path: Path, here: Check, result: Result) -> None:
     check = read_check(path)
     spec = discovery.spec_of(result.benchmark)
     # As today's rules word it: an earlier version called a result partial for a single unscored item.
-    partial = check.partial and against_data.partial(spec, result, result.counts.items, check.partial)
+    partial = check.partial and against_data.partial(
+        spec, result, result.counts.items, check.partial
+    )
     names = ["partial", "result_sha256", "samples_sha256"]
     if here.ids == "checked":
         names += ["subset", *(["stated"] if check.stated is not None else [])]
     for name in names:
         stated, found = partial if name == "partial" else getattr(check, name), getattr(here, name)
-        if name == "stated" and not is_current(result):  # its own version's rules read its answers as it states them
-            stated, found = (tuple(what for what in made.stated or () if what != "answers") for made in (check, here))
+        if name == "stated" and not is_current(
+            result
+        ):  # its own version's rules read its answers as it states them
+            stated, found = (
+                tuple(what for what in made.stated or () if what != "answers")
+                for made in (check, here)
+            )
         if stated != found and not (here.ids == "unchecked" and name == "partial" and check.subset):
             raise InputError(
                 f"{path}: {name} is {stated!r}, the samples say {found!r}; `reelbench leaderboard add` rewrites it"
@@ -124,7 +141,8 @@ def carry_over(old: Check, new: Check) -> Check:
     if (old.result_sha256, old.samples_sha256) != (new.result_sha256, new.samples_sha256):
         return new
     both = {
-        name: getattr(new, name) or getattr(old, name) for name in ("rejudged", "calibration_sha256", "answers_sha256")
+        name: getattr(new, name) or getattr(old, name)
+        for name in ("rejudged", "calibration_sha256", "answers_sha256")
     }
     known = old.ids == "checked" and new.ids == "unchecked" and old.stated is not None
     return (old if known else new).model_copy(update=both)

@@ -77,7 +77,13 @@ def metric_records(board: Board) -> Iterator[dict[str, Any]]:
         units = {metric.name: metric.unit for metric in spec.metrics}
         for name, metric in row.metrics.items():
             low, high = metric.ci95 or (None, None)
-            numbers = {"metric": name, "value": metric.value, "low": low, "high": high, "n": metric.n}
+            numbers = {
+                "metric": name,
+                "value": metric.value,
+                "low": low,
+                "high": high,
+                "n": metric.n,
+            }
             yield shared | numbers | {"unit": units[name]}
 
 

@@ -24,10 +24,14 @@ class CommunityRow(Record):
     """One model on the Hub's board."""
 
     model: str
-    value: float = Field(description="As it is stated there, in the unit of the benchmark's primary metric.")
+    value: float = Field(
+        description="As it is stated there, in the unit of the benchmark's primary metric."
+    )
     verified: bool = Field(description="Whether the Hub says that it was verified.")
     url: str | None = None
-    pull_request: int | None = Field(default=None, description="Open on the model's repository; null where merged.")
+    pull_request: int | None = Field(
+        default=None, description="Open on the model's repository; null where merged."
+    )
     notes: str = ""
 
 
@@ -53,7 +57,9 @@ def fetch(spec: BenchmarkSpec, store: Path, dataset: str | None = None) -> Commu
         )
     listed = hub.leaderboard(repo_id)
     if listed is None:
-        raise InputError(f"{hub.page(repo_id)} has no leaderboard; its owners make one with eval.yaml")
+        raise InputError(
+            f"{hub.page(repo_id)} has no leaderboard; its owners make one with eval.yaml"
+        )
     rows = [
         CommunityRow(
             model=entry.model_id,
@@ -74,4 +80,9 @@ def fetch(spec: BenchmarkSpec, store: Path, dataset: str | None = None) -> Commu
 def read(store: Path) -> Iterator[Community]:
     """Yield the boards that a store keeps; InputError where a file is not one."""
     for path in sorted((store / FOLDER).glob("*.json")):
-        yield read_own(Community, path, "a board of the Hub", "import it again with `reelbench leaderboard import-hub`")
+        yield read_own(
+            Community,
+            path,
+            "a board of the Hub",
+            "import it again with `reelbench leaderboard import-hub`",
+        )

@@ -69,7 +69,9 @@ class RankingGroup:
         how = (self.setting, self.protocol, self.data and f"data {self.data}", *self._apart)
         parts = (*start, self.judge, self.prompts, *how)
         odd = any("/" in part for part in (*start, self.prompts, *how) if part)
-        odd |= any("/" in judge and not HUB_ID.fullmatch(judge) for judge in (self.judge or "").split(", "))
+        odd |= any(
+            "/" in judge and not HUB_ID.fullmatch(judge) for judge in (self.judge or "").split(", ")
+        )
         digest = f"~{sha256(repr(parts).encode()).hexdigest()[:12]}" if odd else ""
         return "/".join(part for part in parts if part) + digest
 
@@ -79,17 +81,24 @@ class RankingGroup:
         data = "data of one's own" if self.data else None
         how = (self.setting, self.protocol, data, *self._apart)
         split = ", ".join(part for part in (self.split, self.subset, *how) if part)
-        judge = "" if self.judge is None else f" · {self.judge}, {self.prompts or 'unknown'} prompts"
+        judge = (
+            "" if self.judge is None else f" · {self.judge}, {self.prompts or 'unknown'} prompts"
+        )
         return f"{split}{judge}" + ("" if self.version == 1 else f" · version {self.version}")
 
     @property
     def _apart(self) -> tuple[str | None, str | None]:
-        return self.differs, f"answers as version {self.readers} of the rules read them" if self.readers else None
+        return (
+            self.differs,
+            f"answers as version {self.readers} of the rules read them" if self.readers else None,
+        )
 
     @property
     def plain(self) -> bool:
         """Whether it is of a whole split of the owners' data, asked in the plain way: no other counts overall."""
-        return not any((self.subset, self.setting, self.protocol, self.data, self.differs, self.readers))
+        return not any(
+            (self.subset, self.setting, self.protocol, self.data, self.differs, self.readers)
+        )
 
     @property
     def mini(self) -> bool:
@@ -150,10 +159,14 @@ class BoardEntry:
         """The same in steps, for a filter."""
         if (billions := self.billions) is None:
             return None
-        return next((f"under {top} B" for top in _SIZES if billions < top), f"{_SIZES[-1]} B and more")
+        return next(
+            (f"under {top} B" for top in _SIZES if billions < top), f"{_SIZES[-1]} B and more"
+        )
 
 
-def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], None]) -> Iterator[BoardEntry]:
+def run_entries(
+    kept: Iterable[StoredResult], left_out: Callable[[str, str], None]
+) -> Iterator[BoardEntry]:
     """Yield the rows of stored results on benchmarks that are known.
 
     Several runs of one model in one setting are one row. `left_out` is called with the key of each result that can't be
@@ -171,7 +184,11 @@ def run_entries(kept: Iterable[StoredResult], left_out: Callable[[str, str], Non
 def run_entry(stored: StoredResult) -> BoardEntry:
     """Return the row of a stored result."""
     spec, result = stored.spec, stored.result
-    about, note, account = result.model.about or About(), result.provenance.note, stored.check.account
+    about, note, account = (
+        result.model.about or About(),
+        result.provenance.note,
+        stored.check.account,
+    )
     note = f"as stated by {account}: {note}" if note and account else note
     shown = standing(stored)
     ours = account is None  # floors and people, against which others are read, are the maintainers'
@@ -181,14 +198,28 @@ def run_entry(stored: StoredResult) -> BoardEntry:
     frames, given = result.settings.frames, result.settings.frames_given
     if len(given) == 1 and not frames.startswith("uniform"):
         frames = f"{frames} ({next(iter(given))})"
-    of_first = f"the mean of {len(stored.runs)} runs; the answers shown are the first one's" if stored.runs else None
+    of_first = (
+        f"the mean of {len(stored.runs)} runs; the answers shown are the first one's"
+        if stored.runs
+        else None
+    )
     weights = result.model.args.get("pretrained")
     from_hub = isinstance(weights, str) and HUB_ID.fullmatch(weights)
-    setting = "floor" if baseline else "human" if human else about.setting or ("fine-tuned" if trained else "run")
+    setting = (
+        "floor"
+        if baseline
+        else "human"
+        if human
+        else about.setting or ("fine-tuned" if trained else "run")
+    )
     benchmark, judge = stored.result.benchmark, stored.result.judge
     prompts = None
     if judge:  # only the owners' set is one text for good (its hash is pinned); any other is told by its text as well
-        prompts = judge.prompt if judge.prompt == "official" else f"{judge.prompt}@{judge.prompt_sha256[:8]}"
+        prompts = (
+            judge.prompt
+            if judge.prompt == "official"
+            else f"{judge.prompt}@{judge.prompt_sha256[:8]}"
+        )
     return BoardEntry(
         key=stored.key,
         model=result.model.id,
@@ -227,7 +258,10 @@ def run_entry(stored: StoredResult) -> BoardEntry:
 def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
     """Yield the rows of what others published on a benchmark."""
     for number, row in enumerate(spec.published):
-        prompts, how = row.prompts if row.judge else None, f"label {row.label}" if row.label else None
+        prompts, how = (
+            row.prompts if row.judge else None,
+            f"label {row.label}" if row.label else None,
+        )
         apart = row.setting if row.setting in _APART else None
         yield BoardEntry(
             key=f"published/{spec.id}/{number}",
@@ -235,7 +269,9 @@ def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
             revision=None,
             kind=row.setting if row.setting in ("baseline", "human") else "published",
             setting={"baseline": "floor"}.get(row.setting, row.setting),
-            group=RankingGroup(spec.id, spec.version, row.split, row.subset, row.judge, prompts, how, setting=apart),
+            group=RankingGroup(
+                spec.id, spec.version, row.split, row.subset, row.judge, prompts, how, setting=apart
+            ),
             frames=row.frames or "unknown",
             unranked=row.unranked,
             metrics=_without_items(row.metrics),
@@ -254,7 +290,11 @@ def community_entries(spec: BenchmarkSpec, community: Community) -> Iterable[Boa
     """Yield the rows of the Hub's own board of a benchmark."""
     protocol = f"as stated on the Hub, {community.dataset}"
     for number, row in enumerate(community.rows):
-        pending = f"pull request {row.pull_request} of the model's repository" if row.pull_request is not None else ""
+        pending = (
+            f"pull request {row.pull_request} of the model's repository"
+            if row.pull_request is not None
+            else ""
+        )
         yield BoardEntry(
             key=f"community/{spec.id}/{number}",
             model=row.model,
@@ -299,12 +339,16 @@ def _in_words(setting: object) -> str:
         return "+".join(map(str, setting)) if isinstance(setting, list) else str(setting)
     words = {name: _in_words(part) for name, part in setting.items() if part is not None}
     # Of a hash as much as tells it from another.
-    return " ".join(f"{name}={text[:8] if 'sha256' in name else text}" for name, text in words.items())
+    return " ".join(
+        f"{name}={text[:8] if 'sha256' in name else text}" for name, text in words.items()
+    )
 
 
 def frame_count(frames: str) -> int | None:
     """Return the number of frames in a setting (`uniform:32`, `256`, `native (8)`), or None where it names none."""
-    match = re.fullmatch(r"(?:uniform:|keyframe:)?(\d+)(?:,.*)?|[a-z]+ \((\d+)\)|none()(?:,.*)?", frames)
+    match = re.fullmatch(
+        r"(?:uniform:|keyframe:)?(\d+)(?:,.*)?|[a-z]+ \((\d+)\)|none()(?:,.*)?", frames
+    )
     return None if match is None else int(match[1] or match[2] or 0)
 
 
@@ -319,7 +363,11 @@ def metric_value(metrics: Mapping[str, MetricValue], name: str) -> float | None:
 def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     """Return the facts of a run's record, by the names of the columns that show them."""
     spec, result, check, counts = stored.spec, stored.result, stored.check, stored.result.counts
-    about, frames, preset = result.model.about or About(), result.settings.frames, result.settings.preset
+    about, frames, preset = (
+        result.model.about or About(),
+        result.settings.frames,
+        result.settings.preset,
+    )
     calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
     other_judge = other_than_requested(result.judge) if result.judge else []
     times = re.search(r",times=(\w+)", frames)
@@ -329,7 +377,9 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     costs = [one.result.judge and one.result.judge.cost_usd for one in stored.each]
     items = sum(one.result.counts.items for one in stored.each)
     known = [cost for cost in costs if cost is not None]
-    usage: dict[str, float | None] = {"judge_cost": sum(known) / items if items and len(known) == len(costs) else None}
+    usage: dict[str, float | None] = {
+        "judge_cost": sum(known) / items if items and len(known) == len(costs) else None
+    }
     samples: list[Sample] = []
     for folder in (one.folder for one in stored.each):
         text = read_text(folder / result_files.SAMPLES_FILE)
@@ -342,7 +392,9 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
             "tokens_out": [tokens["completion"] for tokens in spent if "completion" in tokens],
             "seconds": [sample.seconds for sample in samples if sample.seconds is not None],
         }
-        usage |= {name: sum(numbers) / len(numbers) if numbers else None for name, numbers in said.items()}
+        usage |= {
+            name: sum(numbers) / len(numbers) if numbers else None for name, numbers in said.items()
+        }
     return {
         "items": shown.items,
         "scored": shown.scored,
@@ -350,13 +402,16 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "stated": ", ".join(check.stated or ()) or None,
         "stated_by": check.account,
         "rejudged": str(check.rejudged) if check.rejudged else None,
-        "unreadable": 100 * shown.unread / counts.items if counts.items and spec.row_kind != "open" else None,
+        "unreadable": 100 * shown.unread / counts.items
+        if counts.items and spec.row_kind != "open"
+        else None,
         "calibrated": calibrated and calibrated[0],
         "calibration": calibrated and calibrated[1],
         "trained_on": ", ".join(about.trained_on or ()) or None,
         "sound": result.settings.sound,
         "label": result.settings.label,
-        "preset": preset and preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else ""),
+        "preset": preset
+        and preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else ""),
         "unscored": shown.unscored or None,
         "runs": len(stored.runs) or None,
         "bound": bound_in_words(spec.primary, stored, shown),
@@ -365,7 +420,9 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
         "judge_asked": ", ".join(dict.fromkeys(requested for requested, _ in other_judge)) or None,
         "data": result.data,
         "questions": (result.benchmark.questions_sha256 or "not stated")[:10],
-        "intervals": result.interval if with_intervals and result.interval != intervals.METHOD else None,
+        "intervals": result.interval
+        if with_intervals and result.interval != intervals.METHOD
+        else None,
         "times": None if without_ours else times[1] if times else "none",
         "videos": shown.videos,
         **usage,
@@ -378,7 +435,9 @@ def means_of(spec: BenchmarkSpec, metric: Metric) -> list[Mean]:
     if isinstance(how, Mean):
         return [how]
     return (
-        [mean for name in how.metrics for mean in means_of(spec, spec.metric(name))] if isinstance(how, MeanOf) else []
+        [mean for name in how.metrics for mean in means_of(spec, spec.metric(name))]
+        if isinstance(how, MeanOf)
+        else []
     )
 
 
@@ -392,7 +451,11 @@ def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> tuple[float, str] |
     if kept is None or not means or not all(mean.column in kept.criteria for mean in means):
         return None
     parts = [kept.criteria[mean.column] for mean in means]
-    values = [part.value * mean.scale for part, mean in zip(parts, means, strict=True) if part.value is not None]
+    values = [
+        part.value * mean.scale
+        for part, mean in zip(parts, means, strict=True)
+        if part.value is not None
+    ]
     if len(values) < len(parts):
         return None
     labelled = min(len(part.labels) for part in parts)

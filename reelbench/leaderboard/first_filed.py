@@ -48,9 +48,15 @@ class Filed(NamedTuple):
     def read(cls, folder: Path, store: Path) -> "Filed | None":
         """Return it of a result's folder in a store, whose other fields are not read; None where these can't be."""
         try:
-            found, check = read_json(folder / result_files.RESULT_FILE), read_check(folder / CHECK_FILE)
+            found, check = (
+                read_json(folder / result_files.RESULT_FILE),
+                read_check(folder / CHECK_FILE),
+            )
             about = _with_rules(BenchmarkRecord.model_validate(found["benchmark"]))
-            taken, key = filing_order(check, found["provenance"]["date"]), folder.relative_to(store).as_posix()
+            taken, key = (
+                filing_order(check, found["provenance"]["date"]),
+                folder.relative_to(store).as_posix(),
+            )
             return cls(taken, key, folder, about, found.get("data", "unstated"), check)
         except (InputError, ValueError, LookupError, TypeError):
             return None
@@ -82,7 +88,9 @@ def _with_rules(benchmark: BenchmarkRecord) -> BenchmarkRecord:
     if benchmark.scoring_sha256 is not None or benchmark.declaration is None:
         return benchmark
     try:
-        return benchmark.model_copy(update={"scoring_sha256": scoring_sha256(discovery.spec_of(benchmark))})
+        return benchmark.model_copy(
+            update={"scoring_sha256": scoring_sha256(discovery.spec_of(benchmark))}
+        )
     except InputError:
         return benchmark
 
@@ -99,7 +107,13 @@ class FirstFiled:
             named = set(settings.benchmarks.values())
 
         def order(one: Filed) -> tuple[object, ...]:
-            return one.key not in named, one.key not in believed, one.check.ids != "checked", one.taken, one.key
+            return (
+                one.key not in named,
+                one.key not in believed,
+                one.check.ids != "checked",
+                one.taken,
+                one.key,
+            )
 
         for one in sorted(results, key=order):
             for name in _HASHES:
@@ -117,8 +131,13 @@ class FirstFiled:
         """
         said, asked = [], one.benchmark.questions_sha256
         if (asked is None or one.check.ids == "unchecked") and one.taken[0] > _BEFORE:
-            first = self._first.get((one.table, "questions_sha256", *([asked] if asked else [])), one)
-            if first.check.answers_sha256 is None or first.check.answers_sha256 != one.check.answers_sha256:
+            first = self._first.get(
+                (one.table, "questions_sha256", *([asked] if asked else [])), one
+            )
+            if (
+                first.check.answers_sha256 is None
+                or first.check.answers_sha256 != one.check.answers_sha256
+            ):
                 apart = _asked_apart(first, one, part=one.check.partial is not None)
                 said += [apart] if apart != _WORDED else []
         for name in _HASHES:
@@ -128,7 +147,9 @@ class FirstFiled:
             place = (one.table, name, digest)
             if place not in self._said:
                 apart = _asked_apart if name == "questions_sha256" else _scored_apart
-                self._said[place] = f"{apart(first, self._first.get(place, one))} @{digest[:_SHOWN]}"
+                self._said[place] = (
+                    f"{apart(first, self._first.get(place, one))} @{digest[:_SHOWN]}"
+                )
             said.append(self._said[place])
         return ", ".join(said) or None
 
@@ -142,9 +163,14 @@ def _asked_apart(first: Filed, other: Filed, *, part: bool = False) -> str:
         for filed in (first, other)
     )
     both = before.keys() & now.keys()
-    changed = sum(None not in (before[name], now[name]) and before[name] != now[name] for name in both)
+    changed = sum(
+        None not in (before[name], now[name]) and before[name] != now[name] for name in both
+    )
     parts = [f"{changed} of {number_of(len(both), 'answer')} changed"] if changed else []
-    for number, what in ((0 if part else len(before) - len(both), "fewer"), (len(now) - len(both), "more")):
+    for number, what in (
+        (0 if part else len(before) - len(both), "fewer"),
+        (len(now) - len(both), "more"),
+    ):
         parts += [f"{number_of(number, 'question')} {what}"] if number else []
     return ", ".join(parts) or _WORDED
 
@@ -174,10 +200,18 @@ def shown_specs(filed: Iterable[tuple[Filed, BenchmarkSpec]]) -> Mapping[str, Be
             specs[name] = known.get(name, spec)
             continue
         there = specs[name]
-        facets = [facet for facet in spec.facets if facet.name not in {f.name for f in there.facets}]
-        metrics = [metric for metric in spec.metrics if metric.name not in {m.name for m in there.metrics}]
+        facets = [
+            facet for facet in spec.facets if facet.name not in {f.name for f in there.facets}
+        ]
+        metrics = [
+            metric for metric in spec.metrics if metric.name not in {m.name for m in there.metrics}
+        ]
         if facets or metrics:
             kinds = (*there.kinds, *(kind for kind in spec.kinds if kind not in there.kinds))
-            more = {"facets": (*there.facets, *facets), "metrics": (*there.metrics, *metrics), "kinds": kinds}
+            more = {
+                "facets": (*there.facets, *facets),
+                "metrics": (*there.metrics, *metrics),
+                "kinds": kinds,
+            }
             specs[name] = replace(there, **more, judge=there.judge or spec.judge)
     return specs

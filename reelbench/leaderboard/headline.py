@@ -19,9 +19,15 @@ _NAME = "\0"
 
 def of_board(board: Board, table: RankingGroup | None = None) -> Text:
     """Return the headline over the tables that stand for their benchmarks and were run, else all of them; or of one."""
-    groups = [group for group in (board.main.values() if table is None else [table]) if board.ranked(group)]
+    groups = [
+        group
+        for group in (board.main.values() if table is None else [table])
+        if board.ranked(group)
+    ]
     if table is None:
-        groups = [group for group in groups if any(row.stored for row in board.ranked(group))] or groups
+        groups = [
+            group for group in groups if any(row.stored for row in board.ranked(group))
+        ] or groups
     if not groups:
         return ["Nothing is ranked yet."]
     by_leaders: dict[tuple[str, ...], list[RankingGroup]] = defaultdict(list)
@@ -31,18 +37,26 @@ def of_board(board: Board, table: RankingGroup | None = None) -> Text:
         first = [row for row in board.ranked(group) if best.get(row.key, board.ranks[row.key]) == 1]
         by_leaders[tuple(dict.fromkeys(board.names[row.model] for row in first))].append(group)
     alone = table is not None
-    said = _in_short(board, by_leaders) if len(by_leaders) > 1 else _of_leaders(board, *by_leaders.items(), alone=alone)
+    said = (
+        _in_short(board, by_leaders)
+        if len(by_leaders) > 1
+        else _of_leaders(board, *by_leaders.items(), alone=alone)
+    )
     # What of it rests on a judge's replies that only those who handed them in vouch for.
     led = [group for led in by_leaders.values() for group in led]
     stated = [
-        group for group in led if any("judge replies" in (row.facts.get("stated") or "") for row in board.ranked(group))
+        group
+        for group in led
+        if any("judge replies" in (row.facts.get("stated") or "") for row in board.ranked(group))
     ]
     where = "" if len(stated) == len(led) else f" on {_titles(board, stated)}"
     said += f" The judge’s replies{where} are as submitters state them." if stated else ""
     return said.split(_NAME)
 
 
-def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]], *, alone: bool) -> str:
+def _of_leaders(
+    board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]], *, alone: bool
+) -> str:
     """Who leads one table, or is among those that may lead several, and by how much."""
     leaders, led = of
     ran = _was_run(board, led)
@@ -53,7 +67,13 @@ def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]]
     else:
         only = all(len(board.ranked(group)) == 1 for group in led)
         text = _names(leaders)
-        text += " is the only ranked model" if only else " leads" if ran else " has the highest published number"
+        text += (
+            " is the only ranked model"
+            if only
+            else " leads"
+            if ran
+            else " has the highest published number"
+        )
     first, *others = (board.names[row.model] for row in board.ranked(led[0]))
     if alone and ran and others and others[0] in leaders and (margin := _margin(board, led[0])):
         text += f"; {_names([first])} is ahead of {_names(others[:1])} by {margin}"
@@ -62,8 +82,13 @@ def _of_leaders(board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]]
         text += f" on {f'{many} benchmarks' if len(led) > 1 else _titles(board, led)}"
     if not ran and any(len(board.ranked(group)) > 1 for group in led):
         return f"{text}; frames, prompts and settings differ between papers."  # so a margin says nothing of the models
-    margins = [(group, margin) for group in led if len(leaders) == 1 and (margin := _margin(board, group))]
-    told = [margin if len(led) == 1 else f"{margin} on {_titles(board, [group])}" for group, margin in margins]
+    margins = [
+        (group, margin) for group in led if len(leaders) == 1 and (margin := _margin(board, group))
+    ]
+    told = [
+        margin if len(led) == 1 else f"{margin} on {_titles(board, [group])}"
+        for group, margin in margins
+    ]
     return f"{text}, ahead of the next by {_joined(told)}." if told else f"{text}."
 
 
@@ -79,7 +104,10 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
     for model in board.overall:
         if model.rank is not None and model.win_rate is not None:
             rates.setdefault(model.key[0], f"{100 * model.win_rate:.1f}")
-    firsts, text = [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1], ""
+    firsts, text = (
+        [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1],
+        "",
+    )
     best, behind = list(rates)[:1], f"{' %, the next '.join(list(rates.values())[:2])} %. "
     if len(firsts) > _NAMED:
         text = f"{_number(len(firsts))} models may be first overall; ".capitalize()
@@ -89,11 +117,16 @@ def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[Rankin
     elif firsts:
         own = _joined([rates[name] for name in firsts])
         text = f"{_names(firsts)} may be first overall: mean win rates {own} %. "
-    alone, shared = defaultdict[str, list[RankingGroup]](list), defaultdict[str, list[RankingGroup]](list)
+    alone, shared = (
+        defaultdict[str, list[RankingGroup]](list),
+        defaultdict[str, list[RankingGroup]](list),
+    )
     for leaders, led in by_leaders.items():
         for name in leaders:
             (alone if len(leaders) == 1 else shared)[name] += led
-    best = sorted(alone | shared, key=lambda name: (-len(alone[name] + shared[name]), -len(alone[name]), name))
+    best = sorted(
+        alone | shared, key=lambda name: (-len(alone[name] + shared[name]), -len(alone[name]), name)
+    )
     named = best if len(best) == 2 else best[:1]  # noqa: PLR2004
     parts = []
     for name in named:
@@ -130,7 +163,9 @@ def _margin(board: Board, group: RankingGroup) -> str:
     interval = ""
     if pair is not None and pair.ci95 is not None:
         low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
-        interval = f" (adjusted 95 %: {low} to {high}){'' if pair.direction else ', not told apart'}"
+        interval = (
+            f" (adjusted 95 %: {low} to {high}){'' if pair.direction else ', not told apart'}"
+        )
     return f"{by:.{unit.digits}f} {points}{interval}"
 
 

@@ -29,7 +29,9 @@ _LONGEST_FOLDER = 80
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 # Scripts of names, each set of those that are written together; others have twins of Latin letters and digits.
 _SCRIPTS = ({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}, {"CYRILLIC"}, {"GREEK"})
-_JAMO = re.compile("[\u1100-\u11ff\u3131-\u318f]")  # parts of Hangul's syllables: strokes, circles and bars
+_JAMO = re.compile(
+    "[\u1100-\u11ff\u3131-\u318f]"
+)  # parts of Hangul's syllables: strokes, circles and bars
 # Marks that are written with these alone (ー, 々): elsewhere the first passes for a dash.
 _MARKS = {"KATAKANA-HIRAGANA": {"KATAKANA", "HIRAGANA"}, "IDEOGRAPHIC": {"CJK"}}
 # What looks like a Latin letter, a digit or a sign: a word of these alone passes for one of ASCII.
@@ -40,7 +42,13 @@ _PASS_FOR_ASCII = frozenset(
 
 _TEXTS = (
     *("model.revision", "model.adapter", "settings.frames", "settings.label", "settings.language"),
-    *("settings.candidates", "settings.answering", "settings.preset.name", "settings.preset.about", "judge.prompt"),
+    *(
+        "settings.candidates",
+        "settings.answering",
+        "settings.preset.name",
+        "settings.preset.about",
+        "judge.prompt",
+    ),
 )
 
 
@@ -53,10 +61,18 @@ def problems(result: Result) -> Iterator[str]:
     if model.about is not None and model.about.organisation:
         yield from _id("model.about.organisation", model.about.organisation)
     # What is None on the way has no such text.
-    texts = [(field, reduce(lambda of, name: of and getattr(of, name), field.split("."), result)) for field in _TEXTS]
+    texts = [
+        (field, reduce(lambda of, name: of and getattr(of, name), field.split("."), result))
+        for field in _TEXTS
+    ]
     if model.about is not None:
-        said = [(field, [value, *(value if isinstance(value, dict) else ())]) for field, value in model.about]
-        texts += [(f"model.about.{field}", text) for field, values in said for text in texts_in(values)]
+        said = [
+            (field, [value, *(value if isinstance(value, dict) else ())])
+            for field, value in model.about
+        ]
+        texts += [
+            (f"model.about.{field}", text) for field, values in said for text in texts_in(values)
+        ]
         for line in abouts.problems(model.about, result.benchmark.id, model, result.settings):
             yield f"model.{line}"
     for judge in single_judges(result.judge) if result.judge else ():
@@ -65,7 +81,11 @@ def problems(result: Result) -> Iterator[str]:
         if text is not None:
             yield from _text(field, text)
     provenance = result.provenance
-    for field, text in (("url", provenance.url), ("citation", provenance.citation), ("note", provenance.note)):
+    for field, text in (
+        ("url", provenance.url),
+        ("citation", provenance.citation),
+        ("note", provenance.note),
+    ):
         if text and (unseen := _invisible_character(text.replace("\n", " "))):
             yield f"provenance.{field} has the character U+{ord(unseen):04X}, which can't be seen"
     if provenance.url and not provenance.url.startswith(("https://", "http://")):
@@ -77,8 +97,13 @@ def reserved_name(spec: BenchmarkSpec, result: Result) -> str | None:
 
     It is ours, whose floors others are read against, or the benchmark's own.
     """
-    named = {_owner(result.model.id), ((result.model.about and result.model.about.organisation) or "").casefold()}
-    return next((name for name in (_OURS, spec.organisation) if name and name.casefold() in named), None)
+    named = {
+        _owner(result.model.id),
+        ((result.model.about and result.model.about.organisation) or "").casefold(),
+    }
+    return next(
+        (name for name in (_OURS, spec.organisation) if name and name.casefold() in named), None
+    )
 
 
 def _owner(model: str) -> str:
@@ -88,7 +113,10 @@ def _owner(model: str) -> str:
 
 def _judge(judge: JudgeRecord) -> Iterator[str]:
     """Yield the faults of a judge's names: a table's heading is made of them."""
-    for field, name in (("judge.requested", judge.requested), *(("judge.returned", name) for name in judge.returned)):
+    for field, name in (
+        ("judge.requested", judge.requested),
+        *(("judge.returned", name) for name in judge.returned),
+    ):
         yield from _id(field, name)
         if mark := next((mark for mark in (",", " + ", f"({NOT_STATED})") if mark in name), None):
             yield f"{field} is {name[:LONGEST]!r}, and {mark!r} in it would make it pass for other judges"
@@ -103,7 +131,9 @@ def _id(field: str, name: str) -> Iterator[str]:
         yield f"{field} is {name!r}, a part of which is empty or only dots"
     if name.startswith("-"):  # its folder would be an option to whoever names all with *
         yield f"{field} is {name!r}, which begins with a hyphen"
-    if odd := next((c for c in name if not c.isascii() and unicodedata.category(c)[0] not in "LM"), None):
+    if odd := next(
+        (c for c in name if not c.isascii() and unicodedata.category(c)[0] not in "LM"), None
+    ):
         yield f"{field} is {name!r}; {odd!r} (U+{ord(odd):04X}) passes for a sign of ASCII, write that"
     for letter, mark in pairwise(name):  # usual ones are one character with their letter
         if letter.isascii() and unicodedata.category(mark).startswith("M"):
@@ -127,7 +157,9 @@ def _text(field: str, text: str) -> Iterator[str]:
 
 
 def _invisible_character(text: str) -> str | None:
-    return next((char for char in text if unicodedata.category(char) in _UNSEEN or BLANK.match(char)), None)
+    return next(
+        (char for char in text if unicodedata.category(char) in _UNSEEN or BLANK.match(char)), None
+    )
 
 
 def _script(word: str) -> str:
@@ -183,7 +215,9 @@ def key_of(result: Result, *, rows: bool = True) -> str:
         "split": result.benchmark.split,
         "adapter": model.adapter,
         "args": model.args,
-        "settings": result.settings.model_dump(mode="json", exclude={"frames_given", "frames_unlike", "audio"}),
+        "settings": result.settings.model_dump(
+            mode="json", exclude={"frames_given", "frames_unlike", "audio"}
+        ),
         "judge": judge and asked_of(judge),
     }
     if judge is not None:

@@ -40,11 +40,13 @@ def write(board: Board, path: Path, said: Sequence[str]) -> None:
     draw = ImageDraw.Draw(image)
     models = [model for model in board.overall if model.rank is not None] or list(board.overall)
     models = models[:_ROWS]
-    groups = sorted(board.main.values(), key=lambda group: -sum(group in model.cells for model in models))[:_LANES]
+    groups = sorted(
+        board.main.values(), key=lambda group: -sum(group in model.cells for model in models)
+    )[:_LANES]
     _text(draw, (_LEFT, 46), "Reelbench leaderboard", 44)
-    first = "".join(part.rpartition("/")[2] if place % 2 else part for place, part in enumerate(said)).partition(". ")[
-        0
-    ]
+    first = "".join(
+        part.rpartition("/")[2] if place % 2 else part for place, part in enumerate(said)
+    ).partition(". ")[0]
     lines, words = [""], first.split()
     while words and len(lines) <= 2:  # noqa: PLR2004 - lines
         longer = f"{lines[-1]} {words[0]}".strip()
@@ -66,7 +68,9 @@ def write(board: Board, path: Path, said: Sequence[str]) -> None:
         for place, group in enumerate(groups):
             if entry := model.cells.get(group):
                 others = [one.cells[group] for one in models if group in one.cells]
-                _lane(draw, board.spec(group).primary, entry, others, (_NAME + wide * place, y, wide))
+                _lane(
+                    draw, board.spec(group).primary, entry, others, (_NAME + wide * place, y, wide)
+                )
     for place, group in enumerate(groups):
         spec, x = board.spec(group), _NAME + wide * place + 16
         _text(draw, (x, _TOP - 62), spec.title.partition(" (")[0], 24)
@@ -89,7 +93,11 @@ def _lane(
 ) -> None:
     """Draw a score and its interval on the scale of the models that the picture shows; `at` is left, middle, width."""
     x, y, wide = at
-    found = [of for one in others if (of := one.metrics.get(primary.name)) is not None and of.value is not None]
+    found = [
+        of
+        for one in others
+        if (of := one.metrics.get(primary.name)) is not None and of.value is not None
+    ]
     if (own := entry.metrics.get(primary.name)) is None or own.value is None:
         return
     ends = [end for of in found for end in (of.value, *(of.ci95 or ())) if end is not None]
@@ -109,7 +117,9 @@ def _lane(
 @cache
 def _font_file(name: str) -> Path | None:
     """Return where this machine has a font; the first time it looks through its folders."""
-    return next((path for folder in _FOLDERS for path in Path(folder).expanduser().rglob(name)), None)
+    return next(
+        (path for folder in _FOLDERS for path in Path(folder).expanduser().rglob(name)), None
+    )
 
 
 @cache
@@ -121,12 +131,16 @@ def _font(size: int, words: str = "") -> ImageFont.FreeTypeFont | ImageFont.Imag
             font = own if path is None else ImageFont.truetype(path, size)
         except OSError:
             continue
-        none, *drawn = [bytes(font.getmask(letter)) for letter in ("\uffff", *"".join(words.split()))]  # type: ignore[arg-type] - it is a buffer
+        none, *drawn = [
+            bytes(font.getmask(letter)) for letter in ("\uffff", *"".join(words.split()))
+        ]  # type: ignore[arg-type] - it is a buffer
         if none not in drawn:
             return font
     return own
 
 
-def _text(draw: ImageDraw.ImageDraw, at: tuple[int, int], words: str, size: int, fill: str = INK) -> None:
+def _text(
+    draw: ImageDraw.ImageDraw, at: tuple[int, int], words: str, size: int, fill: str = INK
+) -> None:
     words = words.translate(_PLAIN)
     draw.text(at, words, fill, _font(size, words))

@@ -31,7 +31,9 @@ def score_mismatches(stated: Mapping[str, float], expected: Mapping[str, float])
             yield f"scores.{name} is {stated.get(name)}, recomputed {expected.get(name)}"
 
 
-def metric_mismatches(where: str, stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[str]:
+def metric_mismatches(
+    where: str, stated: Mapping[str, Any], expected: Mapping[str, Any]
+) -> Iterator[str]:
     """Yield the metrics that differ in value, interval or number of items, or that only one side has.
 
     Those of breakdowns stand in mappings within each other, by facet and label.

@@ -43,11 +43,16 @@ def set_apart(
     apart: dict[RankingGroup, str] = {}
     if settings is None:
         return apart
-    runs = {group: [row.stored for row in rows if row.stored is not None] for group, rows in groups.items()}
+    runs = {
+        group: [row.stored for row in rows if row.stored is not None]
+        for group, rows in groups.items()
+    }
     filed = [one.filed for some in runs.values() for one in some]
     believed = settings.trusted_keys((one.key, one.benchmark) for one in filed)
     for group, some in runs.items():
-        judges = [(one.check.vouched, one.result.judge) for one in some if one.result.judge is not None]
+        judges = [
+            (one.check.vouched, one.result.judge) for one in some if one.result.judge is not None
+        ]
         if some and (group.differs or not any(one.key in believed for one in some)):
             apart[group] = trust.DECLARED_OTHERWISE
         elif judges and not any(vouched or settings.names(judge) for vouched, judge in judges):
@@ -131,7 +136,9 @@ def overall(
         of_model[entry.group] = max(of_model.get(entry.group, entry), entry, key=weight)
     counting = counted_groups(main, specs, entries, ranks)
     tables = {
-        group: {key: row for key, rows in cells.items() if (row := rows.get(group)) and row.key in ranks}
+        group: {
+            key: row for key, rows in cells.items() if (row := rows.get(group)) and row.key in ranks
+        }
         for group in counting
     }
     rates: dict[ModelKey, dict[RankingGroup, Fraction]] = defaultdict(dict)
@@ -143,14 +150,18 @@ def overall(
                 pairs = [noise[group].pair(ours, other) for other in others]
                 signs = [pair.direction if pair else 0 for pair in pairs]
             else:
-                signs = [(ranks[ours] < ranks[other]) - (ranks[ours] > ranks[other]) for other in others]
+                signs = [
+                    (ranks[ours] < ranks[other]) - (ranks[ours] > ranks[other]) for other in others
+                ]
             rates[key][group] = Fraction(len(signs) + sum(signs), 2 * len(signs))
     covered = Counter(key for rows in tables.values() for key in rows)
     scores = {key: sum(parts.values(), Fraction()) / len(parts) for key, parts in rates.items()}
     ranked = {key: score for key, score in scores.items() if 2 * covered[key] >= len(counting)}
     if len(ranked) < LEAST:
         scores, ranked = {}, {}
-    places = {key: 1 + sum(other > score for other in ranked.values()) for key, score in ranked.items()}
+    places = {
+        key: 1 + sum(other > score for other in ranked.values()) for key, score in ranked.items()
+    }
     ranges = _ranges(places, tables, noise)
     models = [
         Overall(
@@ -167,7 +178,14 @@ def overall(
     ]
     return sorted(
         models,
-        key=lambda m: (m.rank is None, m.rank, -(m.win_rate or 0), m.key not in ran, -m.covered, str(m.key).lower()),
+        key=lambda m: (
+            m.rank is None,
+            m.rank,
+            -(m.win_rate or 0),
+            m.key not in ran,
+            -m.covered,
+            str(m.key).lower(),
+        ),
     )
 
 
@@ -185,7 +203,11 @@ def _ranges(
         for group, rows in tables.items():
             if key not in rows or len(rows) == 1:
                 continue
-            pairs = [noise[group].pair(rows[key].key, other.key) for name, other in rows.items() if name != key]
+            pairs = [
+                noise[group].pair(rows[key].key, other.key)
+                for name, other in rows.items()
+                if name != key
+            ]
             signs = [pair.told_among(len(tables)) if pair else 0 for pair in pairs]
             lowest.append(Fraction(signs.count(1), len(signs)))
             highest.append(Fraction(len(signs) - signs.count(-1), len(signs)))

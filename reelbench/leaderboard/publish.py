@@ -71,7 +71,9 @@ def publish(
     """
     options = options or PublishOptions()
     if webhook and not dataset:
-        raise InputError("--webhook needs --dataset ORG/NAME, the results whose pull requests it checks")
+        raise InputError(
+            "--webhook needs --dataset ORG/NAME, the results whose pull requests it checks"
+        )
     if webhook and not _PINNED.search(options.install or ""):
         raise InputError(
             "--webhook needs --install: what its machine installs, an archive's address with its hash (https://….tar.gz"
@@ -79,10 +81,14 @@ def publish(
         )
     named: dict[_What, str | None] = {"results": dataset, "site": space, "webhook": webhook}
     repositories: dict[_What, Repository] = {
-        what: Repository(repo, "dataset" if what == "results" else "space") for what, repo in named.items() if repo
+        what: Repository(repo, "dataset" if what == "results" else "space")
+        for what, repo in named.items()
+        if repo
     }
     if not repositories:
-        raise InputError("nothing to publish to: give --repo ORG/NAME (the site), --dataset ORG/NAME (the results)")
+        raise InputError(
+            "nothing to publish to: give --repo ORG/NAME (the site), --dataset ORG/NAME (the results)"
+        )
     if hub.offline():
         raise ReelbenchError("not published, because HF_HUB_OFFLINE is set; unset it")
     board = boards.make(path)
@@ -91,10 +97,22 @@ def publish(
     done: list[Published] = []
     with TemporaryDirectory(prefix="reelbench-publish-") as folder:
         uploads = [
-            _Upload(repository, Path(folder) / what / "new", what, path, board, space, dataset, options, note)
+            _Upload(
+                repository,
+                Path(folder) / what / "new",
+                what,
+                path,
+                board,
+                space,
+                dataset,
+                options,
+                note,
+            )
             for what, repository in repositories.items()
         ]
-        looked = [(upload, upload.look()) for upload in uploads]  # all of them, before anything is sent
+        looked = [
+            (upload, upload.look()) for upload in uploads
+        ]  # all of them, before anything is sent
         for upload, head in looked:
             try:
                 done.append(upload.send(head))
@@ -140,7 +158,12 @@ def write_parquet(board: Board, path: Path) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    names: dict[columns.Type, list[str]] = {"text": ["key"], "integer": [], "number": [], "boolean": []}
+    names: dict[columns.Type, list[str]] = {
+        "text": ["key"],
+        "integer": [],
+        "number": [],
+        "boolean": [],
+    }
     for column in columns.COLUMNS:
         names[column.type].append(column.id)
     schema = pa.schema(
@@ -150,7 +173,9 @@ def write_parquet(board: Board, path: Path) -> None:
         + [(name, pa.bool_()) for name in names["boolean"]]
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    parquet.write_table(pa.Table.from_pylist(list(columns.metric_records(board)), schema=schema), path)
+    parquet.write_table(
+        pa.Table.from_pylist(list(columns.metric_records(board)), schema=schema), path
+    )
 
 
 # --- the repository --------------------------------------------------------------------------------------------------
@@ -162,7 +187,9 @@ def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withh
         tables = []
         for group in groups:
             kept, noise = board.withheld.get(group), board.noise[group]
-            why = why_withheld(board.specs[benchmark], group.split, private=private) or (kept and kept.why)
+            why = why_withheld(board.specs[benchmark], group.split, private=private) or (
+                kept and kept.why
+            )
             rows = [
                 withheld.Row(
                     **withheld.Row.of_entry(entry),
@@ -188,7 +215,9 @@ def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withh
                 )
                 tables.append(table)
         if tables:
-            made = withheld.Withheld(benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark))
+            made = withheld.Withheld(
+                benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark)
+            )
             yield f"{withheld.FOLDER}/{benchmark}.json", made
 
 
@@ -215,20 +244,28 @@ class _Upload:
         elif self.what == "site":
             site.write(self.board, self.folder, private=self.options.private, dataset=self.dataset)
             links = f"datasets:\n- {self.dataset}\n" if self.dataset else ""
-            self._write_asset("README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}"))
+            self._write_asset(
+                "README.md", "space_readme.md", ("pinned: false\n", f"pinned: false\n{links}")
+            )
         else:
             self._write_asset("README.md", "webhook_readme.md")
             self._write_asset(
-                "Dockerfile", "webhook_dockerfile.txt", ("REELBENCH=", f"REELBENCH={self.options.install}")
+                "Dockerfile",
+                "webhook_dockerfile.txt",
+                ("REELBENCH=", f"REELBENCH={self.options.install}"),
             )
         with repository.errors_in_one_line():
             head = repository.head()
             if head.commit is None and not self.options.dry_run:
                 repository.api.whoami()  # with a bad token every repository looks as if it were not there
             elif head.commit is None:
-                self.note(f"{repository.page}: not there yet, or private and the token may not see it")
+                self.note(
+                    f"{repository.page}: not there yet, or private and the token may not see it"
+                )
         if head.commit is None and create_pr:
-            raise InputError(f"{repository.page}: not there, or private; a pull request needs one that is")
+            raise InputError(
+                f"{repository.page}: not there, or private; a pull request needs one that is"
+            )
         with repository.errors_in_one_line():
             if "README.md" in head.files:
                 self._refuse_a_readme_that_breaks_it(head)
@@ -244,23 +281,37 @@ class _Upload:
         """Commit what differs from what is there, or offer it."""
         repository, create_pr = self.repository, self.options.create_pr
         with repository.errors_in_one_line():
-            number = repository.open_request(_TITLE) if create_pr and not self.options.dry_run else None
+            number = (
+                repository.open_request(_TITLE) if create_pr and not self.options.dry_run else None
+            )
             # A second request would only stand beside the first one.
             revision = f"refs/pr/{number}" if number is not None else None
             compared = repository.head(revision) if revision else head
             there = compared.files
-        paths = sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
+        paths = sorted(
+            path.relative_to(self.folder).as_posix()
+            for path in self.folder.rglob("*")
+            if path.is_file()
+        )
         changed = [path for path in paths if differs(self.folder / path, there.get(path))]
         # People may write their own card; ours is only there so that there is one.
         changed = [path for path in changed if path != "README.md" or path not in there]
         if revision:  # what others had merged since is no part of one's own request
-            changed = [path for path in changed if differs(self.folder / path, head.files.get(path))]
+            changed = [
+                path for path in changed if differs(self.folder / path, head.files.get(path))
+            ]
         ours = _OURS[repository.kind]
-        gone = [path for path in there if path.startswith(ours) and path not in set(paths)] if ours else []
+        gone = (
+            [path for path in there if path.startswith(ours) and path not in set(paths)]
+            if ours
+            else []
+        )
         url = f"{repository.page}/discussions/{number}" if revision else repository.page
         if not (changed or gone):
             return Published("unchanged", url)
-        self.note(f"{repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete")
+        self.note(
+            f"{repository.page}: {number_of(len(changed), 'file')} to write, {len(gone)} to delete"
+        )
         for path in changed[:_SHOWN]:
             self.note(f"  {'change' if path in there else 'add'} {path}")
         if len(changed) > _SHOWN:
@@ -276,11 +327,14 @@ class _Upload:
                 FileChanges(self.folder, changed, gone),
                 title=f"{_TITLE}{what}",
                 description="Written by `reelbench leaderboard publish`.",
-                create=({"space_sdk": sdk} if sdk else {}) | ({"private": True} if self.options.private else {}),
+                create=({"space_sdk": sdk} if sdk else {})
+                | ({"private": True} if self.options.private else {}),
                 revision=revision,
                 create_pr=create_pr and revision is None,
             )
-        return Published("pull request" if create_pr else "committed", url if revision else committed)
+        return Published(
+            "pull request" if create_pr else "committed", url if revision else committed
+        )
 
     def _write_asset(self, name: str, asset: str, *parts: tuple[str, str]) -> None:
         text = page_asset(asset, _ASSETS)
@@ -291,10 +345,15 @@ class _Upload:
     def _stage_results(self) -> None:
         left_out: Counter[str] = Counter()
         for entry in self.board.entries:
-            if entry.stored is None or entry.stored.videos is not None:  # a row on some of a run's videos is no result
+            if (
+                entry.stored is None or entry.stored.videos is not None
+            ):  # a row on some of a run's videos is no result
                 continue
             spec = self.board.specs[entry.group.benchmark]
-            why = why_withheld(spec, entry.group.split, private=self.options.private) or entry.stored.withheld
+            why = (
+                why_withheld(spec, entry.group.split, private=self.options.private)
+                or entry.stored.withheld
+            )
             if why:
                 left_out[why] += 1
                 continue
@@ -316,11 +375,16 @@ class _Upload:
             if path.is_file():
                 write_text(self.folder / _RESULTS / path.relative_to(self.store), read_text(path))
         shown = f"\n{self._link_to_space}\n" if self.space else ""
-        told = [f"| `{one.id}` | {one.title}{one.about and f': {one.about}'} |" for one in columns.COLUMNS]
+        told = [
+            f"| `{one.id}` | {one.title}{one.about and f': {one.about}'} |"
+            for one in columns.COLUMNS
+        ]
         parts = ("<!--SHOWN-->\n", shown), ("<!--COLUMNS-->", "\n".join(told))
         self._write_asset("README.md", "dataset_readme.md", *parts)
         self._write_asset(
-            ".github/workflows/check.yaml", "check_submissions.yaml", ("INSTALL", self.options.install or "")
+            ".github/workflows/check.yaml",
+            "check_submissions.yaml",
+            ("INSTALL", self.options.install or ""),
         )
         write_parquet(self.board, self.folder / _PARQUET)
 
@@ -334,9 +398,17 @@ class _Upload:
         me = self.repository.account()["name"] if offered and not self.options.dry_run else None
         for path in offered:
             place = path.parent.relative_to(self.folder).as_posix()
-            rest = [name for name in store.FILES if name != CHECK_FILE and path.with_name(name).is_file()]
-            if not any(differs(path.with_name(name), head.files.get(f"{place}/{name}")) for name in rest):
-                shutil.rmtree(path.parent)  # the board has it, whoever checked it: no part of one's own request
+            rest = [
+                name
+                for name in store.FILES
+                if name != CHECK_FILE and path.with_name(name).is_file()
+            ]
+            if not any(
+                differs(path.with_name(name), head.files.get(f"{place}/{name}")) for name in rest
+            ):
+                shutil.rmtree(
+                    path.parent
+                )  # the board has it, whoever checked it: no part of one's own request
                 continue
             said = {"taken": None, "account": me, "judged": False}
             write_text(path, read_check(path).model_copy(update=said).text)
@@ -360,20 +432,26 @@ class _Upload:
             else (self.dataset, f"datasets: [{self.dataset}]")
         )
         if self.what != "webhook" and other is not None and other not in text:
-            self.note(f"{self.repository.page}: its README.md does not name {other}; add `{line}` to it")
+            self.note(
+                f"{self.repository.page}: its README.md does not name {other}; add `{line}` to it"
+            )
 
     def _readme(self, head: Head) -> tuple[str, Mapping[str, Any]]:
         """The README that is there, and what its front matter says."""
         import yaml
 
-        found = hub.download(self.repository.id, "README.md", revision=str(head.commit), kind=self.repository.kind)
+        found = hub.download(
+            self.repository.id, "README.md", revision=str(head.commit), kind=self.repository.kind
+        )
         text = found.read_text(encoding="utf-8", errors="replace")
         parts = re.match(r"---\s*\n(.*?)\n---\s*\n", text + "\n", flags=re.DOTALL)
         try:
             stated = yaml.safe_load(parts[1]) if parts else {}
         except yaml.YAMLError as error:
             why = " ".join(str(error).split())
-            raise InputError(f"{self.repository.page}: its README.md can't be read as YAML: {why}; mend it") from None
+            raise InputError(
+                f"{self.repository.page}: its README.md can't be read as YAML: {why}; mend it"
+            ) from None
         return text, stated if isinstance(stated, dict) else {}
 
     def _refuse_to_forget(self, head: Head) -> None:
@@ -381,15 +459,28 @@ class _Upload:
         datasets = {str(self.dataset): head} if self.what == "results" else {}
         if self.what == "site" and self.dataset is None and "README.md" in head.files:
             stated = self._readme(head)[1].get("datasets")
-            names = [name for name in stated if isinstance(name, str)] if isinstance(stated, list) else []
+            names = (
+                [name for name in stated if isinstance(name, str)]
+                if isinstance(stated, list)
+                else []
+            )
             datasets = {name: Repository(name, "dataset").head() for name in names}
         stored = [entry.stored for entry in self.board.entries if entry.stored is not None]
         mine = {one.key for several in stored for one in several.each} | set(self.options.forget)
-        mine |= {f"{community.FOLDER}/{path.stem}" for path in (self.store / community.FOLDER).glob("*.json")}
+        mine |= {
+            f"{community.FOLDER}/{path.stem}"
+            for path in (self.store / community.FOLDER).glob("*.json")
+        }
         boards = f"{_RESULTS}/{community.FOLDER}/"
         for name, its in datasets.items():
-            there = {key for path in its.files if path.endswith(_RESULT) and (key := _key_of_path(path))}
-            there |= {path.removeprefix(f"{_RESULTS}/")[:-5] for path in its.files if path.startswith(boards)}
+            there = {
+                key for path in its.files if path.endswith(_RESULT) and (key := _key_of_path(path))
+            }
+            there |= {
+                path.removeprefix(f"{_RESULTS}/")[:-5]
+                for path in its.files
+                if path.startswith(boards)
+            }
             there |= self._dates_withheld(name, its).keys()
             lacking = sorted(there - mine)
             if kept := [key for key in lacking if key in self.board.left_out]:
@@ -406,8 +497,14 @@ class _Upload:
         shown = set[str]()  # what only the page has: its dataset, or nobody, knows
         for path in head.files if self.what == "site" else ():
             if path.startswith("data/runs/") and not (self.folder / path).is_file():
-                file = hub.download(self.repository.id, path, revision=str(head.commit), kind="space")
-                shown |= set(re.findall(r'"key":"([^"#]+)"', file.read_text(encoding="utf-8", errors="replace")))
+                file = hub.download(
+                    self.repository.id, path, revision=str(head.commit), kind="space"
+                )
+                shown |= set(
+                    re.findall(
+                        r'"key":"([^"#]+)"', file.read_text(encoding="utf-8", errors="replace")
+                    )
+                )
         if lacking := sorted(shown - mine):
             raise InputError(
                 f"{self.repository.page} shows {number_of(len(lacking), 'result')} that the store lacks, the first "
@@ -419,13 +516,24 @@ class _Upload:
         newer = {}
         for path, file in head.files.items():
             mine, key = self.folder / path, _key_of_path(path)
-            if not key or not path.endswith(_RESULT) or not mine.is_file() or not differs(mine, file):
+            if (
+                not key
+                or not path.endswith(_RESULT)
+                or not mine.is_file()
+                or not differs(mine, file)
+            ):
                 continue
-            there = store.made_at(result_files.read(self._fetch(self.repository.id, head, path).parent))
+            there = store.made_at(
+                result_files.read(self._fetch(self.repository.id, head, path).parent)
+            )
             if there > store.made_at(result_files.read(mine.parent)):
                 newer[key] = there
         if not self.options.create_pr:
-            dates = {entry.key: store.made_at(entry.stored.result) for entry in self.board.entries if entry.stored}
+            dates = {
+                entry.key: store.made_at(entry.stored.result)
+                for entry in self.board.entries
+                if entry.stored
+            }
             rows = self._dates_withheld(self.repository.id, head)
             newer |= {key: made for key, made in rows.items() if key in dates and made > dates[key]}
         if self.options.create_pr:
@@ -444,13 +552,21 @@ class _Upload:
         dates: dict[str, datetime] = {}
         for path, file in head.files.items():
             mine = self.folder / path
-            if path.startswith(f"{_RESULTS}/{withheld.FOLDER}/") and (not mine.is_file() or differs(mine, file)):
+            if path.startswith(f"{_RESULTS}/{withheld.FOLDER}/") and (
+                not mine.is_file() or differs(mine, file)
+            ):
                 kept = withheld.parse(self._fetch(dataset, head, path))
-                dates |= {row.key: store.made_at(row.result) for table in kept.tables for row in table.rows}
+                dates |= {
+                    row.key: store.made_at(row.result)
+                    for table in kept.tables
+                    for row in table.rows
+                }
         return dates
 
     def _fetch(self, dataset: str, head: Head, path: str) -> Path:
-        return hub.download(dataset, path, revision=str(head.commit), folder=self.folder.parent / "there")
+        return hub.download(
+            dataset, path, revision=str(head.commit), folder=self.folder.parent / "there"
+        )
 
 
 def _key_of_path(path: str) -> str:

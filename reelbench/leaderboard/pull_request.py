@@ -67,14 +67,19 @@ class PullRequests:
         """Return the numbers of the open ones, the oldest first, and who opened each."""
         with self._repository.errors_in_one_line():
             pull_requests = self._repository.api.get_repo_discussions(
-                self.dataset, repo_type="dataset", discussion_type="pull_request", discussion_status="open"
+                self.dataset,
+                repo_type="dataset",
+                discussion_type="pull_request",
+                discussion_status="open",
             )
             return {one.num: one.author for one in sorted(pull_requests, key=lambda one: one.num)}
 
     def author(self, number: int) -> str:
         """Return the account that opened a pull request."""
         with self._repository.errors_in_one_line():
-            return self._repository.api.get_discussion_details(self.dataset, number, repo_type="dataset").author
+            return self._repository.api.get_discussion_details(
+                self.dataset, number, repo_type="dataset"
+            ).author
 
     def check(self, number: int, bounds: Bounds, last: bool) -> Done:
         """Check what a pull request offers at this moment, and say so in the one comment that is ours.
@@ -100,12 +105,16 @@ class PullRequests:
         api, comment = self._repository.api, offers[-1].comment
         with self._repository.errors_in_one_line():
             if comment is not None:
-                api.edit_discussion_comment(self.dataset, number, comment, text, repo_type="dataset")
+                api.edit_discussion_comment(
+                    self.dataset, number, comment, text, repo_type="dataset"
+                )
                 return "updated"
             api.comment_discussion(self.dataset, number, text, repo_type="dataset")
             return "commented"
 
-    def look(self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]) -> str | None:
+    def look(
+        self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]
+    ) -> str | None:
         """Return the comment on a pull request, None where there is nothing to say.
 
         Its results are brought to `folder` and compared with the store `table`; `tell` gets the offer first,
@@ -114,7 +123,9 @@ class PullRequests:
         from huggingface_hub import DiscussionComment
 
         with self._repository.errors_in_one_line():
-            details = self._repository.api.get_discussion_details(self.dataset, number, repo_type="dataset")
+            details = self._repository.api.get_discussion_details(
+                self.dataset, number, repo_type="dataset"
+            )
         if not details.is_pull_request or details.status not in ("open", "draft"):
             return None
         ours = [
@@ -129,11 +140,15 @@ class PullRequests:
         with self._repository.errors_in_one_line():
             head = self._repository.head(f"refs/pr/{number}")
             mine, main = (
-                self._repository.api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision)
+                self._repository.api.list_repo_commits(
+                    self.dataset, repo_type="dataset", revision=revision
+                )
                 for revision in (f"refs/pr/{number}", "main")
             )
             common = {commit.commit_id for commit in main}
-            base = self._repository.head(next((one.commit_id for one in mine if one.commit_id in common), None))
+            base = self._repository.head(
+                next((one.commit_id for one in mine if one.commit_id in common), None)
+            )
         touched = [path for path, file in head.files.items() if base.files.get(path) != file]
         gone = sorted(base.files.keys() - head.files.keys())
         if not any(path.startswith("results/") for path in (*touched, *gone)):
@@ -145,7 +160,9 @@ class PullRequests:
             if _OF_RESULT.fullmatch(path) and path.rpartition("/")[0] in folders
         }
         problems = [f"{path}: removed, and a submission removes nothing" for path in gone]
-        problems += [f"{path}: not a file of a result" for path in touched if not _OF_RESULT.fullmatch(path)]
+        problems += [
+            f"{path}: not a file of a result" for path in touched if not _OF_RESULT.fullmatch(path)
+        ]
         if sum(file.size or 0 for file in files.values()) > LARGEST:
             problems.append(f"more than {LARGEST // 1_000_000} MB: too much to be checked here")
             files = {}
@@ -162,12 +179,17 @@ class PullRequests:
         read = partial(submission.read, checked, below=folder, is_of=is_of, account=details.author)
         try:
             results = read(
-                table, left_out=lambda key, why: notes.append(f"not compared with {key}, {_UNREADABLE}: {why}")
+                table,
+                left_out=lambda key, why: notes.append(
+                    f"not compared with {key}, {_UNREADABLE}: {why}"
+                ),
             )
         except InputError as error:  # `main` itself: no fault of the submission's
             notes.append(f"not compared with the table, {_UNREADABLE}: {error}")
             results = read()
-        return submission_page.markdown(Report(results, tuple(problems), tuple(notes)), commit=commit)
+        return submission_page.markdown(
+            Report(results, tuple(problems), tuple(notes)), commit=commit
+        )
 
     def _is_of(self, author: str, organisation: str) -> bool:
         """Whether an author is an organisation, or one of its public members, or of those whose dataset this is."""
@@ -180,7 +202,9 @@ class PullRequests:
                     members = self._repository.api.list_organization_members(owner)
                     people |= {member.username.casefold() for member in members}
                 except HfHubHTTPError as error:
-                    if error.response.status_code != _NOT_FOUND:  # no such organisation, or it is a person
+                    if (
+                        error.response.status_code != _NOT_FOUND
+                    ):  # no such organisation, or it is a person
                         raise
             if author.casefold() in people:
                 return True
@@ -200,7 +224,9 @@ class PullRequests:
                 before = sorted(folder.glob("[0-9a-f]*"), key=lambda path: path.stat().st_mtime)
                 aside = folder / f".{main.commit}"
                 (aside / "results").mkdir(parents=True, exist_ok=True)
-                files = {path: file for path, file in main.files.items() if _OF_RESULT.fullmatch(path)}
+                files = {
+                    path: file for path, file in main.files.items() if _OF_RESULT.fullmatch(path)
+                }
                 for path, file in files.items():  # what the commit before has already
                     there, target = (before[-1] if before else aside) / path, aside / path
                     if not target.exists() and there.is_file() and not differs(there, file):
@@ -213,7 +239,9 @@ class PullRequests:
             return here / "results"
 
 
-def _look(tell: Callable[[Offer], None], whose: tuple[str, str], number: int, table: Path, folder: Path) -> str | None:
+def _look(
+    tell: Callable[[Offer], None], whose: tuple[str, str], number: int, table: Path, folder: Path
+) -> str | None:
     return PullRequests(*whose).look(number, table, folder, tell)
 
 
@@ -226,7 +254,9 @@ def _download(dataset: str, commit: str, files: Mapping[str, RemoteFile], folder
             raise ReelbenchError(f"{dataset}, {path}: arrived damaged ({difference})")
 
     lacking: Sequence[str] = [
-        path for path, file in files.items() if not (folder / path).is_file() or differs(folder / path, file)
+        path
+        for path, file in files.items()
+        if not (folder / path).is_file() or differs(folder / path, file)
     ]
     with ThreadPoolExecutor(_DOWNLOADS) as pool:
         list(pool.map(fetch, lacking))

@@ -45,7 +45,9 @@ class PairedDifference(NamedTuple):
 
     def told_among(self, tables: int) -> int:
         """Return the same where so many tables are looked at together (Bonferroni)."""
-        return 0 if self.p is None or self.p * tables > power.ALPHA else (self.by > 0) - (self.by < 0)
+        return (
+            0 if self.p is None or self.p * tables > power.ALPHA else (self.by > 0) - (self.by < 0)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,11 @@ class Noise:
 
 def rules() -> str:
     """Return the rules of the tables and of the overall table, for a reader."""
-    numbers = {"videos": intervals.MIN_CLUSTERS, "power_from": power.MIN_CLUSTERS, "most_compared": MOST_COMPARED}
+    numbers = {
+        "videos": intervals.MIN_CLUSTERS,
+        "power_from": power.MIN_CLUSTERS,
+        "most_compared": MOST_COMPARED,
+    }
     text = page_asset("rules.md", "leaderboard").rstrip("\n")
     return text.format(**numbers, most_unscored=f"{100 * MOST_UNSCORED:g}")
 
@@ -100,12 +106,18 @@ def rank_group(
             scores[entry.key] = score
     rows = [entry for entry in entries if entry.key in scores]
     runs = [entry for entry in rows if entry.stored is not None]
-    of = {row.key: (models or {}).get(row.key, (row.model.casefold(), row.revision, row.setting)) for row in rows}
+    of = {
+        row.key: (models or {}).get(row.key, (row.model.casefold(), row.revision, row.setting))
+        for row in rows
+    }
     best: dict[Hashable, BoardEntry] = {}
     for row in sorted(runs or rows, key=lambda row: (-scores[row.key], row.model, row.key)):
         best.setdefault(of[row.key], row)
     ranks = {
-        row.key: 1 + sum(scores[one.key] > scores[row.key] for model, one in best.items() if model != of[row.key])
+        row.key: 1
+        + sum(
+            scores[one.key] > scores[row.key] for model, one in best.items() if model != of[row.key]
+        )
         for row in runs or rows
     }
     return ranks, noise or (compare_runs(spec, list(best.values())) if runs else Noise({}, None))
@@ -142,7 +154,9 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         shared = None if of_a.ids == of_b.ids else set(of_a.ids) & set(of_b.ids)
         if shared:
             of_a, of_b = _run(spec, a, shared), _run(spec, b, shared)
-        tests[a.key, b.key] = comparison.tests_at_both_ends(of_a, of_b) if shared is None or shared else []
+        tests[a.key, b.key] = (
+            comparison.tests_at_both_ends(of_a, of_b) if shared is None or shared else []
+        )
     alone = [comparison.p_of(some) for some in tests.values()]
     adjusted, levels = multiple_comparisons.holm(alone), multiple_comparisons.holm_levels(alone)
     pairs: dict[tuple[str, str], PairedDifference] = {}
@@ -154,7 +168,10 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     pilots = [
         (intervals.standard_error(draws[~np.isnan(draws)], a.lowest.clusters), a.lowest.clusters)
         for a, b in combinations(runs.values(), 2)
-        if a.ids == b.ids and a.lowest.clusters > 1 and a.lowest.draws is not None and b.lowest.draws is not None
+        if a.ids == b.ids
+        and a.lowest.clusters > 1
+        and a.lowest.draws is not None
+        and b.lowest.draws is not None
         for draws in [a.lowest.draws - b.lowest.draws]
     ]
     smallest = None
@@ -164,7 +181,9 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
         if error and power.not_promised(pilot, videos) is None:
             smallest = power.smallest_difference(pilot, videos)
     return Noise(
-        multiple_comparisons.rank_ranges(list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}),
+        multiple_comparisons.rank_ranges(
+            list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}
+        ),
         smallest,
         pairs,
         max((run.lowest.clusters for run in runs.values()), default=0),

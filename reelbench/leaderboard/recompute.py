@@ -21,7 +21,13 @@ from reelbench.judges.verdicts import is_judged
 from reelbench.leaderboard import against_data, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import Check, Stated
-from reelbench.leaderboard.mismatches import SHOWN, MismatchError, listing, metric_mismatches, score_mismatches
+from reelbench.leaderboard.mismatches import (
+    SHOWN,
+    MismatchError,
+    listing,
+    metric_mismatches,
+    score_mismatches,
+)
 from reelbench.leaderboard.rereading import READ_WHILE_SCORED, read_again
 from reelbench.registry import discovery
 from reelbench.registry.declaration import scoring_sha256
@@ -31,7 +37,14 @@ from reelbench.registry.rows import Row
 from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import upstream_split
-from reelbench.scoring import aggregation, answers, calibration_file, candidates, cognitive_profile, result_files
+from reelbench.scoring import (
+    aggregation,
+    answers,
+    calibration_file,
+    candidates,
+    cognitive_profile,
+    result_files,
+)
 from reelbench.scoring.videos import media_record
 
 AHEAD = timedelta(days=1)
@@ -48,7 +61,9 @@ class VerifiedResult:
     metrics: Metrics
 
 
-def verify(folder: Path, *, known: KnownRows | None = None, result: Result | None = None) -> VerifiedResult:
+def verify(
+    folder: Path, *, known: KnownRows | None = None, result: Result | None = None
+) -> VerifiedResult:
     """Read a result and its samples and compute everything again, items held to the rows that are `known`.
 
     Raises:
@@ -62,7 +77,9 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
     result = result or result_files.read(folder)
     spec = _spec(folder, result)
     if not path.is_file():
-        raise InputError(f"{path}: not there; a result is taken with the samples that it was computed from")
+        raise InputError(
+            f"{path}: not there; a result is taken with the samples that it was computed from"
+        )
     digest = sha256_of(path)
     if digest != result.provenance.samples_sha256:
         stated = result.provenance.samples_sha256 or "none"
@@ -79,7 +96,9 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
                 continue
             labels[facet].update(of_item)
             bounds.hold(f"{path}: labels of {facet[:80]!r}", len(labels[facet]), bounds.LABELS)
-            bounds.hold(f"{path}: labels of all facets", sum(map(len, labels.values())), bounds.ALL_LABELS)
+            bounds.hold(
+                f"{path}: labels of all facets", sum(map(len, labels.values())), bounds.ALL_LABELS
+            )
             characters = sum(len(label) for of in labels.values() for label in of)
             bounds.hold(f"{path}: characters of all labels", characters, bounds.LABEL_TEXTS)
         bounds.hold(f"{path}: facets", len(labels), bounds.PARTS)
@@ -89,7 +108,9 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
     if not problems and (people := calibration_file.read(folder)) is not None:
         problems = list(calibration_file.problems(people, spec, samples))
     if problems:
-        raise MismatchError(f"{folder}: {first_of(problems, SHOWN, '; ')}", items.metrics if items.hold else None)
+        raise MismatchError(
+            f"{folder}: {first_of(problems, SHOWN, '; ')}", items.metrics if items.hold else None
+        )
     subset = None if rows_here is None else against_data.subset(spec, samples, rows_here)
     wanted = len(samples) if subset else None if rows_here is None else len(rows_here)
     check = Check(
@@ -100,7 +121,9 @@ def verify(folder: Path, *, known: KnownRows | None = None, result: Result | Non
         result_sha256=sha256_of(folder / result_files.RESULT_FILE),
         samples_sha256=digest,
         calibration_sha256=calibration_sha256(folder),
-        answers_sha256=sha256_of_names(json.dumps([one.id, one.target], sort_keys=True) for one in samples),
+        answers_sha256=sha256_of_names(
+            json.dumps([one.id, one.target], sort_keys=True) for one in samples
+        ),
     )
     return VerifiedResult(result, samples, check, items.metrics)
 
@@ -125,7 +148,9 @@ def _spec(folder: Path, result: Result) -> BenchmarkSpec:
     spec = discovery.spec_of(result.benchmark)
     split = result.benchmark.split
     if upstream_split(spec, split) not in spec.splits:
-        raise MismatchError(f"{folder}: {spec.id} has no split {split!r}; it has {', '.join(spec.splits)}")
+        raise MismatchError(
+            f"{folder}: {spec.id} has no split {split!r}; it has {', '.join(spec.splits)}"
+        )
     today = discovery.specs().get(spec.id, spec).version
     if result.benchmark.version != today:
         raise MismatchError(
@@ -133,7 +158,9 @@ def _spec(folder: Path, result: Result) -> BenchmarkSpec:
             "score its predictions again"
         )
     if result.provenance.kind != "run":
-        raise MismatchError(f"{folder}: provenance.kind is {result.provenance.kind}; only runs can be computed again")
+        raise MismatchError(
+            f"{folder}: provenance.kind is {result.provenance.kind}; only runs can be computed again"
+        )
     return spec
 
 
@@ -151,7 +178,11 @@ class _Recomputed:
     """
 
     def __init__(
-        self, spec: BenchmarkSpec, result: Result, samples: list[Sample], rows_here: Mapping[str, Row] | None
+        self,
+        spec: BenchmarkSpec,
+        result: Result,
+        samples: list[Sample],
+        rows_here: Mapping[str, Row] | None,
     ) -> None:
         self.samples = samples
         self.stated: set[Stated] = set() if rows_here is not None else {"references"}
@@ -183,7 +214,9 @@ class _Recomputed:
         self._from_tags = cognitive_profile.from_tags(spec)
         # What answers are scored on is a matter of the whole file: none of them may lack what others have.
         self._offered = {
-            kind: {name for sample in samples if is_judged(sample) == kind for name in sample.scores}
+            kind: {
+                name for sample in samples if is_judged(sample) == kind for name in sample.scores
+            }
             - (self._judged if kind else set[str]())
             for kind in (True, False)
         }
@@ -208,7 +241,9 @@ class _Recomputed:
             return
         if "references" not in self.stated:  # the data is on this machine
             yield from against_data.problems(spec, result, samples, self._rows)
-            if len(samples) > len(self._rows):  # most are of no question: nothing is computed of them
+            if len(samples) > len(
+                self._rows
+            ):  # most are of no question: nothing is computed of them
                 return
         yield from replies.record_problems(spec, result.judge)
         of_items = list(self.item_problems())
@@ -218,7 +253,9 @@ class _Recomputed:
 
     def item_problems(self) -> Iterator[str]:
         """Yield the contradictions, item by item."""
-        if self._hidden and (scored := [sample.id for sample in self.samples if sample.state == "scored"]):
+        if self._hidden and (
+            scored := [sample.id for sample in self.samples if sample.state == "scored"]
+        ):
             yield (
                 f"the answers of split {self._split!r} are hidden, so no score can be known; "
                 f"{listing('item', scored)} scored"
@@ -238,9 +275,14 @@ class _Recomputed:
                 f"unscored for the reason {sample.reason[:80]!r}, which {self._spec.id} "
                 f"{self._split} can't have; it has {', '.join(sorted(self._reasons))}"
             )
-        elif sample.state == "scored" and sample.prediction is None and sample.option_scores is None:
+        elif (
+            sample.state == "scored" and sample.prediction is None and sample.option_scores is None
+        ):
             yield "scored, but it has no prediction"
-        elif sample.reason in (Reason.PREDICTION_MISSING, Reason.MEDIA_MISSING) and sample.prediction is not None:
+        elif (
+            sample.reason in (Reason.PREDICTION_MISSING, Reason.MEDIA_MISSING)
+            and sample.prediction is not None
+        ):
             yield f"unscored ({sample.reason}), but it has a prediction"
         elif sample.reason == Reason.MODEL_FAILED and not (
             sample.prediction is None or aggregation.is_failure(str(sample.prediction))
@@ -264,8 +306,14 @@ class _Recomputed:
             return
         yield from read
         kind = is_judged(sample)
-        stated = {name: value for name, value in sample.scores.items() if not kind or name not in self._judged}
-        if not self._same_reader:  # what another version read from the words is read again by the board
+        stated = {
+            name: value
+            for name, value in sample.scores.items()
+            if not kind or name not in self._judged
+        }
+        if (
+            not self._same_reader
+        ):  # what another version read from the words is read again by the board
             again = READ_WHILE_SCORED & stated.keys() & expected.keys()
             if any(stated[name] != expected[name] for name in again):
                 self.stated.add("answers")
@@ -285,7 +333,9 @@ class _Recomputed:
                     "the answer was edited"
                     for name in edited
                 )
-            elif read.keys() != sample.parsed.keys() or edited:  # read by an earlier reader, or nobody can tell here
+            elif (
+                read.keys() != sample.parsed.keys() or edited
+            ):  # read by an earlier reader, or nobody can tell here
                 self.stated.add("answers")
         elif self._same_reader and (
             read := read_again(
@@ -327,7 +377,9 @@ class _Recomputed:
         mode, votes = ranker.mode, ranker.votes
         if not texts or replies is None:
             yield "has no candidates, or none of the ranker's replies, though a ranker chose its answer"
-        elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(len(cast) != votes for cast in replies):
+        elif len(replies) != (1 if mode == "listwise" else len(texts)) or any(
+            len(cast) != votes for cast in replies
+        ):
             yield f"has other replies of the ranker than {votes} votes on {len(texts)} candidates ({mode})"
         else:
             index = candidates.choose(mode, sample.id, len(texts), replies).index
@@ -338,16 +390,22 @@ class _Recomputed:
         """Yield the metrics, breakdowns and counts that are not what the samples give."""
         spec, result, samples = self._spec, self._result, self.samples
         corpus = {metric.name for metric in spec.metrics if metric.aggregate.how == "corpus"}
-        stated = {name: metric for name, metric in result.metrics.items() if overlap or name not in corpus}
+        stated = {
+            name: metric for name, metric in result.metrics.items() if overlap or name not in corpus
+        }
         overlap = bool(corpus & stated.keys())
         known = against_data.as_the_data_has_them(spec, samples, self._rows)
         unlabelled = known != list(samples)
         try:
-            metrics, breakdowns = aggregation.aggregate(spec, known, overlap=overlap, interval=result.interval)
+            metrics, breakdowns = aggregation.aggregate(
+                spec, known, overlap=overlap, interval=result.interval
+            )
             panel = list(replies.panel_problems(spec, result.judge, known))
             if unlabelled:
                 # A references file without labels: the metrics are the data's, and it has no breakdowns to state.
-                _, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=result.interval)
+                _, breakdowns = aggregation.aggregate(
+                    spec, samples, overlap=False, interval=result.interval
+                )
         except Exception as error:  # noqa: BLE001 - whatever a stranger's values lead to refuses their result alone
             yield f"its metrics can't be computed again ({first_line(error)})"
             return
@@ -360,10 +418,18 @@ class _Recomputed:
         yield from metric_mismatches("breakdowns", result.breakdowns, breakdowns)
         media = media_record(samples)
         if result.media is not None and result.media != media:
-            said, here = (f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}" for one in (result.media, media))
+            said, here = (
+                f"{len(one.videos)} of {one.of} videos @{one.sha256[:8]}"
+                for one in (result.media, media)
+            )
             yield f"media is {said}, the samples say {here}"
-        beside = {name: getattr(result.counts, name) for name in ("extra", "duplicate", "tags_without_question")}
-        if result.settings.ranker is not None and result.counts.unread_candidates:  # older results don't count them
+        beside = {
+            name: getattr(result.counts, name)
+            for name in ("extra", "duplicate", "tags_without_question")
+        }
+        if (
+            result.settings.ranker is not None and result.counts.unread_candidates
+        ):  # older results don't count them
             beside["unread_candidates"] = candidates.unread(result.settings.ranker.mode, samples)
         from_tags = cognitive_profile.from_tags(spec)
         untagged = sum(not any(sample.facets.get(name) for name in from_tags) for sample in samples)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
 
 
-def write_anew(folder: Path, spec: BenchmarkSpec, scored: ScoredItems, of: Result, **said: Any) -> None:  # noqa: ANN401
+def write_anew(
+    folder: Path, spec: BenchmarkSpec, scored: ScoredItems, of: Result, **said: Any
+) -> None:  # noqa: ANN401
     """Write new scores of a result's answers, or of some, as a result of its own, with what is `said` of it."""
     result_files.write(
         folder,
@@ -98,7 +100,11 @@ class Rejudge:
         with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
             judges: list[JudgeOptions] = []
             for member in record.panel or [record]:
-                prompts = member.prompt if member.prompt in ("reelbench", "official") else self.options.prompts
+                prompts = (
+                    member.prompt
+                    if member.prompt in ("reelbench", "official")
+                    else self.options.prompts
+                )
                 if Path(prompts).name != member.prompt:
                     raise InputError(
                         f"--rejudge: the judge was asked with {member.prompt!r}; give that file with --judge-prompts"
@@ -128,7 +134,9 @@ class Rejudge:
         ]
         both = [(then, now) for then, now in pairs if now is not None]
         if pairs and not both:
-            raise ReelbenchError(f"--rejudge: {record.requested} gave no score: {'; '.join(run.notes) or 'no reason'}")
+            raise ReelbenchError(
+                f"--rejudge: {record.requested} gave no score: {'; '.join(run.notes) or 'no reason'}"
+            )
         return Rejudged(
             items=len(drawn),
             scores=len(both),

@@ -35,7 +35,13 @@ from reelbench.registry.strata import Strata
 from reelbench.scoring import aggregation, result_files
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_KEPT_COUNTS = ("extra", "duplicate", "tags_without_question", "questions_without_tags", "unread_candidates")
+_KEPT_COUNTS = (
+    "extra",
+    "duplicate",
+    "tags_without_question",
+    "questions_without_tags",
+    "unread_candidates",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +96,18 @@ class Rejudgement:
         for spec, others, new in self._by_answers():
             # The ids to be judged, all of them or the sample; none where the new judge has scored them all.
             samples = list(result_files.read_samples(others[0].folder))
-            answered = {sample.id: sample.reason not in UNANSWERED for sample in samples if is_judged(sample)}
+            answered = {
+                sample.id: sample.reason not in UNANSWERED
+                for sample in samples
+                if is_judged(sample)
+            }
             if self.per is not None:
                 drawn = self.per.draw(spec.id, {sample.id: sample.facets for sample in samples})
             else:  # by hash: of every result on the same questions the sample is the same
-                by_hash = {hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name for name in answered}
+                by_hash = {
+                    hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest(): name
+                    for name in answered
+                }
                 drawn = {by_hash[digest] for digest in sorted(by_hash)[: self.sample]}
             final = set[str | None]() if self.options.retry_unread else {Reason.JUDGE_UNPARSABLE}
             judged = {
@@ -105,9 +118,13 @@ class Rejudgement:
             # What it has scored beside the sample stays in its result.
             left = any(answered[name] for name in drawn - judged)
             wanted = frozenset(drawn | judged) if left else frozenset[str]()
-            self.answers.append(StoredAnswers(others[0], wanted, not any(answered[name] for name in drawn)))
+            self.answers.append(
+                StoredAnswers(others[0], wanted, not any(answered[name] for name in drawn))
+            )
         if not self.answers:
-            raise InputError(f"{self.store}: no result in it was scored by another judge than {self.options.name}")
+            raise InputError(
+                f"{self.store}: no result in it was scored by another judge than {self.options.name}"
+            )
 
     def estimates(self) -> Iterator[CostEstimate]:
         """Yield the cost of judging, by benchmark and judge; nothing is asked."""
@@ -132,7 +149,9 @@ class Rejudgement:
                 pairs.setdefault(spec.id, []).extend((old, new) for old in others)
         return pairs
 
-    def _by_answers(self) -> Iterator[tuple[BenchmarkSpec, list[StoredResult], StoredResult | None]]:
+    def _by_answers(
+        self,
+    ) -> Iterator[tuple[BenchmarkSpec, list[StoredResult], StoredResult | None]]:
         for results in same_answers(stores.read(self.store)):
             spec = results[0].benchmark
             if spec is None or spec.judge is None:
@@ -141,7 +160,11 @@ class Rejudgement:
                 self._asked[spec.id] = asked_of(judge_items(spec, (), self.options).record)
             asked = self._asked[spec.id]
             ours = [one for one in results if one.check.account is None or one.check.judged]
-            new = [one for one in ours if one.result.judge is not None and asked_of(one.result.judge) == asked]
+            new = [
+                one
+                for one in ours
+                if one.result.judge is not None and asked_of(one.result.judge) == asked
+            ]
             others = [one for one in results if one not in new]
             if others:
                 yield spec, others, new[-1] if new else None
@@ -172,7 +195,9 @@ class Rejudgement:
             for item in items
         ]
 
-    def _judged(self, one: StoredAnswers, items: Sequence[Item], budget: Budget, out: Path) -> Rejudged:
+    def _judged(
+        self, one: StoredAnswers, items: Sequence[Item], budget: Budget, out: Path
+    ) -> Rejudged:
         spec, source, options = one.source.spec, one.source.result, self.options
         notes: list[str] = []
 
@@ -186,16 +211,27 @@ class Rejudgement:
         overlap = {name: value for name, value in source.metrics.items() if name in corpus}
         same_words = is_current(source)
         judged = judge_of(options, note, self.bar, budget)(spec, items)
-        scored = aggregation.score(spec, items, overlap=bool(overlap) and not same_words, judged=judged, **kept)
+        scored = aggregation.score(
+            spec, items, overlap=bool(overlap) and not same_words, judged=judged, **kept
+        )
         if pending := scored.counts.unscored.get(Reason.JUDGE_PENDING):
-            return Rejudged(one.source.key, why=f"{pending} of its answers are in a batch; run again to collect them")
+            return Rejudged(
+                one.source.key,
+                why=f"{pending} of its answers are in a batch; run again to collect them",
+            )
         if not any(sample.state == "scored" for sample in scored.samples):
-            why = notes[-1] if notes else f"no reply of the judge {options.name} at {options.host} could be read"
+            why = (
+                notes[-1]
+                if notes
+                else f"no reply of the judge {options.name} at {options.host} could be read"
+            )
             return Rejudged(one.source.key, why=f"{why}; no answer is judged", failed=True)
         folder = out / (_UNSAFE.sub("_", options.name) or "judge") / one.source.key
         said = source.provenance
         scored = replace(scored, known=overlap) if same_words else scored
-        write_anew(folder, spec, scored, source, citation=said.citation, url=said.url, note=said.note)
+        write_anew(
+            folder, spec, scored, source, citation=said.citation, url=said.url, note=said.note
+        )
         filing = Filing(account=one.source.check.account, as_maintainer=True, judged=True)
         [added] = stores.add(folder, self.store, filing=filing)
         refused = added.outcome == "refused"

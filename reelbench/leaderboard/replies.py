@@ -38,19 +38,25 @@ def record_problems(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator
     if len(digest) != _SHA256 or not set(digest) <= set("0123456789abcdef"):
         yield f"judge.prompt_sha256 is {digest[:80]!r}, which is not a sha256"
         return
-    official, names = record.prompt == "official", [member.requested for member in record.panel or ()]
+    official, names = (
+        record.prompt == "official",
+        [member.requested for member in record.panel or ()],
+    )
     prompts = spec.judge.official_prompts if official else own_prompts(spec, record)
     pinned = (prompts and prompts.sha256) or digest
     single = record.votes == 1
     several = 1 < len(names) == len(set(names)) and ",".join(sorted(names)) == record.requested
     panel = ", ".join(names) or "empty"
     wrong = {
-        f"judge.requested is {record.requested!r}, its panel is {panel}": record.panel is not None and not several,
+        f"judge.requested is {record.requested!r}, its panel is {panel}": record.panel is not None
+        and not several,
         "judge.panel_rule is not stated": record.panel is not None and record.panel_rule is None,
         f"judge.votes is {record.votes} with vote_rule {record.vote_rule}": record.votes < 1
         or single != (record.vote_rule == "single"),
-        f"judge.prompt is official, and {spec.id}'s owners publish none": official and prompts is None,
-        f"judge.prompt_sha256 is {digest}, the {record.prompt} prompts have {pinned}": pinned != digest
+        f"judge.prompt is official, and {spec.id}'s owners publish none": official
+        and prompts is None,
+        f"judge.prompt_sha256 is {digest}, the {record.prompt} prompts have {pinned}": pinned
+        != digest
         and (official or pinned[:_PREFIX] == digest[:_PREFIX]),
     }
     yield from (line for line, applies in wrong.items() if applies)
@@ -60,12 +66,17 @@ def record_problems(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator
                 yield f"judge.panel: {member.requested} has {name} {getattr(member, name)!r}, the panel another"
 
 
-def panel_problems(spec: BenchmarkSpec, record: JudgeRecord | None, samples: Sequence[Sample]) -> Iterator[str]:
+def panel_problems(
+    spec: BenchmarkSpec, record: JudgeRecord | None, samples: Sequence[Sample]
+) -> Iterator[str]:
     """Yield the statements of a panel's record that its samples don't bear out: agreement, numbers by each judge."""
     again = panel_agreement.with_agreement(spec, samples, record)
     if record is None or again is None or not record.panel or not again.panel:
         return
-    stated, expected = ({name: v for name, v in (r.agreement or {}).items() if v is not None} for r in (record, again))
+    stated, expected = (
+        {name: v for name, v in (r.agreement or {}).items() if v is not None}
+        for r in (record, again)
+    )
     yield from (f"judge.agreement: {line}" for line in score_mismatches(stated, expected))
     for member, anew in zip(record.panel, again.panel, strict=True):
         yield from metric_mismatches(
@@ -83,7 +94,11 @@ def own_prompts(spec: BenchmarkSpec, record: JudgeRecord | None) -> "PromptSet |
 
 
 def problems(
-    judge: JudgeSpec | None, record: JudgeRecord | None, sample: Sample, prompts: "PromptSet | None", row: Row | None
+    judge: JudgeSpec | None,
+    record: JudgeRecord | None,
+    sample: Sample,
+    prompts: "PromptSet | None",
+    row: Row | None,
 ) -> Iterator[str]:
     """Yield the item's judged scores that do not follow from its replies; `prompts` are those that are today's."""
     if judge is not None and not is_judged(sample):
@@ -91,7 +106,9 @@ def problems(
             yield "judged, though it has options"
         return
     if judge is None or record is None:
-        if sample.judge_replies or (judge and any(name in sample.scores for name in judge.criteria)):
+        if sample.judge_replies or (
+            judge and any(name in sample.scores for name in judge.criteria)
+        ):
             yield "judged, but result.json names no judge"
         return
     stated = {name: sample.scores[name] for name in judge.criteria if name in sample.scores}
@@ -102,9 +119,13 @@ def problems(
     yield from _out_of_place(judge, record, sample)
     bare = takes_bare_integer(record.prompt, judge)
     for reply in sample.judge_replies:
-        if reply.score != (read := parse_score(reply.raw, judge.low, judge.high, bare_integer=bare)):
+        if reply.score != (
+            read := parse_score(reply.raw, judge.low, judge.high, bare_integer=bare)
+        ):
             yield f"the judge's reply on {reply.criterion} is recorded as {reply.score}, its text reads {read}"
-    if sample.reason == Reason.JUDGE_UNPARSABLE and all(reply.score is not None for reply in sample.judge_replies):
+    if sample.reason == Reason.JUDGE_UNPARSABLE and all(
+        reply.score is not None for reply in sample.judge_replies
+    ):
         yield f"unscored ({sample.reason}), but it has no reply that can't be read"
     expected = scores_of(judge, record, sample)
     yield from score_mismatches(stated, expected)
@@ -112,16 +133,22 @@ def problems(
         yield f"state is {sample.state}, but {len(expected)} of {len(judge.criteria)} criteria are judged"
     if prompts is not None and row is not None:
         asked = sample.item(row["question"], None)
-        yield from _keys(judge, record, sample, {name: prompts.messages(name, asked) for name in judge.criteria})
+        yield from _keys(
+            judge, record, sample, {name: prompts.messages(name, asked) for name in judge.criteria}
+        )
 
 
-def _keys(judge: JudgeSpec, record: JudgeRecord, sample: Sample, messages: Mapping[str, Any]) -> Iterator[str]:
+def _keys(
+    judge: JudgeSpec, record: JudgeRecord, sample: Sample, messages: Mapping[str, Any]
+) -> Iterator[str]:
     """A reply's key is made from the messages that asked for it, so another item's reply shows."""
     members = {member.requested: member for member in record.panel or ()}
     for reply in (reply for reply in sample.judge_replies if reply.criterion in judge.criteria):
         member = members.get(reply.judge or "", record)
         sampling = {} if member.temperature is None else {"temperature": member.temperature}
-        shape = request_shape(member.requested, messages[reply.criterion], sampling | (member.extra or {}))
+        shape = request_shape(
+            member.requested, messages[reply.criterion], sampling | (member.extra or {})
+        )
         if reply_key(shape, reply.vote, reply.attempt).hex() != reply.key:
             yield (
                 f"the judge's reply on {reply.criterion} was given to another question or answer (its key does not fit)"
@@ -131,7 +158,10 @@ def _keys(judge: JudgeSpec, record: JudgeRecord, sample: Sample, messages: Mappi
 def _out_of_place(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iterator[str]:
     """Asking ends at the first reply that reads: what follows one, or was not asked for, was put in."""
     attempts: dict[tuple[str | None, str, int], list[JudgeReply]] = defaultdict(list)
-    returned = {member.requested if record.panel else None: member.returned for member in single_judges(record)}
+    returned = {
+        member.requested if record.panel else None: member.returned
+        for member in single_judges(record)
+    }
     for reply in sample.judge_replies:
         if reply.model is not None and reply.model not in returned.get(reply.judge, {}):
             yield f"a reply of the model {reply.model!r}, which judge.returned doesn't list"

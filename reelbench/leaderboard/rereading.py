@@ -25,15 +25,21 @@ def is_current(result: Result) -> bool:
     return result.answers == answers.VERSION
 
 
-def read_again(spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, row: Row | None) -> Mapping[str, Any]:
+def read_again(
+    spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, row: Row | None
+) -> Mapping[str, Any]:
     """Return today's reading of a sample's answer, for the parts of `parsed` for which that can be told.
 
     A letter in free text can't be told without the options, which stand in the row.
     """
     if sample.option_scores is not None:
-        return option_scores.parse(sample.option_scores, sample.prediction, Answering.parse(settings.answering or ""))
+        return option_scores.parse(
+            sample.option_scores, sample.prediction, Answering.parse(settings.answering or "")
+        )
     prediction, parsed = sample.prediction, sample.parsed or {}
-    read = answers.reread(spec, prediction, row["options"] if row and "options" in row else None, timing(row))
+    read = answers.reread(
+        spec, prediction, row["options"] if row and "options" in row else None, timing(row)
+    )
     if isinstance(prediction, Mapping):
         complete = getattr(import_object(spec.formats), "reread", None) is not None
     else:
@@ -45,7 +51,9 @@ def flags(sample: Sample) -> tuple[str, ...]:
     """Return the faults of a sample's reading."""
     text = sample.prediction if isinstance(sample.prediction, str) else None
     if text is None and sample.parsed is None:
-        return sample.flags  # an open answer that is not text: there is nothing that flags could say
+        return (
+            sample.flags
+        )  # an open answer that is not text: there is nothing that flags could say
     return answers.flags("-" if text is None else text, sample.parsed)
 
 
@@ -63,16 +71,28 @@ def read_today(
         if sample.prediction is None or sample.reason in UNANSWERED:
             continue
         if spec.row_kind == "open" or "text" in sample.target:
-            parsed = answers.parse(spec, sample.prediction, ()) if isinstance(sample.prediction, str) else sample.parsed
+            parsed = (
+                answers.parse(spec, sample.prediction, ())
+                if isinstance(sample.prediction, str)
+                else sample.parsed
+            )
         else:
             parsed = dict(read_again(spec, result.settings, sample, (rows or {}).get(sample.id)))
             if parsed.keys() != (sample.parsed or {}).keys():
                 return None
         current = sample.model_copy(update={"parsed": parsed})
-        judged = {name: score for name, score in sample.scores.items() if name in criteria and is_judged(sample)}
+        judged = {
+            name: score
+            for name, score in sample.scores.items()
+            if name in criteria and is_judged(sample)
+        }
         update: dict[str, Any] = {"flags": flags(current)}
         if judged and current.text != sample.text:
-            judged, update = {}, update | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []}
+            judged, update = (
+                {},
+                update
+                | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []},
+            )
         update["scores"] = aggregation.item_columns(spec, current.item("", sample.reason)) | judged
         again[place] = current.model_copy(update=update)
     return again

@@ -98,7 +98,9 @@ def write(
     for name in ASSETS:
         text = _asset(name)
         if name == "index.html":
-            text = text.replace("<!-- META -->", _meta(board, said, url)).replace("<!-- PLAIN -->", _plain(board, said))
+            text = text.replace("<!-- META -->", _meta(board, said, url)).replace(
+                "<!-- PLAIN -->", _plain(board, said)
+            )
         _write(out / name, text)
     if url is not None:
         from reelbench.leaderboard import link_picture
@@ -110,12 +112,17 @@ def write(
     _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(shown)};\n")
     for group in (group for group, noise in board.noise.items() if noise.pairs):
         name = f"pairs/{file_name(group.id)}"
-        _write(data / f"{name}.js", f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs(board, group))});\n")
+        _write(
+            data / f"{name}.js",
+            f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs(board, group))});\n",
+        )
     runs = list[tuple[BenchmarkSpec, BoardEntry]]()
     for entry in board.entries:  # the data's rows are nothing that a worker needs
         stored = entry.stored and replace(entry.stored, rows=None)
         runs.append((board.specs[entry.group.benchmark], replace(entry, stored=stored)))
-    alone = workers.alone(sum(entry.stored is not None for entry in board.entries))  # a published row costs nothing
+    alone = workers.alone(
+        sum(entry.stored is not None for entry in board.entries)
+    )  # a published row costs nothing
     for _ in (map if alone else workers.map)(partial(_write_run, data.absolute(), private), runs):
         pass
     downloads = out / "downloads"
@@ -124,18 +131,23 @@ def write(
         _write(downloads / f"{name}.csv", tables.as_csv(board, name))
     text = json.dumps(tables.as_document(board), ensure_ascii=False, separators=(",", ":"))
     _write(downloads / "leaderboard.json", text + "\n")
-    (out / ".nojekyll").write_text("", encoding="utf-8")  # GitHub Pages then serves every file as it is
+    (out / ".nojekyll").write_text(
+        "", encoding="utf-8"
+    )  # GitHub Pages then serves every file as it is
 
 
 def _meta(board: Board, said: str, url: str | None) -> str:
     """Return the title and what a posted link shows: of this board's own benchmarks, and who leads."""
     titles = [board.specs[name].title.partition(" (")[0] for name in board.main]
-    title = escape(f"Reelbench leaderboard: {', '.join(titles)}" if titles else "Reelbench leaderboard")
+    title = escape(
+        f"Reelbench leaderboard: {', '.join(titles)}" if titles else "Reelbench leaderboard"
+    )
     tags, shown = list[str](), {"title": title, "description": said, "type": "website"}
     if url is not None:
         picture = f"{url.partition('#')[0].removesuffix('index.html').rstrip('/')}/{_PICTURE}"
         tags = [
-            f'<meta property="og:{name}" content="{escape(of)}">' for name, of in (("url", url), ("image", picture))
+            f'<meta property="og:{name}" content="{escape(of)}">'
+            for name, of in (("url", url), ("image", picture))
         ]
         tags += ['<meta name="twitter:card" content="summary_large_image">']
     return "\n".join(
@@ -154,16 +166,24 @@ def _plain(board: Board, said: str) -> str:
     heads = [board.spec(group).title.partition(" (")[0] for group in groups]
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in ("Rank", "Model", *heads))
     rows = []
-    for model in [one for one in board.overall if any(group in one.cells for group in groups)][:_FIRST]:
+    for model in [one for one in board.overall if any(group in one.cells for group in groups)][
+        :_FIRST
+    ]:
         cells = [
             f"<td>{'–' if model.rank is None else model.rank}</td>",
             f'<th scope="row">{escape(model.key[0])}</th>',
         ]
         for group in groups:
             entry = model.cells.get(group)
-            cells.append(f"<td>{(entry and tables.value(entry, board.spec(group).primary)) or '–'}</td>")
+            cells.append(
+                f"<td>{(entry and tables.value(entry, board.spec(group).primary)) or '–'}</td>"
+            )
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>" if rows else ""
+    table = (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        if rows
+        else ""
+    )
     rest = '<p>All numbers: <a href="downloads/leaderboard.json">downloads/leaderboard.json</a>. The page itself needs '
     return f"<h1>Reelbench leaderboard</h1><p>{said}</p>{table}{rest}JavaScript.</p>"
 
@@ -171,17 +191,33 @@ def _plain(board: Board, said: str) -> str:
 def _asset(name: str) -> str:
     """Return a file of the page without what is for who reads its source: indents, comments, breaks, spaces."""
     if name in SCRIPTS:
-        rooms = {script: "pages" if script in SHARED else "leaderboard.assets" for script in SCRIPTS[name]}
+        rooms = {
+            script: "pages" if script in SHARED else "leaderboard.assets"
+            for script in SCRIPTS[name]
+        }
         scripts = [page_asset(f"{script}.js", room) for script, room in rooms.items()]
         text = "".join([*scripts, f'REELBENCH_LOADED("{name}");\n'])
     elif name == "board.css":
-        text = page_asset("palette.css") + page_asset("shell.css") + page_asset(name, "leaderboard.assets")
+        text = (
+            page_asset("palette.css")
+            + page_asset("shell.css")
+            + page_asset(name, "leaderboard.assets")
+        )
     else:
         head = page_head([(f"#/{page}", title) for page, title in PAGES], "Pages", home=_HOME)
         text = page_asset(name, "leaderboard.assets").replace("<!-- HEAD -->", head)
-    text = re.sub(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +|(?<=[;,{(]) // .*$", "", text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +|(?<=[;,{(]) // .*$",
+        "",
+        text,
+        flags=re.MULTILINE,
+    )
     if name.endswith(".js"):
-        return re.sub(r"(?<=[,;{(\[])\n|\n(?=[})\]])| (=>|[=!]==|&&|\|\||\?\?) ", lambda found: found[1] or "", text)
+        return re.sub(
+            r"(?<=[,;{(\[])\n|\n(?=[})\]])| (=>|[=!]==|&&|\|\||\?\?) ",
+            lambda found: found[1] or "",
+            text,
+        )
     if name != "board.css":
         return text
     return re.sub(r"\s*([{};,]) +|: +|\n+", lambda found: found[1] or found[0].strip(), text)
@@ -197,7 +233,10 @@ def file_name(name: str) -> str:
 
 def document(board: Board) -> dict[str, Any]:
     """Return the page's data: declarations (units, columns, benchmarks), groups, rows, the overall table."""
-    numbers = {group: number for number, group in enumerate(g for groups in board.groups.values() for g in groups)}
+    numbers = {
+        group: number
+        for number, group in enumerate(g for groups in board.groups.values() for g in groups)
+    }
     places = {entry.key: number for number, entry in enumerate(board.entries)}
     rows = []
     for entry in board.entries:
@@ -205,14 +244,23 @@ def document(board: Board) -> dict[str, Any]:
         row = {
             "id": file_name(entry.key),
             "group": numbers[entry.group],
-            **{column.id: column.value(board, entry) for column in columns.COLUMNS if not column.of_group},
+            **{
+                column.id: column.value(board, entry)
+                for column in columns.COLUMNS
+                if not column.of_group
+            },
             "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
-            "badge": entry.stored and entry.stored.check.rejudged and entry.stored.check.rejudged.short,
+            "badge": entry.stored
+            and entry.stored.check.rejudged
+            and entry.stored.check.rejudged.short,
             "links": entry.about.links,
             "n": frame_count(entry.frames),
             "v": [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics],
         }
-        short = {name: _short(value) if isinstance(value, float) else value for name, value in row.items()}
+        short = {
+            name: _short(value) if isinstance(value, float) else value
+            for name, value in row.items()
+        }
         rows.append({name: value for name, value in short.items() if value not in (None, "")})
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
@@ -222,7 +270,11 @@ def document(board: Board) -> dict[str, Any]:
         "install": installing("lmms-eval"),
         "units": units(),
         "columns": [
-            {field.name: getattr(column, field.name) for field in fields(column) if field.name != "get"}
+            {
+                field.name: getattr(column, field.name)
+                for field in fields(column)
+                if field.name != "get"
+            }
             for column in columns.COLUMNS
         ],
         "benchmarks": [benchmark(spec) for spec in board.specs.values()],
@@ -238,7 +290,9 @@ def document(board: Board) -> dict[str, Any]:
                 "rate": None if model.win_rate is None else round(model.win_rate, 4),
                 "covered": model.covered,
                 "of": model.of,
-                "cells": {numbers[group]: places[entry.key] for group, entry in model.cells.items()},
+                "cells": {
+                    numbers[group]: places[entry.key] for group, entry in model.cells.items()
+                },
                 "rates": {numbers[group]: round(rate, 6) for group, rate in model.rates.items()},
             }
             for model in board.overall
@@ -268,7 +322,11 @@ def _groups(board: Board) -> list[dict[str, Any]]:
             "relations": board.relations(group),
             "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
         }
-        | {column.id: column.value(board, board.rows[group][0]) for column in columns.COLUMNS if column.of_group}
+        | {
+            column.id: column.value(board, board.rows[group][0])
+            for column in columns.COLUMNS
+            if column.of_group
+        }
         for groups in board.groups.values()
         for group in groups
     ]
@@ -277,16 +335,24 @@ def _groups(board: Board) -> list[dict[str, Any]]:
 def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
     rows = board.ranked(group)
-    found = [board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)]
+    found = [
+        board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)
+    ]
     cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
-    short = [cell and [None if number is None else _short(number) for number in cell] for cell in cells]
+    short = [
+        cell and [None if number is None else _short(number) for number in cell] for cell in cells
+    ]
     return {"rows": [file_name(row.key) for row in rows], "cells": short}
 
 
 def units() -> dict[str, dict[str, Any]]:
     """Return the units' formats for a page."""
     return {
-        name: {"digits": unit.digits, "range": unit.range, "label": "%" if unit.label == "%" else f"of {unit.high:g}"}
+        name: {
+            "digits": unit.digits,
+            "range": unit.range,
+            "label": "%" if unit.label == "%" else f"of {unit.high:g}",
+        }
         for name, unit in UNITS.items()
     }
 
@@ -324,7 +390,12 @@ def _metric(metric: Metric) -> dict[str, Any]:
     stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit")}
     low, high = metric.bounds
     parts = metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else ()
-    return stated | {"low": low, "high": high, "parts": parts, "of_corpus": isinstance(metric.aggregate, Corpus)}
+    return stated | {
+        "low": low,
+        "high": high,
+        "parts": parts,
+        "of_corpus": isinstance(metric.aggregate, Corpus),
+    }
 
 
 def value_and_ends(found: MetricValue | None) -> list[float] | None:
@@ -341,8 +412,16 @@ def breakdowns(found: Breakdowns) -> dict[str, Any]:
     """
     return {
         facet: {
-            label: {metric: value_and_ends(value) for metric, value in metrics.items() if value.value is not None}
-            | ({"#": n} if (n := max((value.n or 0 for value in metrics.values()), default=0)) else {})
+            label: {
+                metric: value_and_ends(value)
+                for metric, value in metrics.items()
+                if value.value is not None
+            }
+            | (
+                {"#": n}
+                if (n := max((value.n or 0 for value in metrics.values()), default=0))
+                else {}
+            )
             for label, metrics in labels.items()
         }
         for facet, labels in found.items()
@@ -358,9 +437,13 @@ def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) 
     name = file_name(entry.key)
     run: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
     if entry.stored is not None:
-        run["result"] = public(entry.stored.result).model_dump(mode="json", exclude={"metrics", "breakdowns", "media"})
+        run["result"] = public(entry.stored.result).model_dump(
+            mode="json", exclude={"metrics", "breakdowns", "media"}
+        )
         run["key"] = entry.key
-        run["withheld"] = why_withheld(spec, entry.group.split, private=private) or entry.stored.withheld or False
+        run["withheld"] = (
+            why_withheld(spec, entry.group.split, private=private) or entry.stored.withheld or False
+        )
         # A run's samples are shown once, with its row on all of its videos.
         shown = (
             ()
@@ -393,7 +476,11 @@ def line_by_line(document: Mapping[str, Any]) -> str:
     """Return JSON for a script, a line for each entry of a list in it, so that pages can be compared by their lines."""
     parts = []
     for name, value in document.items():
-        body = "[\n" + ",\n".join(map(in_script, value)) + "\n]" if isinstance(value, list) else in_script(value)
+        body = (
+            "[\n" + ",\n".join(map(in_script, value)) + "\n]"
+            if isinstance(value, list)
+            else in_script(value)
+        )
         parts.append(f'"{name}":{body}')
     return "{\n" + ",\n".join(parts) + "\n}"
 

@@ -61,9 +61,13 @@ def _read(stored: StoredResult) -> tuple[list[Sample], list[Sample] | None]:
     if stored.runs:
         both = [_read(replace(one, videos=stored.videos)) for one in stored.runs]
         today = [again for _, again in both if again is not None]
-        return runs.average([there for there, _ in both]), runs.average(today) if len(today) == len(both) else None
+        return runs.average([there for there, _ in both]), runs.average(today) if len(today) == len(
+            both
+        ) else None
     only = stored.videos
-    samples = [s for s in result_files.read_samples(stored.folder) if only is None or s.video in only]
+    samples = [
+        s for s in result_files.read_samples(stored.folder) if only is None or s.video in only
+    ]
     if rereading.is_current(stored.result):
         return samples, samples
     return samples, rereading.read_today(stored.spec, stored.result, samples, stored.rows)
@@ -75,14 +79,18 @@ def standing(stored: StoredResult) -> Standing:
     several = judges_under_several_ids(result.judge) if result.judge else []
     why = [stored.check.partial] if stored.check.partial else []
     why += [f"judge {judge} answered under several ids" for judge in several]
-    shown = Standing(result.metrics, result.breakdowns, counts.items, counts.scored, counts.parse_failed)
+    shown = Standing(
+        result.metrics, result.breakdowns, counts.items, counts.scored, counts.parse_failed
+    )
     if rereading.is_current(result) and not counts.unscored and stored.videos is None:
         return replace(shown, unranked="; ".join(why) or None)
     samples, again = _read(stored)
     if stored.videos is not None or (again is not None and again != samples):
         samples = again or samples
         # What follows from the answers; text overlap, which is of words alone, stays.
-        metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=result.interval)
+        metrics, breakdowns = aggregation.aggregate(
+            spec, samples, overlap=False, interval=result.interval
+        )
         shown = Standing(
             shown.metrics | metrics if stored.videos is None else metrics,
             breakdowns,
@@ -103,10 +111,16 @@ def standing(stored: StoredResult) -> Standing:
             lowest = None
             for metric in spec.metrics:
                 stated = bounded.get(metric.name)
-                bounds = value_bounds(spec, metric, samples) if stated and stated.value is not None else None
+                bounds = (
+                    value_bounds(spec, metric, samples)
+                    if stated and stated.value is not None
+                    else None
+                )
                 if stated is None or bounds is None:
                     continue
-                bounded[metric.name] = MetricValue(value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items)
+                bounded[metric.name] = MetricValue(
+                    value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items
+                )
                 if metric == spec.primary:
                     lowest = bounds.lower
             shown = replace(shown, metrics=bounded, unscored=left_out, lowest=lowest)
@@ -117,7 +131,10 @@ def standing(stored: StoredResult) -> Standing:
         media = f"media of {len(samples) - len(missing)} of {len(samples)} items @{digest[:8]}"
     had, asked = len(videos_had(samples)), len(videos_asked(samples))
     return replace(
-        shown, media=media, videos=f"{had} of {asked}" if had < asked else None, unranked="; ".join(why) or None
+        shown,
+        media=media,
+        videos=f"{had} of {asked}" if had < asked else None,
+        unranked="; ".join(why) or None,
     )
 
 

@@ -27,11 +27,25 @@ from reelbench.base.values import texts_in, without_folders
 from reelbench.base.workers import ALLOTTED, ALONE, Workers
 from reelbench.leaderboard import checks, trust
 from reelbench.leaderboard.against_data import KnownRows
-from reelbench.leaderboard.checks import CHECK_FILE, Check, carry_over, compare, known_spec, read_check, revalidate
+from reelbench.leaderboard.checks import (
+    CHECK_FILE,
+    Check,
+    carry_over,
+    compare,
+    known_spec,
+    read_check,
+    revalidate,
+)
 from reelbench.leaderboard.first_filed import Filed, FirstFiled
 from reelbench.leaderboard.identity import answers_key, key_of, keys_of
 from reelbench.leaderboard.mismatches import MismatchError
-from reelbench.leaderboard.recompute import AHEAD, VerifiedResult, calibration_sha256, date_of, verify
+from reelbench.leaderboard.recompute import (
+    AHEAD,
+    VerifiedResult,
+    calibration_sha256,
+    date_of,
+    verify,
+)
 from reelbench.leaderboard.rejudge import Rejudge, Rejudged
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.trust import Filing
@@ -136,11 +150,20 @@ def add(
     to_judge = {
         folder: result
         for folder, result in given.items()
-        if len(given) > 1 and result is not None and (spec := known_spec(result)) is not None and spec.judge is not None
+        if len(given) > 1
+        and result is not None
+        and (spec := known_spec(result)) is not None
+        and spec.judge is not None
     }
-    judged = {answers_key(result): folder for folder, result in to_judge.items() if result.judge is not None}
+    judged = {
+        answers_key(result): folder
+        for folder, result in to_judge.items()
+        if result.judge is not None
+    }
     not_filed = {
-        folder: Added(folder, "older", why=f"the same answers are judged in {there}, which is filed")
+        folder: Added(
+            folder, "older", why=f"the same answers are judged in {there}, which is filed"
+        )
         for folder, result in to_judge.items()
         if result.judge is None and (there := judged.get(answers_key(result))) is not None
         if _predictions(folder) == _predictions(there)
@@ -150,19 +173,27 @@ def add(
         models = {result.model.id for result in given.values() if result is not None}
         refused = trust.refusals(store, models, filing.account)
         for folder, result in given.items():
-            if result and (why := refused.get(result.model.id)) and same_bytes(folder, result, store) is None:
+            if (
+                result
+                and (why := refused.get(result.model.id))
+                and same_bytes(folder, result, store) is None
+            ):
                 not_filed[folder] = Added(folder, "refused", why=f"{folder}: {why}", result=result)
     left = {folder: result for folder, result in given.items() if folder not in not_filed}
     work = partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing)
     done = [*not_filed.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
     # What sets a filed result apart from those that were filed first is told as well.
-    of = {one.result.benchmark.id for one in done if one.place is not None and one.result is not None}
+    of = {
+        one.result.benchmark.id for one in done if one.place is not None and one.result is not None
+    }
     folders = (path.parent for path in (_checks(store) if of else ()) if path.parts[-3] in of)
     filed = {folder: one for folder in folders if (one := Filed.read(folder, store)) is not None}
     first = FirstFiled(filed.values(), trust.read(store))
     for number, one in enumerate(done):
         if one.place in filed and (differs := first.differs(filed[one.place])):
-            done[number] = replace(one, why="; ".join(filter(None, (one.why, f"a table of its own: {differs}"))))
+            done[number] = replace(
+                one, why="; ".join(filter(None, (one.why, f"a table of its own: {differs}")))
+            )
     return done
 
 
@@ -201,15 +232,23 @@ def _check_one(folder: Path, result: Result | None, known: KnownRows) -> Added:
     keys = keys_of(verified.result)
     # In a results dataset a result lies under its key, or it would stand beside what it replaces.
     path = folder.resolve()
-    if "results" in path.parts[:-1] and not any(path.as_posix().endswith(f"/{key}") for key in keys):
+    if "results" in path.parts[:-1] and not any(
+        path.as_posix().endswith(f"/{key}") for key in keys
+    ):
         raise MismatchError(f"{folder}: belongs at results/{keys[0]}", verified.metrics)
     if (folder / CHECK_FILE).is_file():
         compare(folder / CHECK_FILE, verified.check, verified.result)
-    why = f"ids {verified.check.ids}; {checks.summary(verified.check, verified.result)}".removesuffix("; ")
+    why = (
+        f"ids {verified.check.ids}; {checks.summary(verified.check, verified.result)}".removesuffix(
+            "; "
+        )
+    )
     return Added(folder, "same", folder, why, verified.check, verified.metrics, verified.result)
 
 
-def _spread(work: Callable[..., Added], given: "Mapping[Path, Result | None]", workers: Workers) -> Iterator[Added]:
+def _spread(
+    work: Callable[..., Added], given: "Mapping[Path, Result | None]", workers: Workers
+) -> Iterator[Added]:
     """Do each folder's work; whatever is wrong with one is said of it alone."""
     if workers.alone(len(given)):
         known = KnownRows()
@@ -232,12 +271,16 @@ def _afresh(work: Callable[..., Added], folder: Path) -> Added:
 _known = KnownRows()
 
 
-def _refusing(work: Callable[..., Added], folder: Path, result: Result | None, known: KnownRows) -> Added:
+def _refusing(
+    work: Callable[..., Added], folder: Path, result: Result | None, known: KnownRows
+) -> Added:
     try:
         return work(folder, result, known=known)
     except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
         metrics = error.metrics if isinstance(error, MismatchError) else None
-        return Added(folder, "refused", why=refusal_of(folder, error), metrics=metrics, result=result)
+        return Added(
+            folder, "refused", why=refusal_of(folder, error), metrics=metrics, result=result
+        )
 
 
 def _add_one(
@@ -258,7 +301,9 @@ def _add_one(
     result, counts = verified.result, verified.result.counts
     if counts.items and not aggregation.answered(counts):
         shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
-        raise InputError(f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again")
+        raise InputError(
+            f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again"
+        )
     rejudged = rejudge(result, verified.samples, known) if rejudge and result.judge else None
     result = result if about is None else _with_about(result, about)
     return _file(folder, store, verified, result, rejudged=rejudged, filing=filing)
@@ -283,7 +328,9 @@ def _refuse_links(path: Path, store: Path) -> None:
         if step == store:
             return
         if step.is_symlink():
-            raise InputError(f"{step}: is a link; a store holds folders and files of its own, remove it")
+            raise InputError(
+                f"{step}: is a link; a store holds folders and files of its own, remove it"
+            )
 
 
 def same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
@@ -310,15 +357,25 @@ def _with_about(result: Result, about: About) -> Result:
 
 def public(result: Result) -> Result:
     """Return a result without the paths of the machine that made it: of each its last part."""
-    source = result.benchmark.source.model_copy(update={"location": without_folders(result.benchmark.source.location)})
+    source = result.benchmark.source.model_copy(
+        update={"location": without_folders(result.benchmark.source.location)}
+    )
     benchmark = result.benchmark.model_copy(update={"source": source})
     model = result.model.model_copy(update={"args": without_folders(result.model.args)})
-    settings = result.settings.model_copy(update={"generation": without_folders(result.settings.generation)})
+    settings = result.settings.model_copy(
+        update={"generation": without_folders(result.settings.generation)}
+    )
     return result.model_copy(update={"benchmark": benchmark, "model": model, "settings": settings})
 
 
 def _file(
-    folder: Path, store: Path, verified: VerifiedResult, result: Result, *, rejudged: Rejudged | None, filing: Filing
+    folder: Path,
+    store: Path,
+    verified: VerifiedResult,
+    result: Result,
+    *,
+    rejudged: Rejudged | None,
+    filing: Filing,
 ) -> Added:
     """File a result that holds; `result` is it with what is said of its model."""
     place = place_of(result, store)
@@ -329,8 +386,12 @@ def _file(
     result = public(result)
     document = (folder / result_files.RESULT_FILE).read_bytes()
     written = result_files.as_text(result)
-    stated = set(texts_in(json.loads(document)))  # a record that is read lacks the keys that its file may have
-    if result.model_dump() != verified.result.model_dump() or stated - set(texts_in(json.loads(written))):
+    stated = set(
+        texts_in(json.loads(document))
+    )  # a record that is read lacks the keys that its file may have
+    if result.model_dump() != verified.result.model_dump() or stated - set(
+        texts_in(json.loads(written))
+    ):
         document = written.encode()
     digest = hashlib.sha256(document).hexdigest()
     check = verified.check.model_copy(update={"result_sha256": digest, "rejudged": rejudged})
@@ -352,7 +413,9 @@ def _file(
     files = {result_files.SAMPLES_FILE: result_files.samples_of(folder).read_bytes()}
     files[result_files.RESULT_FILE] = document
     for source in (place, folder):
-        if check.calibration_sha256 is not None and check.calibration_sha256 == calibration_sha256(source):
+        if check.calibration_sha256 is not None and check.calibration_sha256 == calibration_sha256(
+            source
+        ):
             files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
     check = filing.with_owner(folder, check, old)
     files[CHECK_FILE] = check.text.encode()
@@ -419,13 +482,18 @@ def unreadable(kept: Iterable[StoredResult]) -> dict[str, str]:
     return wrong
 
 
-def _read_or_refused(path: Path, store: Path, known: KnownRows | None = None) -> tuple[Result, Check] | str:
+def _read_or_refused(
+    path: Path, store: Path, known: KnownRows | None = None
+) -> tuple[Result, Check] | str:
     """Read the result beside a check, and the check as it holds today; or return why that can't be done."""
     folder = path.parent
     try:
         _refuse_links(path, store)
         check = read_check(path)
-        of_file = {result_files.RESULT_FILE: check.result_sha256, result_files.SAMPLES_FILE: check.samples_sha256}
+        of_file = {
+            result_files.RESULT_FILE: check.result_sha256,
+            result_files.SAMPLES_FILE: check.samples_sha256,
+        }
         if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
             of_file[calibration_file.FILE] = str(check.calibration_sha256)
         for name, digest in of_file.items():
@@ -450,7 +518,9 @@ def refusal_of(folder: Path, error: Exception) -> str:
     return f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})"
 
 
-def as_stored(key: str, folder: Path, result: Result, check: Check, known: KnownRows) -> StoredResult:
+def as_stored(
+    key: str, folder: Path, result: Result, check: Check, known: KnownRows
+) -> StoredResult:
     """Return a result with what is needed to rank it, whether it lies in a store or is only checked."""
     spec = known_spec(result)
     rows = None if spec is None or is_current(result) else known.rows_of(result)
@@ -461,7 +531,9 @@ def remove(keys: Sequence[str], store: Path) -> list[str]:
     """Remove results by their keys; InputError, and nothing removed, where one of them is not there."""
     there = {path.parent.relative_to(store).as_posix(): path.parent for path in _checks(store)}
     if absent := [key for key in keys if key.strip("/") not in there]:
-        raise InputError(f"{store}: has no result {absent[0]!r}; `reelbench leaderboard list --store {store}` has all")
+        raise InputError(
+            f"{store}: has no result {absent[0]!r}; `reelbench leaderboard list --store {store}` has all"
+        )
     for key in dict.fromkeys(keys):
         folder = there[key.strip("/")]
         _refuse_links(folder, store)
@@ -476,5 +548,11 @@ def remove(keys: Sequence[str], store: Path) -> list[str]:
 
 def _checks(store: Path) -> list[Path]:
     if not store.is_dir():
-        raise InputError(f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one")
-    return sorted(path for path in store.glob(f"{'*/' * _DEPTH}{CHECK_FILE}") if not is_aside(path.relative_to(store)))
+        raise InputError(
+            f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one"
+        )
+    return sorted(
+        path
+        for path in store.glob(f"{'*/' * _DEPTH}{CHECK_FILE}")
+        if not is_aside(path.relative_to(store))
+    )

@@ -71,7 +71,9 @@ class SubmittedResult:
     result: Result | None = None
     spec: BenchmarkSpec | None = None
     entry: BoardEntry | None = None
-    metrics: Mapping[str, tuple[MetricValue | None, MetricValue | None]] = field(default_factory=dict)
+    metrics: Mapping[str, tuple[MetricValue | None, MetricValue | None]] = field(
+        default_factory=dict
+    )
     rank: tuple[int, int] | None = None
     near: tuple[Near, ...] = ()
     missing: tuple[str, ...] = ()
@@ -152,9 +154,14 @@ def read(
     from `below`. `left_out` is called with the key of each row that can't be read, and why; `is_of` says whether who
     hands them in is of an organisation, None where nobody knows who that is; `account` is who does.
     """
-    tables = _Tables(against, [added.result for added in checked if added.result is not None], left_out, account)
+    tables = _Tables(
+        against, [added.result for added in checked if added.result is not None], left_out, account
+    )
     of_all = [_submission_or_refused(added, tables, is_of) for added in checked]
-    named = [replace(one, folder=one.folder.relative_to(below) if below else one.folder) for one in of_all]
+    named = [
+        replace(one, folder=one.folder.relative_to(below) if below else one.folder)
+        for one in of_all
+    ]
     return tuple(sorted(named, key=lambda submission: submission.verdict != "refused"))
 
 
@@ -176,10 +183,18 @@ class _Tables:
         self.known = path is not None
         self._left_out = left_out
         self.rows_here = KnownRows()
-        kept = store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
+        kept = (
+            store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
+        )
         self._checks = {one.key: one.check for one in kept}
-        self.first = FirstFiled((one.filed for one in kept), trust.read(path) if path is not None else None)
-        specs = [spec for spec in discovery.specs().values() if path is not None and spec.id in benchmarks]
+        self.first = FirstFiled(
+            (one.filed for one in kept), trust.read(path) if path is not None else None
+        )
+        specs = [
+            spec
+            for spec in discovery.specs().values()
+            if path is not None and spec.id in benchmarks
+        ]
         published = chain.from_iterable(map(entries.published_entries, specs))
         for entry in chain(entries.run_entries(kept, left_out), published):
             self._rows.setdefault(entry.group.id.casefold(), []).append(entry)
@@ -190,7 +205,9 @@ class _Tables:
             return None
         if (added.source / CHECK_FILE).is_file():
             there = self._checks.get(key_of(result))
-            newest = max((check.taken for check in self._checks.values() if check.taken), default=None)
+            newest = max(
+                (check.taken for check in self._checks.values() if check.taken), default=None
+            )
             said = read_check(added.source / CHECK_FILE)
             if wrong := trust.misstatement(said, there, newest, self._account):
                 return wrong
@@ -203,25 +220,38 @@ class _Tables:
         bad = store.unreadable(row.stored for row in rows if row.stored is not None)
         for key, why in bad.items():
             self._left_out(key, why)
-        self._rows = {name: [row for row in group if row.key not in bad] for name, group in self._rows.items()}
+        self._rows = {
+            name: [row for row in group if row.key not in bad] for name, group in self._rows.items()
+        }
         return bool(bad)
 
     def table_of(self, entry: BoardEntry) -> tuple[list[BoardEntry], BoardEntry | None]:
         """Return the rows that a new one would stand among, and the one that it replaces."""
-        rows, keys = self._rows.get(entry.group.id.casefold(), []), keys_of(entry.stored.result) if entry.stored else ()
-        return [row for row in rows if row.key not in keys], next((row for row in rows if row.key in keys), None)
+        rows, keys = (
+            self._rows.get(entry.group.id.casefold(), []),
+            keys_of(entry.stored.result) if entry.stored else (),
+        )
+        return [row for row in rows if row.key not in keys], next(
+            (row for row in rows if row.key in keys), None
+        )
 
 
-def _submission_or_refused(added: Added, tables: _Tables, is_of: Callable[[str], bool] | None) -> SubmittedResult:
+def _submission_or_refused(
+    added: Added, tables: _Tables, is_of: Callable[[str], bool] | None
+) -> SubmittedResult:
     try:
         return _submission(added, tables, is_of)
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
         if tables.leave_out_unreadable():
             return _submission_or_refused(added, tables, is_of)
-        return SubmittedResult(added.source, "refused", store.refusal_of(added.source, error), added.result)
+        return SubmittedResult(
+            added.source, "refused", store.refusal_of(added.source, error), added.result
+        )
 
 
-def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | None) -> SubmittedResult:
+def _submission(
+    added: Added, tables: _Tables, is_of: Callable[[str], bool] | None
+) -> SubmittedResult:
     result = added.result
     spec = known_spec(result) if result else None
     metrics = _stated_and_recomputed(spec, result, added.metrics) if spec and result else {}
@@ -235,7 +265,9 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
     stored = store.as_stored(key_of(result), added.source, result, added.check, tables.rows_here)
     entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))
     rows, replaced = tables.table_of(entry)
-    ranks, noise = ranking.rank_group(spec, [*rows, entry]) if tables.known else ({}, Noise({}, None))
+    ranks, noise = (
+        ranking.rank_group(spec, [*rows, entry]) if tables.known else ({}, Noise({}, None))
+    )
     rank = ranks.get(entry.key)
     samples = list(result_files.read_samples(added.source))
     return SubmittedResult(
@@ -245,13 +277,23 @@ def _submission(added: Added, tables: _Tables, is_of: Callable[[str], bool] | No
         result,
         spec,
         entry,
-        metrics=metrics if is_current(result) else _stated_and_recomputed(spec, result, entry.metrics),
+        metrics=metrics
+        if is_current(result)
+        else _stated_and_recomputed(spec, result, entry.metrics),
         rank=None if rank is None else (rank, len(ranks)),
         near=tuple(_near(spec, entry, samples, rows, replaced=replaced, noise=noise)),
         missing=(
-            *((f"its name is {owner}'s: take it from {owner}'s own people alone",) if owner and is_of is None else ()),
+            *(
+                (f"its name is {owner}'s: take it from {owner}'s own people alone",)
+                if owner and is_of is None
+                else ()
+            ),
             *_facts_to_say(spec, entry, samples),
-            *(_changed_places(spec, [*rows, *([replaced] if replaced else [])], noise) if rank is not None else ()),
+            *(
+                _changed_places(spec, [*rows, *([replaced] if replaced else [])], noise)
+                if rank is not None
+                else ()
+            ),
         ),
     )
 
@@ -260,7 +302,11 @@ def _stated_and_recomputed(
     spec: BenchmarkSpec, result: Result, again: Metrics | None
 ) -> dict[str, tuple[MetricValue | None, MetricValue | None]]:
     again = again or {}
-    names = [metric.name for metric in spec.metrics if metric.name in result.metrics.keys() | again.keys()]
+    names = [
+        metric.name
+        for metric in spec.metrics
+        if metric.name in result.metrics.keys() | again.keys()
+    ]
     return {name: (result.metrics.get(name), again.get(name)) for name in names}
 
 
@@ -279,10 +325,16 @@ def _near(
     if own is None:
         return
     ranked = (row for row in rows if row.stored is not None and row.unranked is None)
-    scored = ((score, row) for row in ranked if (score := metric_value(row.metrics, primary)) is not None)
+    scored = (
+        (score, row) for row in ranked if (score := metric_value(row.metrics, primary)) is not None
+    )
     runs = sorted(scored, key=lambda pair: (-pair[0], pair[1].key))
     ahead = sum(score >= own for score, _ in runs)
-    places: dict[int, Place] = {ahead: "below", ahead - 1: "above", 0: "best"}  # a row in two of them is the best
+    places: dict[int, Place] = {
+        ahead: "below",
+        ahead - 1: "above",
+        0: "best",
+    }  # a row in two of them is the best
     near: list[tuple[Place, tuple[float, BoardEntry]]] = [
         (places[at], runs[at]) for at in sorted(places) if 0 <= at < len(runs)
     ]
@@ -309,7 +361,9 @@ def _changed_places(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Nois
             yield f"{names[a]} and {names[b]} {told} once it is in the table"
 
 
-def _facts_to_say(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]) -> Iterator[str]:
+def _facts_to_say(
+    spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Sample]
+) -> Iterator[str]:
     """Yield the facts that a reader would miss in a result that holds."""
     assert entry.stored is not None  # noqa: S101 - a run
     result, counts = entry.stored.result, entry.stored.result.counts
@@ -319,7 +373,11 @@ def _facts_to_say(spec: BenchmarkSpec, entry: BoardEntry, samples: Sequence[Samp
         yield f"{hidden} questions whose answers only the benchmark's owners have"
     score, stated = metric_value(entry.metrics, spec.primary.name), entry.facts["stated_score"]
     if score is not None and stated is not None:
-        why = f"{unscored} unscored items count" if (unscored := entry.facts["unscored"]) else "today's rules read it"
+        why = (
+            f"{unscored} unscored items count"
+            if (unscored := entry.facts["unscored"])
+            else "today's rules read it"
+        )
         yield f"its row shows {spec.primary.name} {score:.2f}, where the result states {stated:.2f}: {why}"
     if made := entry.facts["intervals"]:
         yield f"its intervals are made by the method {made!r}, which is not today's: score it again"

@@ -27,7 +27,12 @@ _NAME, _REASON = 80, 1000
 _LISTED = 20
 
 _VERDICTS = {"holds": "holds", "partial": "holds, not ranked", "refused": "**refused**"}
-_PLACES = {"replaced": "which it replaces", "best": "best of the table", "above": "next above", "below": "next below"}
+_PLACES = {
+    "replaced": "which it replaces",
+    "best": "best of the table",
+    "above": "next above",
+    "below": "next below",
+}
 
 
 def markdown(report: Report, *, commit: str | None = None) -> str:
@@ -39,8 +44,12 @@ def markdown(report: Report, *, commit: str | None = None) -> str:
     held = results - report.refused
     head = [f"{TITLE} {held} of {number_of(results, 'result')} hold{'s' if results == 1 else ''}"]
     head += [f"Commit: `{commit}`"] if commit else []
-    head.append(f"Every number was computed again from its samples, by Reelbench {version('reelbench')}.")
-    lines = [f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]]
+    head.append(
+        f"Every number was computed again from its samples, by Reelbench {version('reelbench')}."
+    )
+    lines = [
+        f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]
+    ]
     if len(report.problems) > _LISTED:
         lines.append(f"- and {len(report.problems) - _LISTED} more")
     lines += [f"- {verbatim(note, _REASON)}" for note in report.notes]
@@ -64,7 +73,9 @@ def verbatim(text: str, longest: int = _NAME) -> str:
     """Return a stranger's text as a code span of one line, its middle left out where it is longer."""
     line = " ".join(printable(text[: 4 * longest] + text[4 * longest :][-longest:]).split())
     text = cut_in_the_middle(line, longest)
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))  # a span ends at as many as it began with
+    fence = "`" * (
+        1 + max(map(len, re.findall("`+", text)), default=0)
+    )  # a span ends at as many as it began with
     return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text or ' '}{fence}"
 
 
@@ -84,7 +95,9 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
             shown = f"**{metric.name}**" if metric == spec.primary else metric.name
             values = [number(found and found.value, digits) for found in (stated, again)]
             ends = interval(again and again.ci95, digits)
-            lines.append((shown, metric.in_unit.label, *values, ends, str(again.n) if again else ""))
+            lines.append(
+                (shown, metric.in_unit.label, *values, ends, str(again.n) if again else "")
+            )
         yield table(("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n"), lines)
     if submission.rank is not None:
         rank, ranked = submission.rank
@@ -92,7 +105,16 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
         yield f"It would be rank {rank} of {ranked} in {where}, in which all pairs of models are compared at once."
     if submission.near and spec is not None:
         metric, digits = spec.primary, spec.primary.in_unit.long_digits
-        heads = ("row", "", f"#{metric.name}", "#difference", "#95 % interval", "#p", "#questions", "#videos")
+        heads = (
+            "row",
+            "",
+            f"#{metric.name}",
+            "#difference",
+            "#95 % interval",
+            "#p",
+            "#questions",
+            "#videos",
+        )
         rows = []
         for row in submission.near:
             paired = row.paired
@@ -100,8 +122,16 @@ def _section(submission: SubmittedResult) -> Iterator[str]:
                 cells = ("no question in common", "", "", "0", "0")
             else:
                 ends, p = interval(paired.ci95, digits), p_value(paired.p, 3)
-                cells = (f"{paired.difference:+.{digits}f}", ends, p, str(paired.n), str(paired.videos))
-            rows.append((verbatim(row.model), _PLACES[row.place], f"{row.value:.{digits}f}", *cells))
+                cells = (
+                    f"{paired.difference:+.{digits}f}",
+                    ends,
+                    p,
+                    str(paired.n),
+                    str(paired.videos),
+                )
+            rows.append(
+                (verbatim(row.model), _PLACES[row.place], f"{row.value:.{digits}f}", *cells)
+            )
         yield table(heads, rows)
     replaced = [
         f"it takes the place of {verbatim(row.key, 4 * _NAME)}: the dataset's history tells whose that was"

@@ -41,8 +41,15 @@ class BoardSettings(Record):
         """
         of = list(results)
         specs = {spec.id: spec for spec in discovery.specs().values()}
-        known = {name: (None if spec.package else scoring_sha256(spec), spec.version) for name, spec in specs.items()}
-        known |= {one.id: (one.scoring_sha256, one.version) for key, one in of if self.benchmarks.get(one.id) == key}
+        known = {
+            name: (None if spec.package else scoring_sha256(spec), spec.version)
+            for name, spec in specs.items()
+        }
+        known |= {
+            one.id: (one.scoring_sha256, one.version)
+            for key, one in of
+            if self.benchmarks.get(one.id) == key
+        }
         return {
             key
             for key, one in of
@@ -53,8 +60,12 @@ class BoardSettings(Record):
     def names(self, judge: JudgeRecord) -> bool:
         """Whether it names a judge, or each of a panel."""
         named = {name.casefold() for name in self.judges}
-        ids = [name for one in single_judges(judge) for name in returned_ids(one) or [one.requested]]
-        return judge.prompt in ("official", "reelbench") and {name.casefold() for name in ids} <= named
+        ids = [
+            name for one in single_judges(judge) for name in returned_ids(one) or [one.requested]
+        ]
+        return (
+            judge.prompt in ("official", "reelbench") and {name.casefold() for name in ids} <= named
+        )
 
 
 def read(store: Path) -> BoardSettings | None:
@@ -91,11 +102,17 @@ class Filing:
         said = None  # the check beside the result, where it is one of these very files
         if self.as_maintainer and (folder / CHECK_FILE).is_file():
             said = checks.read_check(folder / CHECK_FILE)
-            here = tuple(sha256_of(folder / name) for name in (result_files.RESULT_FILE, result_files.SAMPLES_FILE))
+            here = tuple(
+                sha256_of(folder / name)
+                for name in (result_files.RESULT_FILE, result_files.SAMPLES_FILE)
+            )
             said = said if here == (said.result_sha256, said.samples_sha256) else None
         account = said.account if said is not None else self.account
         judged = self.judged or (said is not None and said.judged)
-        taken, rejudged = (said and said.taken) or self.at, check.rejudged or (said and said.rejudged)
+        taken, rejudged = (
+            (said and said.taken) or self.at,
+            check.rejudged or (said and said.rejudged),
+        )
         if there is not None:
             taken = there.taken
             if there.samples_sha256 == check.samples_sha256 and not self.judged:
@@ -104,13 +121,19 @@ class Filing:
         return check.model_copy(update=update)
 
 
-def misstatement(said: Check, there: Check | None, newest: datetime | None, account: str | None) -> str | None:
+def misstatement(
+    said: Check, there: Check | None, newest: datetime | None, account: str | None
+) -> str | None:
     """Return the misstatement, of when and by whom it was taken, in a check that a submitter hands in, or None.
 
     `there` is the board's own check of that key, `newest` when the board took what it took last, `account` who hands
     it in, where that is known.
     """
-    if said.taken not in (None, there and there.taken) and newest is not None and said.taken <= newest:
+    if (
+        said.taken not in (None, there and there.taken)
+        and newest is not None
+        and said.taken <= newest
+    ):
         return f"{CHECK_FILE}: taken is {said.taken:%Y-%m-%d %H:%M}, before what this board has; leave that out"
     if said.judged and not (there and there.judged):
         return f"{CHECK_FILE}: judged is true, and only the board's maintainers ask its judges; leave that out"
@@ -134,10 +157,15 @@ def refusals(store: Path, models: Collection[str], account: str | None) -> dict[
         names = known.names_of(model)
         filed = [
             (check.taken, check.account)
-            for folder in {folder for name in names for folder in folders[identity.stem(identity.model_folder(name))]}
+            for folder in {
+                folder
+                for name in names
+                for folder in folders[identity.stem(identity.model_folder(name))]
+            }
             for path in folder.glob(f"*/*/*/{CHECK_FILE}")
             if (check := checks.read_check(path)).taken is not None
-            and str(read_json(path.parent / result_files.RESULT_FILE)["model"]["id"]).casefold() in names
+            and str(read_json(path.parent / result_files.RESULT_FILE)["model"]["id"]).casefold()
+            in names
         ]
         taken, owner = min(filed, key=lambda one: one[0], default=(None, account))
         if not same_account(owner, account):

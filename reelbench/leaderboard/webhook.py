@@ -45,7 +45,9 @@ class Payload(BaseModel):
     kind: str = Field(validation_alias=AliasPath("repo", "type"))
     repository: str = Field(validation_alias=AliasPath("repo", "name"))
     number: int = Field(default=0, ge=0, lt=10**9, validation_alias=AliasPath("discussion", "num"))
-    is_pull_request: bool = Field(default=False, validation_alias=AliasPath("discussion", "isPullRequest"))
+    is_pull_request: bool = Field(
+        default=False, validation_alias=AliasPath("discussion", "isPullRequest")
+    )
     refs: list[dict[str, str | None]] = Field(default=[], validation_alias="updatedRefs")
 
     def pull_requests(self, dataset: str) -> list[int]:
@@ -53,7 +55,10 @@ class Payload(BaseModel):
         if (self.kind, self.repository) != ("dataset", dataset) or self.scope.startswith(_COMMENTS):
             return []
         refs = [re.fullmatch(r"refs/pr/([1-9]\d{0,8})", ref.get("ref") or "") for ref in self.refs]
-        return [*([self.number] if self.is_pull_request else []), *(int(found[1]) for found in refs if found)]
+        return [
+            *([self.number] if self.is_pull_request else []),
+            *(int(found[1]) for found in refs if found),
+        ]
 
 
 class Lane(NamedTuple):
@@ -70,7 +75,9 @@ LANES = (Lane(Bounds(seconds=10), workers=2), Lane(Bounds(seconds=300, patient=T
 class Server:
     """Takes the Hub's calls, and looks at pull requests: submitters take turns, and long looks keep nobody waiting."""
 
-    def __init__(self, pull_requests: PullRequests, secret: str, note: Note, lanes: Sequence[Lane] = LANES) -> None:
+    def __init__(
+        self, pull_requests: PullRequests, secret: str, note: Note, lanes: Sequence[Lane] = LANES
+    ) -> None:
         self._pull_requests = pull_requests
         self._secret = secret.encode()
         self._note = note
@@ -102,7 +109,9 @@ class Server:
         try:
             payload = Payload.model_validate_json(await request.read())
         except ValidationError as error:
-            return web.json_response({"error": f"not a webhook's payload: {first_line(error)}"}, status=400)
+            return web.json_response(
+                {"error": f"not a webhook's payload: {first_line(error)}"}, status=400
+            )
         numbers = payload.pull_requests(self._pull_requests.dataset)
         for number in numbers:
             self._begin(self._add_by_author(number))
@@ -111,7 +120,9 @@ class Server:
     async def _page(self, _: "web.Request") -> "web.Response":
         from aiohttp import web
 
-        return web.Response(text=f"Checks results that are handed in to {self._pull_requests.dataset}.\n")
+        return web.Response(
+            text=f"Checks results that are handed in to {self._pull_requests.dataset}.\n"
+        )
 
     async def _add_by_author(self, number: int) -> None:
         """Let a pull request wait among its author's; a webhook does not always say who that is, the Hub does."""
@@ -129,7 +140,11 @@ class Server:
             self._changed.notify_all()
 
     async def _working(self, _: "web.Application") -> AsyncIterator[None]:
-        works = [self._work(lane) for lane, of_lane in enumerate(self._lanes) for _ in range(of_lane.workers)]
+        works = [
+            self._work(lane)
+            for lane, of_lane in enumerate(self._lanes)
+            for _ in range(of_lane.workers)
+        ]
         tasks = [asyncio.create_task(work) for work in (self._look(), *works)]
         yield
         for task in tasks:
@@ -154,7 +169,9 @@ class Server:
                     await self._changed.wait()
             number, author = taken
             try:
-                done = await self._tried(self._pull_requests.check, number, self._lanes[lane].bounds, last)
+                done = await self._tried(
+                    self._pull_requests.check, number, self._lanes[lane].bounds, last
+                )
             finally:
                 async with self._changed:
                     self._turns.done(number)
@@ -178,7 +195,11 @@ class Server:
         try:
             return await asyncio.to_thread(ask, *arguments)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next one may do
-            why = str(error) if isinstance(error, ReelbenchError) else f"{type(error).__name__}: {first_line(error)}"
+            why = (
+                str(error)
+                if isinstance(error, ReelbenchError)
+                else f"{type(error).__name__}: {first_line(error)}"
+            )
             self._note("; ".join([*(f"pull request {number}" for number in arguments[:1]), why]))
             return None
 
@@ -197,9 +218,13 @@ def serve(pull_requests: PullRequests, secret: str, *, host: str, port: int, not
 
     readers = (f"reelbench.scoring.answers.{name}" for name in ("scored", "compiled"))
     ours = ("reelbench.leaderboard.pull_request", *readers, *discovery.registry().packages)
-    bounded.prepare(*ours, "huggingface_hub.hf_api", "huggingface_hub.file_download", "h11", "numpy.random")
+    bounded.prepare(
+        *ours, "huggingface_hub.hf_api", "huggingface_hub.file_download", "h11", "numpy.random"
+    )
     if not bounded.MEMORY_IS_BOUNDED:
-        note(f"a look at a pull request has a deadline, and no bound of memory on this system ({sys.platform})")
+        note(
+            f"a look at a pull request has a deadline, and no bound of memory on this system ({sys.platform})"
+        )
 
     logging.getLogger("aiohttp.server").addFilter(_in_one_line)
 

@@ -64,7 +64,9 @@ class Table(Record):
     @property
     def noise(self) -> Noise:
         """What its pairs say."""
-        return Noise(self.ranges, self.smallest, {(a, b): found for a, b, found in self.pairs}, self.videos)
+        return Noise(
+            self.ranges, self.smallest, {(a, b): found for a, b, found in self.pairs}, self.videos
+        )
 
     def entries(self) -> Iterator[BoardEntry]:
         """Yield its rows; InputError where their benchmark is not known."""
@@ -78,7 +80,11 @@ class Table(Record):
                 videos=frozenset() if "#" in row.key else None,
                 withheld=self.why,
             )
-            yield BoardEntry(**Row.of_entry(row), group=self.group, stored=replace(stored, differs=self.group.differs))
+            yield BoardEntry(
+                **Row.of_entry(row),
+                group=self.group,
+                stored=replace(stored, differs=self.group.differs),
+            )
 
 
 class Withheld(Record):
@@ -91,7 +97,9 @@ class Withheld(Record):
 
 def parse(path: Path) -> Withheld:
     """Read a file of withheld rows; InputError where it is not one."""
-    return read_own(Withheld, path, "what a results dataset keeps of withheld rows", "get it again from there")
+    return read_own(
+        Withheld, path, "what a results dataset keeps of withheld rows", "get it again from there"
+    )
 
 
 def read(store: Path) -> list[Withheld]:
@@ -109,8 +117,15 @@ def bring(path: Path, store: Path, *, believed: bool) -> Iterator[Path]:
         files = [*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json")]
         for source in [*sorted(files), *(folder / name for name in OWN)]:
             target = store / source.relative_to(folder)
-            own = source.resolve().is_relative_to(path.resolve())  # and no link to what lies elsewhere
-            if not source.is_file() or source.is_symlink() or not own or source.resolve() == target.resolve():
+            own = source.resolve().is_relative_to(
+                path.resolve()
+            )  # and no link to what lies elsewhere
+            if (
+                not source.is_file()
+                or source.is_symlink()
+                or not own
+                or source.resolve() == target.resolve()
+            ):
                 continue
             if target.is_file() and (source.name in OWN or _newest(target) >= _newest(source)):
                 continue

@@ -24,7 +24,12 @@ SHORTEST_SECRET = 12
 """Characters of the shortest key that is looked for in texts: a shorter one is part of common words."""
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
-_COMPLETION_LIMITED = ("o1", "o3", "o4", "gpt-5")  # in a model's name: OpenAI's that refuse `max_tokens`
+_COMPLETION_LIMITED = (
+    "o1",
+    "o3",
+    "o4",
+    "gpt-5",
+)  # in a model's name: OpenAI's that refuse `max_tokens`
 
 _HALF = 16  # characters of a part of a key that no other text has
 _ASKED_AT = "/chat/completions"
@@ -88,7 +93,9 @@ class AskOptions:
     usd_per_million_reasoning: float | None = None
     batch: bool = False
     retry_unread: bool = False
-    outdated: "Callable[[StoredReply], bool] | None" = field(default=None, repr=False, compare=False)
+    outdated: "Callable[[StoredReply], bool] | None" = field(
+        default=None, repr=False, compare=False
+    )
     timeout: float = TIMEOUT
     tries: int = TRIES
     backoff: float = 0.5
@@ -107,7 +114,9 @@ class AskOptions:
     def __post_init__(self) -> None:
         option = self.option
         if not self.model.strip():
-            raise InputError(f"{option}: the name of {self.who} is empty; name one, as its server knows it")
+            raise InputError(
+                f"{option}: the name of {self.who} is empty; name one, as its server knows it"
+            )
         refuse_in_words(option, self.model)
         object.__setattr__(self, "local", self.model.startswith(LOCAL))
         object.__setattr__(self, "host", "local" if self.local else self._checked_host())
@@ -116,21 +125,33 @@ class AskOptions:
             for name, value in parse_qsl(urlsplit("" if self.local else self.url or "").query)
             if name != "api-version"
         )
-        secrets = tuple(secret for secret in (self.api_key or "", *values) if len(secret) >= SHORTEST_SECRET)
+        secrets = tuple(
+            secret for secret in (self.api_key or "", *values) if len(secret) >= SHORTEST_SECRET
+        )
         object.__setattr__(self, "secrets", secrets)
-        halves = (half for whole in secrets for half in (whole[: len(whole) // 2], whole[len(whole) // 2 :]))
+        halves = (
+            half
+            for whole in secrets
+            for half in (whole[: len(whole) // 2], whole[len(whole) // 2 :])
+        )
         object.__setattr__(self, "halves", tuple(half for half in halves if len(half) >= _HALF))
         refuse_secrets(f"{option}-extra", dict(self.extra))
         if self.batch and self.local:
-            raise InputError(f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out")
+            raise InputError(
+                f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out"
+            )
         self.check_taken("batch", self.batch)
         for name in ("concurrency", "tries", "max_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise InputError(f"{option}-{name.replace('_', '-')}: {value} is not a number from 1 up")
+                raise InputError(
+                    f"{option}-{name.replace('_', '-')}: {value} is not a number from 1 up"
+                )
         bounds.hold(f"{option}-concurrency", self.concurrency, bounds.CONCURRENCY)
         if not self.cache_patience >= 0:
-            raise InputError(f"--cache-patience: {self.cache_patience} is not a number of seconds from 0 up")
+            raise InputError(
+                f"--cache-patience: {self.cache_patience} is not a number of seconds from 0 up"
+            )
         if not self.timeout > 0:
             raise InputError(f"{option}-timeout: {self.timeout} is not a number of seconds above 0")
         prices = (self.usd_per_million_prompt, self.usd_per_million_completion)
@@ -151,7 +172,9 @@ class AskOptions:
         except ValueError:
             parts = None
         if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InputError(f"{where}: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1")
+            raise InputError(
+                f"{where}: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1"
+            )
         try:
             host = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
         except ValueError:
@@ -175,7 +198,11 @@ class AskOptions:
         most = provider.most_images if what == "images" else None
         taken = {*provider.takes, *(["whole videos"] if "video" in provider.takes else [])}
         if what not in taken or (most is not None and wanted > most):
-            can = f"at most {most} pictures a request" if most else " and ".join(provider.takes) or "words alone"
+            can = (
+                f"at most {most} pictures a request"
+                if most
+                else " and ".join(provider.takes) or "words alone"
+            )
             asked = {"batch": "a batch", "video": "a clip of chosen frames"}.get(what, what)
             asked = f"{wanted} pictures" if most else asked
             raise InputError(
@@ -184,7 +211,11 @@ class AskOptions:
             )
 
     def cost_usd(
-        self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0, reasoning_tokens: int = 0
+        self,
+        prompt_tokens: int,
+        completion_tokens: int,
+        cached_tokens: int = 0,
+        reasoning_tokens: int = 0,
     ) -> float | None:
         """Return the cost of tokens, in dollars; None where no price was given.
 
@@ -194,10 +225,17 @@ class AskOptions:
         if prompt is None or completion is None:
             return None
         cached = prompt if self.usd_per_million_cached is None else self.usd_per_million_cached
-        reasoning = completion if self.usd_per_million_reasoning is None else self.usd_per_million_reasoning
-        cached_tokens, reasoning_tokens = min(cached_tokens, prompt_tokens), min(reasoning_tokens, completion_tokens)
+        reasoning = (
+            completion if self.usd_per_million_reasoning is None else self.usd_per_million_reasoning
+        )
+        cached_tokens, reasoning_tokens = (
+            min(cached_tokens, prompt_tokens),
+            min(reasoning_tokens, completion_tokens),
+        )
         dollars = (prompt_tokens - cached_tokens) * prompt + cached_tokens * cached
-        dollars += (completion_tokens - reasoning_tokens) * completion + reasoning_tokens * reasoning
+        dollars += (
+            completion_tokens - reasoning_tokens
+        ) * completion + reasoning_tokens * reasoning
         return dollars / 1e6
 
     def sampling(self, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,7 +245,10 @@ class AskOptions:
         if self.thinking:
             sent.pop("temperature", None)
         if limit is not None:
-            name = next((name for name in _LIMITS if name in sent), _LIMITS[takes_completion_limit(self.model)])
+            name = next(
+                (name for name in _LIMITS if name in sent),
+                _LIMITS[takes_completion_limit(self.model)],
+            )
             sent[name] = limit
         return sent | dict(self.extra)
 
@@ -217,7 +258,10 @@ class AskOptions:
         For error lines, logs and records; a reply is never edited.
         """
         text = without(text, self.secrets, "[key]")
-        return " ".join("[key]" if any(half in word for half in self.halves) else word for word in text.split(" "))
+        return " ".join(
+            "[key]" if any(half in word for half in self.halves) else word
+            for word in text.split(" ")
+        )
 
 
 def cache_place() -> Path | str:

@@ -37,7 +37,13 @@ from reelbench.llm.ask_result import (
 from reelbench.llm.batches import Batches
 from reelbench.llm.budget import Budget, Tally, shown_dates
 from reelbench.llm.cache import ReplyCache
-from reelbench.llm.client import ChatClient, NotServedError, RejectedError, TransientError, last_days
+from reelbench.llm.client import (
+    ChatClient,
+    NotServedError,
+    RejectedError,
+    TransientError,
+    last_days,
+)
 from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
 from reelbench.llm.messages import Message, body_of, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import StoppedError, Turn
@@ -123,7 +129,9 @@ class RetryCursor(Generic[T]):
             reply, text = stored.reply, stored.reply.raw
             if unfinished(reply):
                 text = (text or "") if self._asker.as_it_stands else None
-            self._error = "the reply is empty or was cut short" if text is None else "it could not be read"
+            self._error = (
+                "the reply is empty or was cut short" if text is None else "it could not be read"
+            )
             try:
                 self._value = None if text is None else self._read(text)
             except UnreadableError as error:
@@ -196,7 +204,9 @@ class Asker:
         self._tells = tells and on_note is not None
         self._entered = 0
         self._left = self._closed = False
-        self._batches: Batches | None = None  # within `async with`; whoever asks otherwise has their own
+        self._batches: Batches | None = (
+            None  # within `async with`; whoever asks otherwise has their own
+        )
         self._for_batch: dict[bytes, Sequence[Message]] = {}
         self._collecting = asyncio.Lock()
         self._collected = False
@@ -242,11 +252,15 @@ class Asker:
         reason = None
         while reason is None and (key := cursor.key) is not None:
             if self.options.batch and self._batches is not None:
-                self._for_batch[key] = cursor.messages  # handed over when the work ends here, all in one
+                self._for_batch[key] = (
+                    cursor.messages
+                )  # handed over when the work ends here, all in one
                 reason = PENDING
                 break
             if (task := self.cache.in_flight.get(key)) is None:  # equal requests are asked once
-                task = self.cache.in_flight[key] = asyncio.ensure_future(self._fetch(key, cursor.messages))
+                task = self.cache.in_flight[key] = asyncio.ensure_future(
+                    self._fetch(key, cursor.messages)
+                )
                 self._tasks[key] = task
                 task.add_done_callback(lambda ended, key=key: self._forget(key, ended))
             try:
@@ -307,7 +321,9 @@ class Asker:
         if self._tells and self.tally.replies:
             taken = self.tally.record_fields()
             dates = shown_dates(taken["kept_from"], taken["kept_to"])
-            self._say(f"{self.options.model}: {taken['calls']} asked, {taken['cached']} kept{dates}")
+            self._say(
+                f"{self.options.model}: {taken['calls']} asked, {taken['cached']} kept{dates}"
+            )
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
@@ -336,14 +352,21 @@ class Asker:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._entered -= 1
         if self._entered:
             return
         await self.shut()
         try:
-            if self._batches is not None and self._for_batch and (kind is None or issubclass(kind, ReelbenchError)):
+            if (
+                self._batches is not None
+                and self._for_batch
+                and (kind is None or issubclass(kind, ReelbenchError))
+            ):
                 await asyncio.to_thread(self._batches.submit, self._for_batch, self.sampling)
         finally:
             if self._batches is not None:
@@ -354,7 +377,11 @@ class Asker:
         """Keep what this model's batches have answered, once; nothing is sent where none is under way."""
         async with self._collecting:
             whose = self.options.model, self.options.host
-            if not self._collected and self._batches is not None and self.cache.store.batched_keys(*whose):
+            if (
+                not self._collected
+                and self._batches is not None
+                and self.cache.store.batched_keys(*whose)
+            ):
                 await asyncio.to_thread(self._batches.collect)
             self._collected = True
 
@@ -381,7 +408,9 @@ class Asker:
             return None
         stated = ((name, one[0].get(name)) for name in _SAYS)
         return {
-            name: self.options.redact(visible(value))[:_LONGEST_FACT] if isinstance(value, str) else value
+            name: self.options.redact(visible(value))[:_LONGEST_FACT]
+            if isinstance(value, str)
+            else value
             for name, value in stated
             if isinstance(value, str) or (type(value) is int and abs(value) < 2**53)
         }
@@ -389,7 +418,10 @@ class Asker:
     async def ask_again(self, messages: Sequence[Message]) -> Reply | None:
         """Ask a question whose reply is kept once more, which is not kept; None where nothing comes of it."""
         estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
-        async with Turn(self._pacer), self._budget.call(estimate or 0.0, self.cache, self.options.option) as call:
+        async with (
+            Turn(self._pacer),
+            self._budget.call(estimate or 0.0, self.cache, self.options.option) as call,
+        ):
             if call is None:
                 return None
             call.cost, call.counts = estimate, True
@@ -406,7 +438,9 @@ class Asker:
         """Get a reply into the cache -> None, or the reason why there is none."""
         claimed = False
         # Pictures take a while; but where machines share the questions most wait for what another one asks.
-        ahead = any(not isinstance(one["content"], str) and len(one["content"]) > 1 for one in messages)
+        ahead = any(
+            not isinstance(one["content"], str) and len(one["content"]) > 1 for one in messages
+        )
         ahead = ahead and type(self._client) is ChatClient and not self.cache.is_shared
         make = partial(body_of, self.options.model, messages, self.sampling) if ahead else None
         try:
@@ -425,7 +459,11 @@ class Asker:
                         self._stop_if_hopeless(began, error, tries)
                         if tries >= self.options.tries:
                             return UNAVAILABLE
-                        wait = self.options.backoff * 2 ** min(failures - 1, 6) * random.uniform(0.5, 1.0)  # noqa: S311
+                        wait = (
+                            self.options.backoff
+                            * 2 ** min(failures - 1, 6)
+                            * random.uniform(0.5, 1.0)
+                        )  # noqa: S311
                         wait = max(wait, error.wait or 0.0)
                         if error.limited:
                             self._pacer.note_limit(turn.round, error.wait)
@@ -458,7 +496,9 @@ class Asker:
             self.note(str(error))
         if self._rejected < REJECTIONS or self._last_good:
             return REJECTED
-        return self._stop(REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped").reason
+        return self._stop(
+            REFUSED, f"{error}; {self._rejected} requests were rejected the same way; stopped"
+        ).reason
 
     async def _claim(self, key: bytes, turn: Turn) -> Claimed:
         """Claim a key, once no other process asks for it -> whose it is: ours, nobody's (it is here), or a batch's."""
@@ -481,7 +521,12 @@ class Asker:
                 raise self._stop(REFUSED, str(error)) from None
             self.cache.begin_asking()
             budget = self._budget
-            if budget.limit != Limit(None, None) and budget.job is None and self.cache.is_shared and not budget.noted:
+            if (
+                budget.limit != Limit(None, None)
+                and budget.job is None
+                and self.cache.is_shared
+                and not budget.noted
+            ):
                 budget.noted = True
                 self.note(
                     f"the budget of {budget.in_words} is this process's alone; {settings.JOB.name}, set to one name "
@@ -495,8 +540,16 @@ class Asker:
         if options.local or self._who_said:
             return
         self._who_said = True
-        key = f"the key of {options.key_from}" if options.key_from else "a key" if options.api_key else "no key"
-        line = options.redact(f"{options.who} {options.model} is asked at {options.host}, with {key}")
+        key = (
+            f"the key of {options.key_from}"
+            if options.key_from
+            else "a key"
+            if options.api_key
+            else "no key"
+        )
+        line = options.redact(
+            f"{options.who} {options.model} is asked at {options.host}, with {key}"
+        )
         if line not in self.cache.told:
             self.cache.told.add(line)
             self._say(line)
@@ -512,18 +565,28 @@ class Asker:
             self.tally.requests += 1
             try:
                 self._tell()
-                reply = await (client.ask(messages, self.sampling) if body is None else client.send(lambda: body))
+                reply = await (
+                    client.ask(messages, self.sampling)
+                    if body is None
+                    else client.send(lambda: body)
+                )
             except NotServedError as error:
-                raise self._stop(REFUSED, f"{error}; asking stopped, what was answered is kept") from None
+                raise self._stop(
+                    REFUSED, f"{error}; asking stopped, what was answered is kept"
+                ) from None
             except TransientError as error:
                 call.counts = error.maybe_paid  # to be on the safe side
                 raise
             await self.cache.put(key, options.model, reply, self.giver)
             # Where the server does not count, or not so that it can be, what was estimated is booked.
             prompt = reply.prompt_tokens or tokens
-            completion = reply.completion_tokens or max(_SHORT_REPLY, estimated_tokens([{"content": reply.raw or ""}]))
+            completion = reply.completion_tokens or max(
+                _SHORT_REPLY, estimated_tokens([{"content": reply.raw or ""}])
+            )
             call.counts = True
-            call.cost = options.cost_usd(prompt, completion, reply.cached_tokens or 0, reply.reasoning_tokens or 0)
+            call.cost = options.cost_usd(
+                prompt, completion, reply.cached_tokens or 0, reply.reasoning_tokens or 0
+            )
         if self._notes_end and self._asking_for_end is None:
             self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
         self._pacer.good()
@@ -562,7 +625,11 @@ class Asker:
             day = days.get(options.model) or days.get(returned or "")
             await self.cache.aside(self.cache.store.put_last_day, options.model, options.host, day)
         except Exception as error:  # noqa: BLE001 - nothing depends on it
-            _log.debug("the models of %s are not known: %s", options.host, options.redact(repr(error)))
+            _log.debug(
+                "the models of %s are not known: %s", options.host, options.redact(repr(error))
+            )
             return
         if day is not None:
-            self.note(f"{options.who} {options.model} shuts down on {day}, says {options.host}; then name another")
+            self.note(
+                f"{options.who} {options.model} shuts down on {day}, says {options.host}; then name another"
+            )

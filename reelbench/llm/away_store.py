@@ -31,7 +31,9 @@ _T = TypeVar("_T")
 _AGAIN = 0.25  # seconds between looks at whether a server is back
 
 
-def opened_patiently(opening: Callable[[], SqlStore], note: Callable[[str], None], patience: float) -> SqlStore:
+def opened_patiently(
+    opening: Callable[[], SqlStore], note: Callable[[str], None], patience: float
+) -> SqlStore:
     """Open a store, as soon as it takes connections; one that a server keeps is patient from then on.
 
     InputError where it can't be used at all, ReelbenchError where it stayed away for `patience` seconds.
@@ -45,10 +47,14 @@ def opened_patiently(opening: Callable[[], SqlStore], note: Callable[[str], None
                 since = time.monotonic()
                 note(f"{error}; waiting for it, {patience:g} s at most")
             if time.monotonic() - since >= patience:
-                raise ReelbenchError(f"{error}, for {patience:g} s (--cache-patience); run again") from None
+                raise ReelbenchError(
+                    f"{error}, for {patience:g} s (--cache-patience); run again"
+                ) from None
             time.sleep(_AGAIN)
         else:
-            return cast("SqlStore", PatientStore(store, note, patience)) if store.is_remote else store
+            return (
+                cast("SqlStore", PatientStore(store, note, patience)) if store.is_remote else store
+            )
 
 
 class PatientStore:
@@ -131,7 +137,10 @@ class PatientStore:
     def _note_away(self, error: AwayError, *, over: bool = False) -> None:
         """Note a try that failed: the first says so, and one after all patience (or `over`) is the last of all."""
         with self._spool.lock:
-            if over or (self._away_since is not None and time.monotonic() - self._away_since > self._patience):
+            if over or (
+                self._away_since is not None
+                and time.monotonic() - self._away_since > self._patience
+            ):
                 held = f"; {self._spool.shown}" if self._spool.held else ""
                 self._gone = self._gone or (
                     f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
@@ -149,7 +158,9 @@ class PatientStore:
         if self._gone is None and not self._spool.held:
             return
         with self._spool.lock:
-            if self._gone is not None:  # each further try would cost seconds, and as many may be waiting as ask
+            if (
+                self._gone is not None
+            ):  # each further try would cost seconds, and as many may be waiting as ask
                 raise ReelbenchError(self._gone)
             if self._spool.held:
                 try:
@@ -181,9 +192,7 @@ class Spool:
     @property
     def shown(self) -> str:
         """What is here, and where, for the user."""
-        return (
-            f"{number_of(len(self.held), 'reply is', 'replies are')} in {self.path}, and the next run puts them there"
-        )
+        return f"{number_of(len(self.held), 'reply is', 'replies are')} in {self.path}, and the next run puts them there"
 
     def add(self, reply: StoredReply) -> None:
         """Write a reply to the disk; OSError where that can't be done."""
@@ -194,7 +203,10 @@ class Spool:
             self._lock = FileLock(self.path.with_suffix(".lock"))
             self._lock.acquire()
             self._file = self.path.open("ab")
-        document = asdict(reply) | {"key": reply.key.hex(), "checksum": b64encode(reply.checksum or b"").decode()}
+        document = asdict(reply) | {
+            "key": reply.key.hex(),
+            "checksum": b64encode(reply.checksum or b"").decode(),
+        }
         self._file.write(json.dumps(document).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -218,7 +230,14 @@ class Spool:
             lock = FileLock(path.with_suffix(".lock"))
             try:
                 with lock.acquire(timeout=0), path.open("rb") as file:
-                    yield [reply for reply in map(_reply, file) if reply is not None and not reply.is_damaged], path
+                    yield (
+                        [
+                            reply
+                            for reply in map(_reply, file)
+                            if reply is not None and not reply.is_damaged
+                        ],
+                        path,
+                    )
             except (Timeout, FileNotFoundError):
                 continue  # its process lives, or another has seen to it
             path.with_suffix(".lock").unlink(missing_ok=True)

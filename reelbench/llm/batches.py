@@ -67,10 +67,14 @@ class Batches:
                 self._collect_one(batch)
             except _server_errors() as error:
                 why = one_line(self.options.redact(str(error)))
-                self.note(f"batch {batch.id or batch.token}: not looked at ({why}); run again later")
+                self.note(
+                    f"batch {batch.id or batch.token}: not looked at ({why}); run again later"
+                )
                 return
 
-    def submit(self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]) -> None:
+    def submit(
+        self, requests: Mapping[bytes, Sequence[Message]], sampling: Mapping[str, Any]
+    ) -> None:
         """Hand over requests, key -> messages, but for those that are kept, claimed or in a batch.
 
         ReelbenchError where the server does not take them; nothing is under way then.
@@ -83,7 +87,9 @@ class Batches:
         held: dict[bytes, bytes] = {}
         size = 0
         for key, messages in requests.items():
-            request = json.dumps({"custom_id": key.hex(), "method": "POST", "url": ENDPOINT}).encode()
+            request = json.dumps(
+                {"custom_id": key.hex(), "method": "POST", "url": ENDPOINT}
+            ).encode()
             line = request[:-1] + b', "body": %s}\n' % body_of(options.model, messages, sampling)
             if held and (len(held) >= MOST_REQUESTS or size + len(line) > MOST_BYTES):
                 self._send(held)
@@ -95,13 +101,19 @@ class Batches:
     def _send(self, lines: Mapping[bytes, bytes]) -> None:
         """Hand over one batch: those of the lines, by key, that nobody else has."""
         token = secrets.token_hex(16)
-        mine = self.store.begin_batch(token, self.options.model, self.options.host, list(lines)) if lines else []
+        mine = (
+            self.store.begin_batch(token, self.options.model, self.options.host, list(lines))
+            if lines
+            else []
+        )
         if not mine:
             return
         content = b"".join(lines[key] for key in mine)
         try:
             client = self._ready()
-            file = client.files.create(file=(f"{_METADATA}-{token}.jsonl", content), purpose="batch")
+            file = client.files.create(
+                file=(f"{_METADATA}-{token}.jsonl", content), purpose="batch"
+            )
             batch = client.batches.create(
                 input_file_id=file.id,
                 endpoint=ENDPOINT,
@@ -112,14 +124,20 @@ class Batches:
             self.store.end_batch(token)
             raise ReelbenchError(str(error)) from None
         except _server_errors() as error:
-            what = f"the batch could not be handed over ({one_line(self.options.redact(str(error)))})"
+            what = (
+                f"the batch could not be handed over ({one_line(self.options.redact(str(error)))})"
+            )
             if isinstance(getattr(error, "status_code", None), int) and error.status_code < 500:  # type: ignore[attr-defined] # noqa: PLR2004
                 self.store.end_batch(token)
                 raise ReelbenchError(f"{what}; nothing is under way") from None
-            raise ReelbenchError(f"{what}; run again: if the server has it, it is found there") from None
+            raise ReelbenchError(
+                f"{what}; run again: if the server has it, it is found there"
+            ) from None
         self.store.name_batch(token, batch.id)
         handed_over = number_of(len(mine), "request")
-        self.note(f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies")
+        self.note(
+            f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies"
+        )
 
     # --- collecting --------------------------------------------------------------------------------------------------
 
@@ -133,7 +151,9 @@ class Batches:
             state = self._ready().batches.retrieve(name)
         except openai.NotFoundError:
             if time.time() - batch.at < _FORGOTTEN:
-                self.note(f"batch {name}: the server does not know it; is this the key that handed it over?")
+                self.note(
+                    f"batch {name}: the server does not know it; is this the key that handed it over?"
+                )
                 return
             self.store.end_batch(batch.token)
             self.note(f"batch {name}: gone from the server; its requests are asked again")
@@ -141,14 +161,20 @@ class Batches:
         counts = state.request_counts
         done = f"{counts.completed} of {counts.total} done" if counts else "not begun"
         if state.status in _OPEN:
-            self.note(f"batch {name}: {state.status}, {done}; rerun the command to collect the replies")
+            self.note(
+                f"batch {name}: {state.status}, {done}; rerun the command to collect the replies"
+            )
             return
         failures: Counter[str] = Counter()
         kept = 0
         for file_id in filter(None, (state.output_file_id, state.error_file_id)):
             kept += self._keep(file_id, failures)
         freed = self.store.end_batch(batch.token)
-        why = f" ({', '.join(f'{n} {what}' for what, n in failures.most_common(3))})" if failures else ""
+        why = (
+            f" ({', '.join(f'{n} {what}' for what, n in failures.most_common(3))})"
+            if failures
+            else ""
+        )
         if state.status == "failed" and state.errors and state.errors.data:
             why = f" ({one_line(self.options.redact(str(state.errors.data[0].message)))})"
         rest = f", {freed} without one{why}: they are free to be asked again" if freed else ""
@@ -210,14 +236,18 @@ class Batches:
             options = self.options
             _, base, query, is_azure = server_of(options)
             if is_azure:
-                raise InputError(f"{options.option}-batch: on Azure give the URL that ends in /openai/v1")
+                raise InputError(
+                    f"{options.option}-batch: on Azure give the URL that ends in /openai/v1"
+                )
             self._client = openai.OpenAI(
                 api_key=options.api_key or PLACEHOLDER_KEY,
                 base_url=base,
                 default_query=query,
                 timeout=options.timeout,
                 max_retries=options.tries - 1,
-                http_client=openai.DefaultHttpxClient(timeout=options.timeout, follow_redirects=False),
+                http_client=openai.DefaultHttpxClient(
+                    timeout=options.timeout, follow_redirects=False
+                ),
             )
             self.tell()
         return self._client

@@ -64,7 +64,10 @@ class Tally:
     def add(self, reply: "Reply", at: float | None = None) -> None:
         """Count a reply behind an answer, which came `at` a moment."""
         if isinstance(at, float | int) and 0 < at < self.since:  # a damaged file may hold anything
-            self.kept_from, self.kept_to = min(at, self.kept_from or at), max(at, self.kept_to or at)
+            self.kept_from, self.kept_to = (
+                min(at, self.kept_from or at),
+                max(at, self.kept_to or at),
+            )
         self.replies += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
@@ -82,7 +85,9 @@ class Tally:
         for tally in tallies:
             for name in _ADDED:
                 mine, more = getattr(whole, name), getattr(tally, name)
-                setattr(whole, name, mine + more if isinstance(mine, Counter) else add_known(mine, more))
+                setattr(
+                    whole, name, mine + more if isinstance(mine, Counter) else add_known(mine, more)
+                )
         whole.kept_from = min(filter(None, (tally.kept_from for tally in tallies)), default=None)
         whole.kept_to = max(filter(None, (tally.kept_to for tally in tallies)), default=None)
         dollars = [tally.spent_usd for tally in tallies]
@@ -143,7 +148,9 @@ class Budget:
         self._lock = threading.Lock()
 
     @asynccontextmanager
-    async def call(self, estimate: float, cache: "ReplyCache", option: str) -> AsyncGenerator["Call | None"]:
+    async def call(
+        self, estimate: float, cache: "ReplyCache", option: str
+    ) -> AsyncGenerator["Call | None"]:
         """Set aside one call of about `estimate` dollars while it is made, and book then what it cost.
 
         Yields None where there is no room. `cache` and `option` (`--judge`) are the asker's.
@@ -170,7 +177,9 @@ class Budget:
             yield call
         finally:
             if self.job is not None:
-                await cache.aside(cache.store.settle, job, reserved, call.cost or 0.0, kept=call.counts)
+                await cache.aside(
+                    cache.store.settle, job, reserved, call.cost or 0.0, kept=call.counts
+                )
             else:
                 with self._lock:
                     self._reserved_usd -= reserved
@@ -182,7 +191,9 @@ class Budget:
     def in_words(self) -> str:
         """What may be spent, for the user."""
         calls, usd = self.limit.calls, self.limit.usd
-        limits = ([f"{calls} calls"] if calls is not None else []) + ([f"${usd:g}"] if usd is not None else [])
+        limits = ([f"{calls} calls"] if calls is not None else []) + (
+            [f"${usd:g}"] if usd is not None else []
+        )
         return " or ".join(limits) + (f" of the job {self.job}" if self.job else "")
 
 

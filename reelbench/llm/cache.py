@@ -38,13 +38,18 @@ _T = TypeVar("_T")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
-_READERS, _WRITERS = 4, 2  # threads: replies that arrive don't wait behind questions that wait for the server
+_READERS, _WRITERS = (
+    4,
+    2,
+)  # threads: replies that arrive don't wait behind questions that wait for the server
 _LOOK = 0.2  # seconds between looks at what other processes ask for
 _MOST = 500  # rows or keys in one request
 
 _sharing = threading.Lock()
 _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
-_proven: set[tuple[object, ...]] = set()  # cache, URL and key of servers that have given this process a reply
+_proven: set[tuple[object, ...]] = (
+    set()
+)  # cache, URL and key of servers that have given this process a reply
 
 
 @dataclass(eq=False)
@@ -83,7 +88,9 @@ class Gathered(Generic[ItemT, ResultT]):
                 if self.threads is None:
                     results = self.work(items)
                 else:
-                    work = asyncio.get_running_loop().run_in_executor(self.threads, self.work, items)
+                    work = asyncio.get_running_loop().run_in_executor(
+                        self.threads, self.work, items
+                    )
                     results = await asyncio.shield(work)
             except Exception as error:  # noqa: BLE001 - whoever waits gets it
                 for future in (one for _, one in batch if not one.done()):  # who waited may be gone
@@ -111,7 +118,9 @@ class ReplyCache:
                 cache._listeners.append(on_note)
             return cache
 
-    def __init__(self, place: Path | str, on_note: Callable[[str], None], *, patience: float = CACHE_PATIENCE) -> None:
+    def __init__(
+        self, place: Path | str, on_note: Callable[[str], None], *, patience: float = CACHE_PATIENCE
+    ) -> None:
         """Open it.
 
         Args:
@@ -139,10 +148,13 @@ class ReplyCache:
             lambda keys: list(map(store.get(keys).get, keys)), self._readers
         )
         self.claims = Gathered[bytes, Claimed](
-            lambda keys: [claims[key] for claims in (store.claim(keys),) for key in keys], self._readers
+            lambda keys: [claims[key] for claims in (store.claim(keys),) for key in keys],
+            self._readers,
         )
         """Claims the right to ask for a key, unless its reply is here by now or it is being asked for elsewhere."""
-        self._puts = Gathered[StoredReply, bool](  # whether each is what is kept now, where that is known
+        self._puts = Gathered[
+            StoredReply, bool
+        ](  # whether each is what is kept now, where that is known
             lambda replies: [store.put(replies) == len(replies)] * len(replies), self._writers
         )
         self._pacers: dict[tuple[str | None, str | None], tuple[Pacer, int]] = {}
@@ -154,14 +166,20 @@ class ReplyCache:
         """Do what may wait for the store: off the event loop, in a thread, where a server keeps the replies."""
         if self._readers is None:
             return work(*args, **named)
-        done = asyncio.get_running_loop().run_in_executor(self._readers, partial(work, *args, **named))
-        done.add_done_callback(lambda _: done.cancelled() or done.exception())  # known: who waited may be gone
+        done = asyncio.get_running_loop().run_in_executor(
+            self._readers, partial(work, *args, **named)
+        )
+        done.add_done_callback(
+            lambda _: done.cancelled() or done.exception()
+        )  # known: who waited may be gone
         return await asyncio.shield(done)
 
     async def look(self, *keys: bytes) -> None:
         """Read what is kept under keys, with whatever else is wanted at the time; the next `get` of each takes it."""
         if wanted := [key for key in keys if self._ahead.get(key) is None]:
-            self._ahead |= dict(zip(wanted, await asyncio.gather(*map(self._looks.do, wanted)), strict=True))
+            self._ahead |= dict(
+                zip(wanted, await asyncio.gather(*map(self._looks.do, wanted)), strict=True)
+            )
 
     def get(self, key: bytes) -> StoredReply | None:
         """Return the reply kept under `key`, or None."""
@@ -208,7 +226,10 @@ class ReplyCache:
         """Return the pacer of a server, which all share who ask it with one key from this process."""
         server = (options.url, options.api_key)
         with _sharing:
-            pacer, users = self._pacers.get(server) or (Pacer(proven=(self._key, *server) in _proven), 0)
+            pacer, users = self._pacers.get(server) or (
+                Pacer(proven=(self._key, *server) in _proven),
+                0,
+            )
             pacer.allow(options.concurrency)
             pacer.shared = self.is_shared
             self._pacers[server] = pacer, users + 1

@@ -41,9 +41,15 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:\Z|T)")
 
 _LONGEST_NAME = 200  # characters of a model's id or a finish reason
 _MOST_TOKENS = 1_000_000_000
-_IDLE = 5.0  # seconds after which a connection is not used again: servers close theirs by themselves
+_IDLE = (
+    5.0  # seconds after which a connection is not used again: servers close theirs by themselves
+)
 _BROKEN_OFF = ("error", "abort", "network_error", "insufficient_system_resource")
-_RETRIED = {408, 409, 429}  # statuses after which a call is made again, as after every one from 500 on
+_RETRIED = {
+    408,
+    409,
+    429,
+}  # statuses after which a call is made again, as after every one from 500 on
 """Finish reasons of a reply that a server ended in trouble: of OpenRouter and Mistral, vLLM, Z.ai and DeepSeek."""
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
 
@@ -66,7 +72,12 @@ class TransientError(Exception):
     """
 
     def __init__(
-        self, line: str, *, limited: bool = False, wait: float | None = None, maybe_paid: bool = False
+        self,
+        line: str,
+        *,
+        limited: bool = False,
+        wait: float | None = None,
+        maybe_paid: bool = False,
     ) -> None:
         super().__init__(line)
         self.limited = limited
@@ -85,7 +96,11 @@ class ChatClient:
         self._options = options
         parts, base, query, is_azure = server_of(options)
         key = options.api_key or PLACEHOLDER_KEY
-        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "Content-Type": "application/json"}
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "Content-Type": "application/json",
+        }
         if is_azure:
             if "api-version" not in query:
                 raise InputError(
@@ -97,13 +112,20 @@ class ChatClient:
             headers["api-key"] = key
         else:
             headers["Authorization"] = f"Bearer {key}"
-            billed = {"OpenAI-Organization": settings.OPENAI_ORG_ID, "OpenAI-Project": settings.OPENAI_PROJECT_ID}
+            billed = {
+                "OpenAI-Organization": settings.OPENAI_ORG_ID,
+                "OpenAI-Project": settings.OPENAI_PROJECT_ID,
+            }
             if options.provider in {None, "openai"}:
-                headers |= {name: setting.get() for name, setting in billed.items() if setting.is_set}
+                headers |= {
+                    name: setting.get() for name, setting in billed.items() if setting.is_set
+                }
         self._url = f"{base}/chat/completions" + (f"?{urlencode(query)}" if query else "")
         certificates: ssl.SSLContext | bool = True
         if parts.scheme == "https":
-            known = ssl.get_default_verify_paths()  # those of SSL_CERT_FILE and SSL_CERT_DIR among them
+            known = (
+                ssl.get_default_verify_paths()
+            )  # those of SSL_CERT_FILE and SSL_CERT_DIR among them
             if known.cafile or known.capath:
                 certificates = ssl.create_default_context()
             else:
@@ -118,7 +140,9 @@ class ChatClient:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),  # ours is around the whole call
             auto_decompress=False,  # `_read_body` counts what comes
-            proxy=None if proxy_bypass(parts.netloc) else proxies.get(parts.scheme) or proxies.get("all"),
+            proxy=None
+            if proxy_bypass(parts.netloc)
+            else proxies.get(parts.scheme) or proxies.get("all"),
         )
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
@@ -158,7 +182,10 @@ class ChatClient:
         address = self._url.partition("?")
         models = address[0].removesuffix("/chat/completions") + "/models" + "".join(address[1:])
         try:
-            async with asyncio.timeout(_LOOK_UP), self._session.get(models, allow_redirects=False) as response:
+            async with (
+                asyncio.timeout(_LOOK_UP),
+                self._session.get(models, allow_redirects=False) as response,
+            ):
                 content = await _read_body(response)
         except Exception as error:  # noqa: BLE001 - as above
             raise self._error_without_status(error) from None
@@ -181,14 +208,28 @@ class ChatClient:
             return TransientError(line, maybe_paid=True)
         deepest = causes[-1]
         # The number of an SSLError is OpenSSL's, not the system's.
-        number = deepest.errno if isinstance(deepest, OSError) and not isinstance(deepest, ssl.SSLError) else None
-        cause = os.strerror(number) if number and number > 0 else str(deepest) or type(deepest).__name__
+        number = (
+            deepest.errno
+            if isinstance(deepest, OSError) and not isinstance(deepest, ssl.SSLError)
+            else None
+        )
+        cause = (
+            os.strerror(number) if number and number > 0 else str(deepest) or type(deepest).__name__
+        )
         what, where = options.redact(cause), f"{options.who} at {options.host}"
-        never_there = isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError))
-        line = f"no connection to {where} ({what})" if never_there else f"{where} sent no whole reply ({what})"
+        never_there = isinstance(
+            error, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
+        )
+        line = (
+            f"no connection to {where} ({what})"
+            if never_there
+            else f"{where} sent no whole reply ({what})"
+        )
         return TransientError(one_line(line), maybe_paid=not never_there)
 
-    def _error_for_status(self, status: int, headers: Mapping[str, str], content: bytes) -> Exception:
+    def _error_for_status(
+        self, status: int, headers: Mapping[str, str], content: bytes
+    ) -> Exception:
         """Return the error of a reply with a status other than success."""
         options = self._options
         if 300 <= status < 400:  # noqa: PLR2004 - questions and key go to nobody but the server that was named
@@ -203,7 +244,9 @@ class ChatClient:
         with suppress(ValueError, RecursionError):
             body = json.loads(content.decode("utf-8", "replace"))
             error = body.get("error", body) if is_object(body) else error
-        text = one_line(options.redact(_error_text(error)))  # in this order: half a key is a secret too
+        text = one_line(
+            options.redact(_error_text(error))
+        )  # in this order: half a key is a secret too
         line = f"{options.who} at {options.host} answered {status}: {text or 'nothing else'}"
         code, param = (error.get("code"), error.get("param")) if is_object(error) else (None, None)
         if status == 404 and not urlsplit(options.url or OPENAI_URL).path.strip("/"):  # noqa: PLR2004
@@ -211,7 +254,9 @@ class ChatClient:
         if status in {401, 403, 404} or code == "insufficient_quota":
             return NotServedError(line)
         if param == "temperature":
-            return NotServedError(f"{line}; this model takes no temperature: add {options.option}-temperature none")
+            return NotServedError(
+                f"{line}; this model takes no temperature: add {options.option}-temperature none"
+            )
         if status in _RETRIED or status >= 500:  # noqa: PLR2004
             return TransientError(line, limited=status == 429, wait=_retry_after(headers))  # noqa: PLR2004
         return RejectedError(line)
@@ -220,12 +265,16 @@ class ChatClient:
 async def _read_body(response: "ClientResponse") -> bytes | None:
     """Read a response's body, decompressed; None where that, or what arrives, is longer than `MAX_BYTES`."""
     how = response.headers.get("content-encoding", "identity").lower()
-    expand = zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None  # gzip or zlib
+    expand = (
+        zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None
+    )  # gzip or zlib
     content, arrived = bytearray(), 0
     async for chunk in response.content.iter_any():
         arrived += len(chunk)
         content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
-        if max(arrived, len(content)) > MAX_BYTES:  # what follows the end of a compressed text counts as well
+        if (
+            max(arrived, len(content)) > MAX_BYTES
+        ):  # what follows the end of a compressed text counts as well
             return None
     return bytes(content)
 
@@ -269,9 +318,15 @@ def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     error = choice.get("error") or error
     if choice.get("finish_reason") in _BROKEN_OFF or (error and text is None):
         why = one_line(options.redact(_error_text(error or choice["finish_reason"])))
-        raise TransientError(f"{options.who} at {options.host} broke its reply off: {why}", maybe_paid=True)
-    if text is not None and any(part in text for part in (*options.secrets, *options.halves)):  # it would be published
-        raise RejectedError(f"a reply of {options.who} at {options.host} repeats the key, so it is not kept")
+        raise TransientError(
+            f"{options.who} at {options.host} broke its reply off: {why}", maybe_paid=True
+        )
+    if text is not None and any(
+        part in text for part in (*options.secrets, *options.halves)
+    ):  # it would be published
+        raise RejectedError(
+            f"a reply of {options.who} at {options.host} repeats the key, so it is not kept"
+        )
     return Reply(
         raw=None if text is None else valid_text(text),
         finish=name(choice.get("finish_reason")),
@@ -296,7 +351,9 @@ def server_of(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bo
     if options.api_key is None and (options.url is None if whose is None else not whose.own):
         variable = f"{options.key_variable} (or OPENAI_API_KEY), or {options.option}-url"
         where = f" at {whose.title} ({options.host})" if whose else ""
-        raise NotServedError(f"no API key for {options.who}{where}: set {whose.key if whose else variable}")
+        raise NotServedError(
+            f"no API key for {options.who}{where}: set {whose.key if whose else variable}"
+        )
     parts = urlsplit(options.url or OPENAI_URL)
     base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
     own = str(parts.hostname).endswith(_AZURE_HOSTS) and "/openai/v1" not in parts.path
@@ -304,7 +361,11 @@ def server_of(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bo
 
 
 def _error_text(error: object) -> str:
-    inner = (error.get("message") or error.get("error") or error.get("detail")) if is_object(error) else error
+    inner = (
+        (error.get("message") or error.get("error") or error.get("detail"))
+        if is_object(error)
+        else error
+    )
     return inner if isinstance(inner, str) else json.dumps(error)
 
 

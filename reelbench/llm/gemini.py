@@ -19,7 +19,8 @@ from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
 
 _SETTINGS = {
-    name: name for name in ("temperature", "top_p", "top_k", "seed", "media_resolution", "thinking_config")
+    name: name
+    for name in ("temperature", "top_p", "top_k", "seed", "media_resolution", "thinking_config")
 } | {
     "max_tokens": "max_output_tokens",
     "max_completion_tokens": "max_output_tokens",
@@ -43,7 +44,9 @@ class GeminiClient(ChatClient):
         options, began = self._options, time.monotonic()
         where = f"{options.option} {options.model}, with a whole video"
         if unknown := sorted(sampling.keys() - _SETTINGS.keys() - {"fps"}):
-            raise InputError(f"{where}: takes {', '.join((*_SETTINGS, 'fps'))}, and not {unknown[0]}")
+            raise InputError(
+                f"{where}: takes {', '.join((*_SETTINGS, 'fps'))}, and not {unknown[0]}"
+            )
         config = {_SETTINGS[name]: value for name, value in sampling.items() if name != "fps"}
         try:  # by name: a type checker would need the extra
             genai, errors = (import_module(f"google.genai{part}") for part in ("", ".errors"))
@@ -52,7 +55,9 @@ class GeminiClient(ChatClient):
             raise InputError(f"{where}: needs google-genai; {installing('gemini')}") from None
         except ValueError as error:  # pydantic's
             raise InputError(f"{where}: {one_line(str(error))}") from None
-        logging.getLogger("google_genai").setLevel(logging.ERROR)  # it would say that it takes another key
+        logging.getLogger("google_genai").setLevel(
+            logging.ERROR
+        )  # it would say that it takes another key
         server = urlsplit(options.url or "")
         http = {
             "base_url": f"{server.scheme}://{server.netloc}",
@@ -65,10 +70,14 @@ class GeminiClient(ChatClient):
         turns = [_turn(message, sampling) for message in messages]
         try:
             async with asyncio.timeout(options.timeout), google:
-                reply = await google.models.generate_content(model=options.model, contents=turns, config=config)
+                reply = await google.models.generate_content(
+                    model=options.model, contents=turns, config=config
+                )
         except errors.APIError as error:
             headers: Mapping[str, str] = {} if error.response is None else error.response.headers
-            raise self._error_for_status(error.code, headers, json.dumps(error.details).encode()) from None
+            raise self._error_for_status(
+                error.code, headers, json.dumps(error.details).encode()
+            ) from None
         except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
             raise self._error_without_status(error) from None
         said = reply.model_dump(mode="json", exclude_none=True)
@@ -88,7 +97,10 @@ async def _limit_length(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as
 
 def _turn(message: Message, sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message in Gemini's form."""
-    content, rate = message["content"], {"video_metadata": {"fps": sampling["fps"]}} if "fps" in sampling else {}
+    content, rate = (
+        message["content"],
+        {"video_metadata": {"fps": sampling["fps"]}} if "fps" in sampling else {},
+    )
     parts = [
         {"inline_data": {"data": piece.content(), "mime_type": piece.media_type}, **rate}
         if isinstance(piece, Attachment)
@@ -103,14 +115,21 @@ def _as_completion(reply: Mapping[str, Any]) -> dict[str, Any]:
     candidates: list[dict[str, Any]] = reply.get("candidates") or [{}]
     first = candidates[0]
     texts: list[str] = [
-        part.get("text", "") for part in first.get("content", {}).get("parts", []) if not part.get("thought")
+        part.get("text", "")
+        for part in first.get("content", {}).get("parts", [])
+        if not part.get("thought")
     ]
     ended: str = first.get("finish_reason") or ("SAFETY" if "prompt_feedback" in reply else "OTHER")
     used: Counter[str] = Counter(reply.get("usage_metadata", {}))
     thought = used["thoughts_token_count"]
     return {
         "model": reply.get("model_version"),
-        "choices": [{"message": {"content": "".join(texts) or None}, "finish_reason": _FINISHES.get(ended, ended)}],
+        "choices": [
+            {
+                "message": {"content": "".join(texts) or None},
+                "finish_reason": _FINISHES.get(ended, ended),
+            }
+        ],
         "usage": {
             "prompt_tokens": used["prompt_token_count"],
             "completion_tokens": used["candidates_token_count"] + thought,

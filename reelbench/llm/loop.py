@@ -45,7 +45,9 @@ def asking() -> Generator[asyncio.AbstractEventLoop]:
                 del _loops[os.getpid()]
         # In an interpreter that ends (whoever held it never let go) threads stand still, and would never answer.
         if ended and not sys.is_finalizing():
-            asyncio.run_coroutine_threadsafe(held.loop.shutdown_default_executor(), held.loop).result()
+            asyncio.run_coroutine_threadsafe(
+                held.loop.shutdown_default_executor(), held.loop
+            ).result()
             held.loop.call_soon_threadsafe(held.loop.stop)
             held.thread.join()
             held.loop.close()

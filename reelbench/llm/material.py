@@ -34,14 +34,18 @@ class PromptFiles:
     def __init__(self, own: "Traversable", folder: Path | None = None) -> None:
         """Take our prompts, and in their place those of the user's `folder`; InputError where it holds none."""
         shared = resources.files("reelbench.llm")
-        self.files: dict[str, Traversable | Path] = {name: shared / name for name in (_MATERIAL, _AGAIN)}
+        self.files: dict[str, Traversable | Path] = {
+            name: shared / name for name in (_MATERIAL, _AGAIN)
+        }
         self.files |= {file.name: file for file in own.iterdir() if file.name.endswith(_READ)}
         self._texts: dict[str, str] = {}
         self.sha256: dict[str, str] = {}
         if folder is None:
             return
         if not folder.is_dir():
-            raise InputError(f"--prompts: {folder} is not a folder; give one that holds {self._known}")
+            raise InputError(
+                f"--prompts: {folder} is not a folder; give one that holds {self._known}"
+            )
         theirs = {file.name: file for file in sorted(folder.iterdir()) if file.suffix in _READ}
         if not theirs:
             raise InputError(f"--prompts: {folder} holds no prompt; there are {self._known}")
@@ -88,14 +92,22 @@ class PromptFiles:
             before, user = [], self._fill(name, {**texts, **places})
         else:
             mark, user = mark_pieces([(tag, valid_text(text)) for tag, text in material])
-            system = "\n\n".join(self._fill(file, {"mark": mark, **places}) for file in (name, _MATERIAL))
+            system = "\n\n".join(
+                self._fill(file, {"mark": mark, **places}) for file in (name, _MATERIAL)
+            )
             before = [{"role": "system", "content": system}]
         return [*before, {"role": "user", "content": [user, *attachments] if attachments else user}]
 
     def retry(self, messages: Sequence[Message], reply: str | None, error: str) -> list[Message]:
         """Return the question asked again: the reply that could not be used, and why."""
-        before: list[Message] = [{"role": "assistant", "content": reply}] if reply and reply.strip() else []
-        return [*messages, *before, {"role": "user", "content": self._fill(_AGAIN, {"error": valid_text(error)})}]
+        before: list[Message] = (
+            [{"role": "assistant", "content": reply}] if reply and reply.strip() else []
+        )
+        return [
+            *messages,
+            *before,
+            {"role": "user", "content": self._fill(_AGAIN, {"error": valid_text(error)})},
+        ]
 
     @property
     def _known(self) -> str:
@@ -104,7 +116,9 @@ class PromptFiles:
     def _fill(self, name: str, values: Mapping[str, object]) -> str:
         # One pass over the template alone, so that what is put in is never read for places.
         def value(place: re.Match[str]) -> str:
-            if place[1] is None:  # as a paper prints it: also a slot of the reply, which nothing stands for
+            if (
+                place[1] is None
+            ):  # as a paper prints it: also a slot of the reply, which nothing stands for
                 return str(values.get(place[2].lower(), place[0]))
             if place[1] not in values:
                 there = ", ".join(f"{{{known}}}" for known in values)

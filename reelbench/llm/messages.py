@@ -37,10 +37,18 @@ def _render(messages: Sequence[Message], url_of: Callable[[Attachment], str]) ->
 def body_of(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:
     """Return a request as JSON, attachments as data URLs: they are put in at the end, and never searched as text."""
     mark, attached = secrets.token_hex(16), list[Attachment]()
-    body = {"model": model, "messages": _render(messages, lambda one: attached.append(one) or mark), **sampling}
-    first, *others = json.dumps(body, separators=(",", ":"), allow_nan=False).encode().split(mark.encode())
+    body = {
+        "model": model,
+        "messages": _render(messages, lambda one: attached.append(one) or mark),
+        **sampling,
+    }
+    first, *others = (
+        json.dumps(body, separators=(",", ":"), allow_nan=False).encode().split(mark.encode())
+    )
     pairs = zip(attached, others, strict=True)
-    return b"".join((first, *(part for one, text in pairs for part in (one.data_url().encode(), text))))
+    return b"".join(
+        (first, *(part for one, text in pairs for part in (one.data_url().encode(), text)))
+    )
 
 
 def on_record(messages: Sequence[Message]) -> list[Message]:
@@ -50,7 +58,9 @@ def on_record(messages: Sequence[Message]) -> list[Message]:
 
 def request_shape(model: str, messages: Sequence[Message], sampling: Mapping[str, Any]) -> bytes:
     """Return the digest of all that shapes a reply: the model asked, the messages, the sampling settings."""
-    return hashlib.sha256(json.dumps([model, on_record(messages), sampling], ensure_ascii=True).encode()).digest()
+    return hashlib.sha256(
+        json.dumps([model, on_record(messages), sampling], ensure_ascii=True).encode()
+    ).digest()
 
 
 def reply_key(shape: bytes, vote: int, attempt: int) -> bytes:
@@ -64,5 +74,9 @@ def estimated_tokens(messages: Sequence[Message]) -> int:
     for message in messages:
         content = message["content"]
         for piece in [content] if isinstance(content, str) else content:
-            tokens += len(piece.encode("utf-8", "replace")) // 3 if isinstance(piece, str) else TOKENS_PER_ATTACHMENT
+            tokens += (
+                len(piece.encode("utf-8", "replace")) // 3
+                if isinstance(piece, str)
+                else TOKENS_PER_ATTACHMENT
+            )
     return tokens

@@ -53,7 +53,9 @@ class Provider:
 PROVIDERS = {name: Provider(**entry) for name, entry in settings.PROVIDERS.items()}
 
 
-def read_model_name(option: str, text: str, url: str | None, *keys: settings.Setting) -> dict[str, Any]:
+def read_model_name(
+    option: str, text: str, url: str | None, *keys: settings.Setting
+) -> dict[str, Any]:
     """Read a model's name into the fields of `AskOptions`: model, url, api_key, key_from, provider.
 
     Args:
@@ -68,21 +70,33 @@ def read_model_name(option: str, text: str, url: str | None, *keys: settings.Set
     model, url = (match["model"], match["url"] or url) if match else (text, url)
     prefix, slash, rest = model.partition("/")
     if "," in model:
-        raise InputError(f"{option} {model}: one model at a time; several: `reelbench eval NAME --model A --model B`")
+        raise InputError(
+            f"{option} {model}: one model at a time; several: `reelbench eval NAME --model A --model B`"
+        )
     if url is not None:
         own = PROVIDERS.get(prefix)
         model = rest if slash and own is not None and own.own else model
     elif prefix == "hf" and rest:
         return {"model": LOCAL + rest}
     elif model.startswith((".", "/", "~")) or (Path(model) / "config.json").is_file():
-        raise InputError(f"{option} {model}: is a folder; `reelbench eval NAME --model {model}` runs it by lmms-eval")
+        raise InputError(
+            f"{option} {model}: is a folder; `reelbench eval NAME --model {model}` runs it by lmms-eval"
+        )
     else:
         for name, provider in PROVIDERS.items():
             if slash and rest and prefix in {name, provider.alias}:
                 if prefix == name and re.match(provider.checkpoints or "(?!)", rest):
-                    at = f"{option} {provider.alias}/{rest} asks {provider.title}" if provider.alias else ""
-                    here = f"{option} {model} {option}-url URL asks a server that has the checkpoint"
-                    raise InputError(f"{option} {model}: {at or f'{provider.title} has none of that name'}; {here}")
+                    at = (
+                        f"{option} {provider.alias}/{rest} asks {provider.title}"
+                        if provider.alias
+                        else ""
+                    )
+                    here = (
+                        f"{option} {model} {option}-url URL asks a server that has the checkpoint"
+                    )
+                    raise InputError(
+                        f"{option} {model}: {at or f'{provider.title} has none of that name'}; {here}"
+                    )
                 return _of_provider(option, rest, name, provider)
             if name != "openai" and provider.names and re.match(provider.names, model):
                 return _of_provider(option, model, name, provider)
@@ -98,4 +112,10 @@ def _of_provider(option: str, model: str, name: str, provider: Provider) -> dict
             raise InputError(f"{option} {name}/{model}: set {setting.name}, {setting.about}")
         url = url.replace(f"{{{variable}}}", setting.get().rstrip("/"))
     key = settings.PROVIDER_KEYS[name].get() or None
-    return {"model": model, "url": url, "api_key": key, "key_from": key and provider.key, "provider": name}
+    return {
+        "model": model,
+        "url": url,
+        "api_key": key,
+        "key_from": key and provider.key,
+        "provider": name,
+    }

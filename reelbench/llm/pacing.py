@@ -43,7 +43,9 @@ class Pacer:
         self.shared = False
         """Whether other machines ask the same: then the next is any of those who wait, or all would want the same."""
         self._timer: asyncio.TimerHandle | None = None
-        self.making = asyncio.Semaphore(2)  # who waits with what is sent made ready: 32 pictures are 10 MB
+        self.making = asyncio.Semaphore(
+            2
+        )  # who waits with what is sent made ready: 32 pictures are 10 MB
         self._stop = asyncio.Event()
         self.stopped: StoppedError | None = None
 
@@ -134,7 +136,10 @@ class Pacer:
                 task.cancel()
 
     def _free(self) -> bool:
-        return self.in_flight < int(self._limit) and asyncio.get_running_loop().time() >= self._held_until
+        return (
+            self.in_flight < int(self._limit)
+            and asyncio.get_running_loop().time() >= self._held_until
+        )
 
     def _wake(self, *, held_over: bool = False) -> None:
         self._timer = None if held_over else self._timer
@@ -166,7 +171,9 @@ class Turn:
 
     async def __aenter__(self) -> Self:
         async with self.pacer.making if self.make else nullcontext():
-            self._making = asyncio.ensure_future(asyncio.to_thread(self.make)) if self.make else None
+            self._making = (
+                asyncio.ensure_future(asyncio.to_thread(self.make)) if self.make else None
+            )
             self.round = await self.pacer.enter()
         self._inside = True
         return self

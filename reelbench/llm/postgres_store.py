@@ -26,7 +26,9 @@ HANDING_OVER = 900.0
 CONNECTIONS = 8
 """Connections of one process at most."""
 
-_Database: TypeAlias = Any  # psycopg.Connection, which for a type checker takes commands of one literal only
+_Database: TypeAlias = (
+    Any  # psycopg.Connection, which for a type checker takes commands of one literal only
+)
 _WAIT = 2.0  # seconds for a connection, after which the server counts as away
 _IDLE = 5.0  # seconds after which one that nobody needs goes back, to other processes
 _DEFAULTS = {  # a machine that is gone says nothing: found after about 20 s
@@ -39,7 +41,9 @@ _DEFAULTS = {  # a machine that is gone says nothing: found after about 20 s
     "client_encoding": "UTF8",
 }
 _PORTS = re.compile(r"[\d,]*")
-_PASSING = re.compile("too many|slots are reserved|starting up|not yet accepting|shutting down|recovery mode")
+_PASSING = re.compile(
+    "too many|slots are reserved|starting up|not yet accepting|shutting down|recovery mode"
+)
 """In what a server says that takes no connection for now: the client's library keeps no code of it."""
 _LOCK = int.from_bytes(b"reelbnch")  # of PostgreSQL's advisory locks
 
@@ -73,8 +77,13 @@ class PostgresStore(SqlStore):
             raise InputError(
                 f"a judge cache in PostgreSQL: psycopg is not installed; {installing('postgres')}"
             ) from None
-        logging.getLogger("psycopg").setLevel(logging.ERROR)  # what it and its pool warn of is ours to say
-        self._psycopg, self._pool_errors = psycopg, (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed)
+        logging.getLogger("psycopg").setLevel(
+            logging.ERROR
+        )  # what it and its pool warn of is ours to say
+        self._psycopg, self._pool_errors = (
+            psycopg,
+            (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed),
+        )
         given = _parse_address(address)
         host, port = given.get("host") or given.get("hostaddr") or "", given.get("port")
         self.name = f"postgresql://{f'{host}:{port}' if host and port else host}/{given.get('dbname') or ''}"
@@ -85,7 +94,9 @@ class PostgresStore(SqlStore):
 
                 def has(table: str) -> bool:
                     # By a query: `to_regclass` may not see what another process has made while we waited for the lock.
-                    command = "SELECT 1 FROM pg_tables WHERE schemaname = 'reelbench' AND tablename = %s"
+                    command = (
+                        "SELECT 1 FROM pg_tables WHERE schemaname = 'reelbench' AND tablename = %s"
+                    )
                     return connection.execute(command, (table,)).fetchone() is not None
 
                 if not has("version"):
@@ -131,7 +142,9 @@ class PostgresStore(SqlStore):
         batches = "UPDATE @batches SET until = clock_timestamp() WHERE owner = ? AND id IS NULL"
         with suppress(ReelbenchError):  # then they lapse
             if not away:
-                self._run(("DELETE FROM @claims WHERE owner = ?", self._owner), (batches, self._owner))
+                self._run(
+                    ("DELETE FROM @claims WHERE owner = ?", self._owner), (batches, self._owner)
+                )
         self._closed = True
         self._pool.close()
 
@@ -153,10 +166,13 @@ class PostgresStore(SqlStore):
                     held.enter_context(connection.transaction())
                 with connection.pipeline() if len(steps) > 1 else ExitStack():
                     ours = (
-                        (command.replace("@", "reelbench.").replace("?", "%s"), values) for command, *values in steps
+                        (command.replace("@", "reelbench.").replace("?", "%s"), values)
+                        for command, *values in steps
                     )
                     done = [connection.execute(command, values) for command, values in ours]
-                return [Ran(one.fetchall() if one.description else (), one.rowcount) for one in done]
+                return [
+                    Ran(one.fetchall() if one.description else (), one.rowcount) for one in done
+                ]
         except self._pool_errors as error:
             try:  # why the pool got no connection, which it doesn't say
                 self._psycopg.connect(self._address, connect_timeout=2).close()
@@ -168,7 +184,9 @@ class PostgresStore(SqlStore):
             return self._run(*steps)
         except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
             if isinstance(error, errors.DiskFull):
-                raise ReelbenchError(f"judge cache {self.name}: the server's disk is full; replies are kept") from None
+                raise ReelbenchError(
+                    f"judge cache {self.name}: the server's disk is full; replies are kept"
+                ) from None
             if connection is not None and connection.broken:
                 # Its other connections have broken too: they would each cost a try.
                 threading.Thread(target=self._pool.check, daemon=True).start()
@@ -178,7 +196,9 @@ class PostgresStore(SqlStore):
 
 
 def _configure(connection: _Database) -> None:
-    connection.execute("SET default_transaction_isolation TO 'read committed'")  # what claims rest on
+    connection.execute(
+        "SET default_transaction_isolation TO 'read committed'"
+    )  # what claims rest on
 
 
 def _parse_address(address: str) -> dict[str, Any]:

@@ -47,14 +47,18 @@ class LocalClient(ChatClient):
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(name)
             self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="auto")
         except (OSError, ValueError) as error:
-            raise InputError(f"{options.option} {options.model}: can't be loaded: {first_line(error)}") from None
+            raise InputError(
+                f"{options.option} {options.model}: can't be loaded: {first_line(error)}"
+            ) from None
         self._model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self._turn = asyncio.Lock()
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
         """Answer one question; RejectedError where the model can't, InputError where it takes no such setting."""
         if unknown := sorted(sampling.keys() - set(_TAKEN)):
-            raise InputError(f"{self._options.option} {LOCAL}…: takes {', '.join(_TAKEN)}, and not {unknown[0]}")
+            raise InputError(
+                f"{self._options.option} {LOCAL}…: takes {', '.join(_TAKEN)}, and not {unknown[0]}"
+            )
         async with self._turn:
             began = time.monotonic()
             try:
@@ -69,17 +73,25 @@ class LocalClient(ChatClient):
     async def close(self) -> None:
         """Nothing is open."""
 
-    def _reply(self, messages: Sequence[Message], sampling: Mapping[str, Any], began: float) -> Reply:
+    def _reply(
+        self, messages: Sequence[Message], sampling: Mapping[str, Any], began: float
+    ) -> Reply:
         if any(not isinstance(message["content"], str) for message in messages):
             raise TypeError("it reads words alone, no pictures or videos")
         if self._tokenizer.chat_template:
-            prompt = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            prompt = self._tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=True
+            )
         else:
             prompt = "\n\n".join(str(message["content"]) for message in messages) + "\n"
         tokens = self._tokenizer(prompt, return_tensors="pt", add_special_tokens=False)
         tokens = tokens.to(self._model.device)
         temperature = float(sampling.get("temperature") or 0)
-        drawn = {"temperature": temperature, "top_p": float(sampling.get("top_p", 1.0))} if temperature else {}
+        drawn = (
+            {"temperature": temperature, "top_p": float(sampling.get("top_p", 1.0))}
+            if temperature
+            else {}
+        )
         limit = int(sampling.get("max_tokens", _MAX_TOKENS))
         with self._torch.inference_mode():
             made = self._model.generate(

@@ -60,7 +60,9 @@ def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
         raise UnreadableError(f"the reply is longer than {MAX_CHARACTERS} characters")
     candidates = _dictionaries(reply)
     if not candidates:
-        raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
+        raise UnreadableError(
+            "the reply does not end in one whole JSON object whose keys are there once each"
+        )
     fitting: list[ModelT] = []
     shown = ""
     for value in candidates:
@@ -84,7 +86,9 @@ def last_dictionary(text: str) -> dict[Any, Any] | None:
     if not candidates:
         return None
     last = candidates[-1]
-    return None if any(other.keys() == last.keys() and other != last for other in candidates) else last
+    return (
+        None if any(other.keys() == last.keys() and other != last for other in candidates) else last
+    )
 
 
 def beside_dictionary(text: str) -> tuple[str, dict[Any, Any] | None]:
@@ -98,9 +102,7 @@ def beside_dictionary(text: str) -> tuple[str, dict[Any, Any] | None]:
     return text.strip(), whole
 
 
-_UNABLE = (
-    r"(?:i|we)(?:['’]m| am| are)?\s+(?:can(?:no|['’]|\s+no)t|unable\s+to|not\s+able\s+to|won['’]t)\b[^.!?]{0,60}?\b"
-)
+_UNABLE = r"(?:i|we)(?:['’]m| am| are)?\s+(?:can(?:no|['’]|\s+no)t|unable\s+to|not\s+able\s+to|won['’]t)\b[^.!?]{0,60}?\b"
 _SORRY = r"(?:i(?:['’]m| am) (?:(?:very|so) )?sorry|sorry|i apologi[sz]e|as an ai)\b[^.!?]{0,40}?\W\s*(?:but\s+)?"
 _REFUSAL = re.compile(
     rf"\W*(?:{_SORRY}{_UNABLE}(?:assist|help|comply|fulfil|provide|continue|answer|discuss|review|generate|create|do)\b"
@@ -151,7 +153,9 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
         if value is not None:
             values.append(value)
     ends: Iterator[str] = iter(())
-    if text.endswith("```") and len(text) > len("```"):  # what the last fence holds ends it, if anything does
+    if text.endswith("```") and len(text) > len(
+        "```"
+    ):  # what the last fence holds ends it, if anything does
         # The longest first, and not from the last fence alone: the object's own texts may hold fences.
         body = text.removesuffix("```")
         ends = (body[match.end() :].strip() for match in islice(_OPENING.finditer(body), _TRIES))
@@ -200,7 +204,9 @@ def _python_literal(text: str) -> Any:  # noqa: ANN401 - any literal
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a stray backslash in a model's remark is no business of the user's
+            warnings.simplefilter(
+                "ignore"
+            )  # a stray backslash in a model's remark is no business of the user's
             tree = ast.parse(text, mode="eval")
             for node in ast.walk(tree):
                 if isinstance(node, ast.Dict):

@@ -34,7 +34,9 @@ class Runner:
         lacking: Reason (`unavailable`, `budget`, …) -> replies that could not be had for it. The work counts them.
     """
 
-    def __init__(self, askers: Iterable[Asker], show: Show = no_show, *, at_once: int | None = None) -> None:
+    def __init__(
+        self, askers: Iterable[Asker], show: Show = no_show, *, at_once: int | None = None
+    ) -> None:
         """Set up, without asking anything.
 
         Args:
@@ -87,7 +89,9 @@ class Runner:
                 task.cancel()
             await asyncio.gather(*(task for _, task in begun), return_exceptions=True)
 
-    async def results(self, items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]]) -> list[ResultT]:
+    async def results(
+        self, items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]]
+    ) -> list[ResultT]:
         """Return the result of `work` on each item, in their order; the askers are there meanwhile, and closed then."""
         async with AsyncExitStack() as stack:
             for asker in self._askers:

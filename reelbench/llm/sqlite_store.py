@@ -36,9 +36,17 @@ EDITED = "[key]"
 _BUSY = 30.0  # seconds to wait for another process's write
 
 _TABLES = tables("sqlite").split(";")
-_SINCE_2 = {"reasoning_tokens": "INTEGER", "cached_tokens": "INTEGER", "seconds": "REAL", "checksum": "BLOB"}
+_SINCE_2 = {
+    "reasoning_tokens": "INTEGER",
+    "cached_tokens": "INTEGER",
+    "seconds": "REAL",
+    "checksum": "BLOB",
+}
 _REPLY = REPLY_FIELDS[:6]  # of schema 1
-_FAILURES = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter: SQLite quotes what is damaged, in any bytes
+_FAILURES = (
+    sqlite3.DatabaseError,
+    UnicodeDecodeError,
+)  # the latter: SQLite quotes what is damaged, in any bytes
 
 
 class SqliteStore(SqlStore):
@@ -63,12 +71,16 @@ class SqliteStore(SqlStore):
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise InputError(f"judge cache {self.path}: its folder can't be made ({error.strerror})") from None
+                raise InputError(
+                    f"judge cache {self.path}: its folder can't be made ({error.strerror})"
+                ) from None
             try:
                 self._connect()
             except _FAILURES as error:
                 if _is_corrupt(error):
-                    if _code(error) == sqlite3.SQLITE_NOTADB and self.path.name != CACHE_FILE:  # the user named it
+                    if (
+                        _code(error) == sqlite3.SQLITE_NOTADB and self.path.name != CACHE_FILE
+                    ):  # the user named it
                         raise self._foreign() from None
                     self._start_anew(error)
                 elif not self._opened_to_read(error):
@@ -98,7 +110,9 @@ class SqliteStore(SqlStore):
             self._connection = None
 
     def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
-        edited: list[Step] = [("DELETE FROM @replies WHERE key = ? AND edited", reply.key) for reply in replies]
+        edited: list[Step] = [
+            ("DELETE FROM @replies WHERE key = ? AND edited", reply.key) for reply in replies
+        ]
         return edited + super()._insert_steps(replies)
 
     # --- opening, and what can go wrong ------------------------------------------------------------------------------
@@ -110,8 +124,15 @@ class SqliteStore(SqlStore):
             began_anew = False
             while True:
                 try:
-                    with _transaction(self._connection) if len(steps) > 1 else contextlib.nullcontext():
-                        run = (self._connection.execute(step.replace("@", ""), values) for step, *values in steps)
+                    with (
+                        _transaction(self._connection)
+                        if len(steps) > 1
+                        else contextlib.nullcontext()
+                    ):
+                        run = (
+                            self._connection.execute(step.replace("@", ""), values)
+                            for step, *values in steps
+                        )
                         return [Ran(cursor.fetchall(), cursor.rowcount) for cursor in run]
                 except _FAILURES as error:
                     if began_anew or not _is_corrupt(error):
@@ -121,7 +142,10 @@ class SqliteStore(SqlStore):
 
     def _opened_to_read(self, error: Exception) -> bool:
         """Open a file that can't be written, as one on a disk that is read only; False where it isn't that."""
-        if _code(error) not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN} or not self.path.is_file():
+        if (
+            _code(error) not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+            or not self.path.is_file()
+        ):
             return False
         # A log can be read where its index is there too; without a log no index is needed.
         for how in ("mode=ro", "immutable=1"):
@@ -129,15 +153,21 @@ class SqliteStore(SqlStore):
             with contextlib.suppress(sqlite3.Error):
                 if self._version_of(connection) == SCHEMA:
                     self._connection = connection
-                    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'givers'").fetchone():
+                    if not connection.execute(
+                        "SELECT 1 FROM sqlite_master WHERE name = 'givers'"
+                    ).fetchone():
                         self._giver = "NULL"  # earlier versions of this schema know nothing of it
-                    self._on_note(f"judge cache {self.path}: it can't be written; what it holds is read")
+                    self._on_note(
+                        f"judge cache {self.path}: it can't be written; what it holds is read"
+                    )
                     return True
             connection.close()
         return False
 
     def _foreign(self) -> InputError:
-        return InputError(f"judge cache {self.path}: is no file of replies; it stays as it is, name another one")
+        return InputError(
+            f"judge cache {self.path}: is no file of replies; it stays as it is, name another one"
+        )
 
     def _connect(self) -> None:
         connection = _open_file(self.path, timeout=_BUSY)
@@ -165,10 +195,14 @@ class SqliteStore(SqlStore):
                         if name not in known:
                             connection.execute(f"ALTER TABLE replies ADD COLUMN {name} {kind}")
                     shape = ", ".join(("key", *REPLY_FIELDS))
-                    connection.execute(f"UPDATE replies SET checksum = checksum({shape}) WHERE checksum IS NULL")
+                    connection.execute(
+                        f"UPDATE replies SET checksum = checksum({shape}) WHERE checksum IS NULL"
+                    )
                     if "edited" not in known:
                         connection.execute("ALTER TABLE replies ADD COLUMN edited INTEGER")
-                        connection.execute("UPDATE replies SET edited = 1 WHERE instr(raw, ?)", (EDITED,))
+                        connection.execute(
+                            "UPDATE replies SET edited = 1 WHERE instr(raw, ?)", (EDITED,)
+                        )
                     connection.execute(f"PRAGMA user_version = {SCHEMA}")
             else:
                 connection.execute("SELECT count(*) FROM claims").fetchone()
@@ -183,7 +217,9 @@ class SqliteStore(SqlStore):
     def _version_of(self, connection: sqlite3.Connection) -> int:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > SCHEMA:
-            raise InputError(f"judge cache {self.path}: written by a newer Reelbench (schema {version}); update yours")
+            raise InputError(
+                f"judge cache {self.path}: written by a newer Reelbench (schema {version}); update yours"
+            )
         tables = "SELECT count(*), total(name = 'replies') FROM sqlite_schema WHERE type = 'table'"
         number, named = connection.execute(tables).fetchone()
         if number and not named:
@@ -192,7 +228,9 @@ class SqliteStore(SqlStore):
 
     def _start_anew(self, error: Exception) -> None:
         """Rename a damaged file, and begin a fresh one with what can be read of it."""
-        aside = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}")
+        aside = self.path.with_name(
+            f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+        )
         if self._connection is not None:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
@@ -202,7 +240,9 @@ class SqliteStore(SqlStore):
                 return
         for suffix in ("", "-wal", "-shm"):
             with contextlib.suppress(FileNotFoundError):
-                self.path.with_name(self.path.name + suffix).rename(aside.with_name(aside.name + suffix))
+                self.path.with_name(self.path.name + suffix).rename(
+                    aside.with_name(aside.name + suffix)
+                )
         self._connect()
         replies, saved = _readable_replies(aside, self._reply_of_row), 0
         while some := list(islice(replies, AT_ONCE)):
@@ -219,12 +259,22 @@ class SqliteStore(SqlStore):
         except sqlite3.Error as error:
             code = _code(error)
             if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-                what = "the disk is full" if code == sqlite3.SQLITE_FULL else f"the disk can't be written ({error})"
+                what = (
+                    "the disk is full"
+                    if code == sqlite3.SQLITE_FULL
+                    else f"the disk can't be written ({error})"
+                )
                 todo = "free some space and run again: replies that it holds are kept"
             elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-                what, todo = f"another process has held it for {_BUSY:.0f} s", "end that process, then run again"
+                what, todo = (
+                    f"another process has held it for {_BUSY:.0f} s",
+                    "end that process, then run again",
+                )
             else:
-                what, todo = f"it can't be used ({error})", "make it writable, or set REELBENCH_HOME to another folder"
+                what, todo = (
+                    f"it can't be used ({error})",
+                    "make it writable, or set REELBENCH_HOME to another folder",
+                )
             raise ReelbenchError(f"judge cache {self.path}: {what}; {todo}") from None
 
 
@@ -233,7 +283,9 @@ def _open_file(place: Path | str, *, timeout: float = 5.0, uri: bool = False) ->
     if isinstance(place, Path) and not place.exists():
         with contextlib.suppress(OSError):  # SQLite says it
             place.touch(0o600)  # what a model was asked, and said, is the user's own
-    connection = sqlite3.connect(place, timeout=timeout, uri=uri, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        place, timeout=timeout, uri=uri, isolation_level=None, check_same_thread=False
+    )
     # Read when a command runs, which is under the lock: so no claim made before is from the future.
     connection.create_function("clock", 0, lambda: time.time())  # noqa: PLW0108 - as it is by then
     connection.create_function("pid", 0, os.getpid)
@@ -253,7 +305,9 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back by itself, as where the disk is full
+        with contextlib.suppress(
+            sqlite3.Error
+        ):  # SQLite may have rolled back by itself, as where the disk is full
             connection.execute("ROLLBACK")
         raise
 
@@ -263,12 +317,19 @@ def _code(error: Exception) -> int:
 
 
 def _is_corrupt(error: Exception) -> bool:
-    return isinstance(error, UnicodeDecodeError) or _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+    return isinstance(error, UnicodeDecodeError) or _code(error) in {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    }
 
 
-def _readable_replies(path: Path, stored: Callable[[Sequence[Any]], StoredReply]) -> Iterator[StoredReply]:
+def _readable_replies(
+    path: Path, stored: Callable[[Sequence[Any]], StoredReply]
+) -> Iterator[StoredReply]:
     """Yield all replies of a damaged file that can be read and hold their checksum."""
-    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+    with contextlib.closing(
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    ) as connection:
         columns, version = REPLY_FIELDS, SCHEMA
         with contextlib.suppress(*_FAILURES):
             (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -276,12 +337,17 @@ def _readable_replies(path: Path, stored: Callable[[Sequence[Any]], StoredReply]
             columns = _REPLY
         kept = "checksum" if columns == REPLY_FIELDS else "NULL"
         edited = "edited" if version == SCHEMA else f"instr(raw, '{EDITED}')"
-        command = f"SELECT key, model, at, {kept}, {edited}, NULL, {', '.join(columns)} FROM replies"
+        command = (
+            f"SELECT key, model, at, {kept}, {edited}, NULL, {', '.join(columns)} FROM replies"
+        )
         for row in _in_ranges(connection, f"{command} WHERE key >= ? AND key < ?"):
             reply = stored(row)
             if not reply.edited and not reply.is_damaged:
                 yield replace(reply, checksum=reply.reply.checksum(reply.key))
-    for suffix in ("-shm", "-wal"):  # a reader of a log leaves these, and an empty one holds nothing
+    for suffix in (
+        "-shm",
+        "-wal",
+    ):  # a reader of a log leaves these, and an empty one holds nothing
         beside = path.with_name(path.name + suffix)
         if suffix == "-shm" or (beside.exists() and not beside.stat().st_size):
             beside.unlink(missing_ok=True)
@@ -301,4 +367,6 @@ def _in_ranges(connection: sqlite3.Connection, command: str) -> Iterator[tuple[A
                 readable = True
             except (*_FAILURES, TypeError):
                 failed.append(prefix)
-        prefixes = [prefix + bytes([second]) for prefix in failed if readable for second in range(256)]
+        prefixes = [
+            prefix + bytes([second]) for prefix in failed if readable for second in range(256)
+        ]

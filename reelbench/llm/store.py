@@ -21,7 +21,9 @@ from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply, values
 AT_ONCE = 1000
 """Rows read, or keys asked for, in one query."""
 
-_OTHER_ADDRESS = re.compile(r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE)
+_OTHER_ADDRESS = re.compile(
+    r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE
+)
 
 Claimed = Literal["mine", "stored", "theirs", "batched"]
 """Whose it is to ask for a reply: ours, nobody's (it is here), another process's, or a batch's that is under way."""
@@ -65,7 +67,10 @@ class StoredReply:
     def is_damaged(self) -> bool:
         """Whether the reply is not what it was when it came."""
         changed = self.checksum is not None and self.checksum != self.reply.checksum(self.key)
-        as_kinds = all(map(isinstance, values_of(self.reply), KINDS)) and len(self.reply.returned or "") <= LONGEST_NAME
+        as_kinds = (
+            all(map(isinstance, values_of(self.reply), KINDS))
+            and len(self.reply.returned or "") <= LONGEST_NAME
+        )
         return changed or not as_kinds
 
 
@@ -161,13 +166,21 @@ class SqlStore(ABC):
 
     @property
     def _select(self) -> str:
-        shape = f"key, model, at, checksum, {self._edited}, {self._giver}, {', '.join(REPLY_FIELDS)}"
+        shape = (
+            f"key, model, at, checksum, {self._edited}, {self._giver}, {', '.join(REPLY_FIELDS)}"
+        )
         return f"SELECT {shape} FROM @replies AS reply"
 
     def _reply_of_row(self, row: Sequence[Any]) -> StoredReply:
         key, model, at, kept, edited, giver, *fields = row
         return StoredReply(
-            key, self._unpacked(model), at, Reply(*map(self._unpacked, fields)), kept, bool(edited), giver
+            key,
+            self._unpacked(model),
+            at,
+            Reply(*map(self._unpacked, fields)),
+            kept,
+            bool(edited),
+            giver,
         )
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
@@ -184,9 +197,13 @@ class SqlStore(ABC):
     def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
         """Yield the replies whose keys come after one, in the order of the keys."""
         while True:
-            rows = self._run((f"{self._select} WHERE key > ? ORDER BY key LIMIT {AT_ONCE}", after))[0].rows
+            rows = self._run((f"{self._select} WHERE key > ? ORDER BY key LIMIT {AT_ONCE}", after))[
+                0
+            ].rows
             yield from map(self._reply_of_row, rows)
-            if not rows or rows[-1][0] <= after:  # the keys of a damaged file may go round in a circle
+            if (
+                not rows or rows[-1][0] <= after
+            ):  # the keys of a damaged file may go round in a circle
                 return
             after = rows[-1][0]
 
@@ -215,8 +232,13 @@ class SqlStore(ABC):
         )
         steps: list[Step] = []
         for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claim_steps` does
-            fields = (self._packed(value) if isinstance(value, str) else value for value in values_of(kept.reply))
-            steps.append((keep, kept.key, self._packed(kept.model), kept.at, kept.checksum, *fields))
+            fields = (
+                self._packed(value) if isinstance(value, str) else value
+                for value in values_of(kept.reply)
+            )
+            steps.append(
+                (keep, kept.key, self._packed(kept.model), kept.at, kept.checksum, *fields)
+            )
             if kept.giver is not None:
                 steps.append((give, kept.key, kept.giver, kept.key, kept.at))
         return steps
@@ -231,14 +253,22 @@ class SqlStore(ABC):
         """Count the replies that came before a moment, of one model or of each, by the models' names."""
         where, values = self._where_clause(before, model)
         command = f"SELECT model, count(*), min(at), max(at) FROM @replies WHERE {where} GROUP BY model ORDER BY model"
-        counted = [(self._unpacked(name), *counts) for name, *counts in self._run((command, *values))[0].rows]
-        return [ModelReplies(name if isinstance(name, str) else repr(name), *counts) for name, *counts in counted]
+        counted = [
+            (self._unpacked(name), *counts)
+            for name, *counts in self._run((command, *values))[0].rows
+        ]
+        return [
+            ModelReplies(name if isinstance(name, str) else repr(name), *counts)
+            for name, *counts in counted
+        ]
 
     def remove(self, before: float | None = None, model: str | None = None) -> int:
         """Remove the replies that `models` counts -> how many there were."""
         where, values = self._where_clause(before, model)
         givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {where})"
-        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {where}", *values))[-1].changed
+        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {where}", *values))[
+            -1
+        ].changed
 
     # --- whose turn it is --------------------------------------------------------------------------------------------
 
@@ -250,9 +280,15 @@ class SqlStore(ABC):
             " UNION ALL SELECT key, 'mine' FROM asked JOIN @claims USING (key) WHERE owner = ?"
         )
         states = _of_keys(state, keys, self._owner)
-        rows = [row for done in self._run(*self._claim_steps(keys, self._owner), *states) for row in done.rows]
+        rows = [
+            row
+            for done in self._run(*self._claim_steps(keys, self._owner), *states)
+            for row in done.rows
+        ]
         claims: dict[bytes, Claimed] = dict.fromkeys(keys, "theirs")
-        claims.update(sorted(rows, key=lambda row: row[1]))  # "stored" last: where a reply is here, nothing else counts
+        claims.update(
+            sorted(rows, key=lambda row: row[1])
+        )  # "stored" last: where a reply is here, nothing else counts
         return claims
 
     def _claim_steps(self, keys: Sequence[bytes], owner: str) -> list[Step]:
@@ -295,19 +331,30 @@ class SqlStore(ABC):
         """Return the batches of a model on a server, the oldest first."""
         command = f"SELECT token, id, at, {self._held} FROM @batches WHERE model = ? AND host = ? ORDER BY at"
         rows = self._run((command, self._packed(model), self._packed(host)))[0].rows
-        return [StoredBatch(token, self._unpacked(name), at, bool(held)) for token, name, at, held in rows]
+        return [
+            StoredBatch(token, self._unpacked(name), at, bool(held))
+            for token, name, at, held in rows
+        ]
 
     def batched_keys(self, model: str, host: str) -> set[bytes]:
         """Return the keys whose requests are in a batch of a model on a server."""
-        command = "SELECT key FROM @batched JOIN @batches USING (token) WHERE model = ? AND host = ?"
-        return {key for (key,) in self._run((command, self._packed(model), self._packed(host)))[0].rows}
+        command = (
+            "SELECT key FROM @batched JOIN @batches USING (token) WHERE model = ? AND host = ?"
+        )
+        return {
+            key for (key,) in self._run((command, self._packed(model), self._packed(host)))[0].rows
+        }
 
     def begin_batch(self, token: str, model: str, host: str, keys: Sequence[bytes]) -> list[bytes]:
         """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
         whose = token, self._packed(model), self._packed(host)
         rows = self._run(
             *self._claim_steps(keys, token),  # whoever claims one of them meanwhile waits for us
-            (f"INSERT INTO @batches {self._batch} WHERE EXISTS (SELECT 1 FROM @claims WHERE owner = ?)", *whose, token),
+            (
+                f"INSERT INTO @batches {self._batch} WHERE EXISTS (SELECT 1 FROM @claims WHERE owner = ?)",
+                *whose,
+                token,
+            ),
             ("INSERT INTO @batched SELECT key, owner FROM @claims WHERE owner = ?", token),
             ("DELETE FROM @claims WHERE owner = ?", token),
             ("SELECT key FROM @batched WHERE token = ?", token),
@@ -325,7 +372,9 @@ class SqlStore(ABC):
         ran = self._run(*_of_keys("SELECT key FROM @batched WHERE key IN (@keys)", keys))
         wanted = {key for done in ran for (key,) in done.rows}
         ended = _of_keys("DELETE FROM @batched WHERE key IN (@keys)", keys)
-        ran = self._run(*self._insert_steps([reply for reply in replies if reply.key in wanted]), *ended)
+        ran = self._run(
+            *self._insert_steps([reply for reply in replies if reply.key in wanted]), *ended
+        )
         return sum(done.changed for done in ran[len(ran) - len(ended) :])
 
     def end_batch(self, token: str) -> int:
@@ -345,7 +394,10 @@ class SqlStore(ABC):
         if limit.calls is not None:
             room, values = " AND calls < ?", [limit.calls]
         if limit.usd is not None:
-            room, values = f"{room} AND spent + reserved + {dollars} <= ?", [*values, estimate, estimate, limit.usd]
+            room, values = (
+                f"{room} AND spent + reserved + {dollars} <= ?",
+                [*values, estimate, estimate, limit.usd],
+            )
         book = f"UPDATE @budgets SET calls = calls + 1, reserved = reserved + {dollars} WHERE job = ?{room}"
         whose = self._packed(job)
         rows = self._run(
@@ -384,7 +436,13 @@ class SqlStore(ABC):
 
     def set_valid_from(self, place: str, at: float) -> None:
         """Keep such a moment: what was asked for before stays, and counts no more."""
-        self._run(("INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at", place, at))
+        self._run(
+            (
+                "INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at",
+                place,
+                at,
+            )
+        )
 
 
 def is_address(place: Path | str) -> bool:

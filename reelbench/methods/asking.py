@@ -45,9 +45,7 @@ ADAPTER = "reelbench-ask"
 
 MAX_NEW_TOKENS = 512
 
-_TIMED = (
-    "the questions ask for times, so each frame is sent with its time; to turn this off, add times=none to --frames"
-)
+_TIMED = "the questions ask for times, so each frame is sent with its time; to turn this off, add times=none to --frames"
 
 
 def questions(
@@ -112,16 +110,24 @@ def ask(
         InputError: The candidates can't be had of the model, or the earlier result was asked otherwise.
     """
     task = asked.questions.task
-    own = generation(model.model, task.max_new_tokens if task else MAX_NEW_TOKENS, asked.sampling, candidates)
+    own = generation(
+        model.model, task.max_new_tokens if task else MAX_NEW_TOKENS, asked.sampling, candidates
+    )
     record = ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra))
     if candidates is not None and model.thinking:  # their temperature was asked for
         model = replace(model, extra={"temperature": candidates.temperature, **model.extra})
     settings = asked.settings(candidates).model_copy(
-        update={"generation": model.sampling(own), "preset": options.preset, "seed": model.extra.get("seed")}
+        update={
+            "generation": model.sampling(own),
+            "preset": options.preset,
+            "seed": model.extra.get("seed"),
+        }
     )
     rows, revision = asked.rows, None
     if (earlier := options.earlier) is not None:
-        earlier.refuse_unlike(asked.questions, model.model, settings, judge=options.judge, known=asked.ids)
+        earlier.refuse_unlike(
+            asked.questions, model.model, settings, judge=options.judge, known=asked.ids
+        )
         rows = [row for row in rows if row["id"] in earlier.ids]
         revision = earlier.result.model.revision
     else:
@@ -141,10 +147,15 @@ def ask(
     if (lacking := asked.library.check_subtitles(asked.rows, sampling)) is not None:
         options.note(f"{name}: {lacking}")
     asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
-    kept = KeptAnswers(asker, keeping, revision, task.name if task else f"{name} {asked.questions.split}")
+    kept = KeptAnswers(
+        asker, keeping, revision, task.name if task else f"{name} {asked.questions.split}"
+    )
     ordered = [rows[place] for place in by_video(rows)]
     with options.bar(f"asking {name}", len(rows)) as show, Ahead(asked.work(ordered)) as ahead:
-        votes, waits = range(run * (each := candidates.k if candidates else 1), (run + 1) * each), Waits()
+        votes, waits = (
+            range(run * (each := candidates.k if candidates else 1), (run + 1) * each),
+            Waits(),
+        )
 
         def shown(done: float, line: str, **more: Any) -> None:  # noqa: ANN401
             videos = f"{len(work.videos)} videos" if sampling.kind != "none" else ""
@@ -156,7 +167,9 @@ def ask(
             options.note(f"{name}: {len(work.videos)} videos shown, {waits}")
     work.check(len(rows), options.note)
     record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
-    scored = asked.score(work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside)
+    scored = asked.score(
+        work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside
+    )
     return replace(scored, come_by=kept.record())
 
 
@@ -168,19 +181,31 @@ def generation(
     A server that takes a video is told to take as many frames of it as were asked for: all that the clip has.
     """
     if candidates is not None and candidates.temperature is None:
-        raise InputError(f"{candidates}: a server gives samples only; try sample:{candidates.k},t=0.7")
+        raise InputError(
+            f"{candidates}: a server gives samples only; try sample:{candidates.k},t=0.7"
+        )
     if takes_completion_limit(model):
         if candidates is not None:
-            raise InputError(f"{candidates}: {model} takes no temperature, so it can't be asked for such samples")
-        sent: dict[str, Any] = {"response_format": {"type": "text"}, "max_completion_tokens": max_new_tokens}
+            raise InputError(
+                f"{candidates}: {model} takes no temperature, so it can't be asked for such samples"
+            )
+        sent: dict[str, Any] = {
+            "response_format": {"type": "text"},
+            "max_completion_tokens": max_new_tokens,
+        }
     else:
-        sent = {"max_tokens": max_new_tokens, "temperature": candidates.temperature if candidates else 0}
+        sent = {
+            "max_tokens": max_new_tokens,
+            "temperature": candidates.temperature if candidates else 0,
+        }
     if sampling.decodes and sampling.form == "clip":
         sent["media_io_kwargs"] = {"video": {"num_frames": sampling.frames or MOST_FRAMES}}
     return sent
 
 
-def messages(prompt: str, shown: Shown, language: str = "en", *, first: bool = False) -> list[Message]:
+def messages(
+    prompt: str, shown: Shown, language: str = "en", *, first: bool = False
+) -> list[Message]:
     """Return the one message that asks a question: what is shown, with its times in a language, then the words.
 
     The words stand `first` where that is asked for.
@@ -232,12 +257,16 @@ class _Run:
         lacking, shown = self.runner.lacking.total(), self.runner.lacking_shown
         if lacking and lacking == asked:
             why = self.runner.why_lacking("the server gave no answer")
-            raise ReelbenchError(f"{why}; no question of {self.questions.spec.id} is answered ({shown})")
+            raise ReelbenchError(
+                f"{why}; no question of {self.questions.spec.id} is answered ({shown})"
+            )
         if lacking:
             again = "rerun the command to continue"
             if self.runner.lacking.keys() == {UNPARSABLE}:
                 again = "the replies have no text; ask once more by --only unscored --from RESULT"
-            note(f"{number_of(lacking, 'question is', 'questions are')} not answered ({shown}); {again}")
+            note(
+                f"{number_of(lacking, 'question is', 'questions are')} not answered ({shown}); {again}"
+            )
 
     async def _prediction(self, row: Row) -> Prediction:
         questions = self.questions
@@ -246,9 +275,13 @@ class _Run:
         self.wanting += 1
         try:
             if (ready := self.ahead.reached(row["video"])) is not None:
-                await asyncio.shield(asyncio.wrap_future(ready))  # all of a video's questions go on together
+                await asyncio.shield(
+                    asyncio.wrap_future(ready)
+                )  # all of a video's questions go on together
             if questions.sampling.kind == "none" and questions.sampling.subs != "file":
-                shown = questions.show(row)  # nothing is read: a thread would cost more than the question
+                shown = questions.show(
+                    row
+                )  # nothing is read: a thread would cost more than the question
             else:
                 async with self.decoding:
                     shown = await asyncio.to_thread(questions.show, row)
@@ -261,12 +294,18 @@ class _Run:
         language = questions.asked(row)["language"]
         preset = self.options.preset
         first = preset is not None and preset.get("prompt") == "before"
-        question = messages(shown.subtitle_text(language) + questions.prompt(row), shown, language, first=first)
+        question = messages(
+            shown.subtitle_text(language) + questions.prompt(row), shown, language, first=first
+        )
         answers = [self._answer(row, question, vote) for vote in self.votes]
-        replies = [await answers[0]] if len(answers) == 1 else await asyncio.gather(*answers)  # a task costs 40 µs
+        replies = (
+            [await answers[0]] if len(answers) == 1 else await asyncio.gather(*answers)
+        )  # a task costs 40 µs
         texts = [asked.value for asked in replies if asked.value is not None]
         if len(texts) < len(replies):
-            self.runner.lacking[next(str(asked.reason) for asked in replies if asked.value is None)] += 1
+            self.runner.lacking[
+                next(str(asked.reason) for asked in replies if asked.value is None)
+            ] += 1
             return Prediction(None, reason=Reason.MODEL_FAILED)
         # The tokens and seconds behind a question's answers, as its sample has them; of all answers together.
         sent = [asked.replies[-1].reply for asked in replies]
@@ -277,13 +316,17 @@ class _Run:
             "cached": [reply.cached_tokens for reply in sent],
             "seconds": [reply.seconds for reply in sent],
         }
-        known = {name: sum(filter(None, values)) for name, values in counts.items() if None not in values}
+        known = {
+            name: sum(filter(None, values)) for name, values in counts.items() if None not in values
+        }
         seconds = known.pop("seconds", None)
         cost = {"tokens": known or None, "seconds": seconds}
         self.beside[row["id"]] = cost | {"candidates": texts if len(texts) > 1 else None}
         for text, result in zip(texts, replies, strict=True):
             reason = unfinished(result.replies[-1].reply)
-            if reason is not None and (in_words(questions.spec, row) or self._read(row, text).flags):
+            if reason is not None and (
+                in_words(questions.spec, row) or self._read(row, text).flags
+            ):
                 return Prediction(text, reason=Reason(reason))
         read = self._read(row, texts[0])
         if not read.flags:
@@ -300,7 +343,11 @@ class _Run:
 
     def _reads_as(self, row: Row, text: str) -> object:
         read = self._read(row, text)
-        return (read.parsed or {}).get("text", text) if in_words(self.questions.spec, row) else read.parsed
+        return (
+            (read.parsed or {}).get("text", text)
+            if in_words(self.questions.spec, row)
+            else read.parsed
+        )
 
     def _read(self, row: Row, text: str) -> Prediction:
         return answered(self.questions.spec, text, row.get("options", ()), timing(row))
@@ -329,11 +376,15 @@ def passed_over(
     return lambda _: next(old, None) is not None
 
 
-def judged_again(questions: QuestionSet, options: Options, earlier: EarlierResult) -> list[Evaluation]:
+def judged_again(
+    questions: QuestionSet, options: Options, earlier: EarlierResult
+) -> list[Evaluation]:
     """Ask the judge again about the answers that another model than its usual one judged -> one evaluation."""
     then = earlier.result
     settings = questions.settings().model_copy(update={"candidates": then.settings.candidates})
-    earlier.refuse_unlike(questions.questions, then.model.id, settings, judge=options.judge, known=questions.ids)
+    earlier.refuse_unlike(
+        questions.questions, then.model.id, settings, judge=options.judge, known=questions.ids
+    )
     most = most_returned(earlier.samples)
 
     if options.judge is not None:

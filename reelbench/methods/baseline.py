@@ -40,7 +40,11 @@ def _answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
     if kind == "whole_video" and doc.get("duration") is not None:
         span = [0.0, doc["duration"]]
     if kind == "random":
-        span = sorted(draw.uniform(0.0, doc["duration"]) for _ in range(2)) if doc.get("duration") else None
+        span = (
+            sorted(draw.uniform(0.0, doc["duration"]) for _ in range(2))
+            if doc.get("duration")
+            else None
+        )
         letter = draw.choice(LETTERS[: len(options)])
     return json.dumps({"answer": letter} if span is None else {"span": span, "answer": letter})
 
@@ -51,11 +55,15 @@ class _Baseline(lmms):
     def __init__(self, kind: str = "whole_video", seed: int = 0, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__()
         if kind not in KINDS:
-            raise InputError(f"reelbench_baseline: kind={kind!r} is unknown; there are {', '.join(KINDS)}")
+            raise InputError(
+                f"reelbench_baseline: kind={kind!r} is unknown; there are {', '.join(KINDS)}"
+            )
         # What lmms-eval hands to every model beside the user's --model_args; anything else is a typo.
         unknown = kwargs.keys() - {"batch_size", "device", "max_batch_size", "system_prompt"}
         if unknown:
-            raise InputError(f"reelbench_baseline: unknown --model_args {', '.join(sorted(unknown))}; use kind, seed")
+            raise InputError(
+                f"reelbench_baseline: unknown --model_args {', '.join(sorted(unknown))}; use kind, seed"
+            )
         self.kind = kind
         self.seed = int(seed)
         # The questions are shared with the other processes of a `torchrun` or `accelerate launch`.
@@ -84,7 +92,9 @@ class _Baseline(lmms):
             doc_id, task, split = request.arguments[-3:]
             doc = self.task_dict[task][split][doc_id]
             if "question" not in doc or "id" not in doc:
-                raise InputError(f"reelbench_baseline answers Reelbench's tasks only; {task} is not one")
+                raise InputError(
+                    f"reelbench_baseline answers Reelbench's tasks only; {task} is not one"
+                )
             digest = hashlib.sha256(f"{self.seed} {task} {doc['id']}".encode()).digest()
             texts.append(_answer(self.kind, doc, random.Random(digest)))  # noqa: S311 - a seeded draw, not a secret
         return texts

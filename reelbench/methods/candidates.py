@@ -16,7 +16,14 @@ from reelbench.base.files import read_json_or_jsonl, valid_text
 from reelbench.base.values import is_id
 from reelbench.registry import discovery
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import Item, Metrics, MetricValue, ModelRecord, Sample, SettingsRecord
+from reelbench.registry.records import (
+    Item,
+    Metrics,
+    MetricValue,
+    ModelRecord,
+    Sample,
+    SettingsRecord,
+)
 from reelbench.registry.rows import UNTIMED
 from reelbench.registry.spec import Corpus
 from reelbench.scoring import aggregation, result_files
@@ -49,7 +56,9 @@ def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], An
     else:
         asked = questions.words
     items, cases = [], []
-    others = [{sample.id: sample.prediction for sample in result_files.read_samples(run)} for run in runs]
+    others = [
+        {sample.id: sample.prediction for sample in result_files.read_samples(run)} for run in runs
+    ]
     for sample in result_files.read_samples(folder):
         texts = [sample.prediction, *(answers.get(sample.id) for answers in others)]
         if others and all(isinstance(text, str) for text in texts):
@@ -64,7 +73,9 @@ def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], An
                 f"{folder}: item {sample.id!r} has no candidates; run the model with --candidates, or give a file"
             )
     if not cases:
-        raise InputError(f"{folder}: no item in it has candidates; run the model with --candidates, or give a file")
+        raise InputError(
+            f"{folder}: no item in it has candidates; run the model with --candidates, or give a file"
+        )
     return cases, Answers(PredictionSet(questions, items), result.model, result.settings)
 
 
@@ -72,14 +83,23 @@ def candidates_of_file(
     name: str, cases: Sequence[CandidateSet], inputs: Inputs, metadata: RunMetadata
 ) -> tuple[list[CandidateSet], Answers]:
     """Hold a file's candidates against the references of a benchmark or a task -> the cases, with their questions."""
-    questions, path = Questions.named(name, inputs.split, inputs.data, inputs.references), inputs.predictions
+    questions, path = (
+        Questions.named(name, inputs.split, inputs.data, inputs.references),
+        inputs.predictions,
+    )
     rows = ((f"{path}: {case.id}", case.id, case.candidates[0]) for case in cases)
     submission = predictions.of_table(questions, path, rows)
     asked = {item.id: item.question for item in submission.items}
-    cases = [replace(case, question=asked[case.id] or case.question) for case in cases if case.id in asked]
+    cases = [
+        replace(case, question=asked[case.id] or case.question)
+        for case in cases
+        if case.id in asked
+    ]
     model = ModelRecord(id=metadata.model or path.stem, revision=metadata.revision)
     most = max((len(case.candidates) for case in cases), default=0)
-    settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label, candidates=f"file:{most}")
+    settings = SettingsRecord(
+        frames=metadata.frames or "unknown", label=metadata.label, candidates=f"file:{most}"
+    )
     return cases, Answers(submission, model, settings, metadata.url)
 
 
@@ -107,11 +127,19 @@ def read_candidates(path: Path) -> list[CandidateSet]:
         question = fields.get("question") or ""
         if not is_id(name):
             raise InputError(f'{where}: has no id; expected {{"id": "…", "candidates": ["…", …]}}')
-        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-            raise InputError(f"{where}: the candidates of {str(name)[:80]!r} are not a list of texts, or it is empty")
+        if (
+            not isinstance(texts, list)
+            or not texts
+            or not all(isinstance(text, str) for text in texts)
+        ):
+            raise InputError(
+                f"{where}: the candidates of {str(name)[:80]!r} are not a list of texts, or it is empty"
+            )
         if not isinstance(question, str):
             raise InputError(f"{where}: the question of {str(name)[:80]!r} is not text")
-        case = CandidateSet(valid_text(str(name)), tuple(map(valid_text, texts)), valid_text(question))
+        case = CandidateSet(
+            valid_text(str(name)), tuple(map(valid_text, texts)), valid_text(question)
+        )
         if case.id in cases:
             raise InputError(f"{where}: the id {case.id!r} is there already; keep one of them")
         cases[case.id] = case
@@ -125,12 +153,16 @@ class CandidateTable:
 
     def __init__(self, answers: Answers, cases: Sequence[CandidateSet], options: Options) -> None:
         self._spec = answers.questions.spec
-        self._overlap = options.overlap and any(isinstance(metric.aggregate, Corpus) for metric in self._spec.metrics)
+        self._overlap = options.overlap and any(
+            isinstance(metric.aggregate, Corpus) for metric in self._spec.metrics
+        )
         self._counts = {case.id: len(case.candidates) for case in cases}
         judge = options.judge_for(self._spec)
         self._columns: list[dict[str, Sample]] = []
         for index in range(max(self._counts.values())):
-            texts = {case.id: case.candidates[index] for case in cases if index < len(case.candidates)}
+            texts = {
+                case.id: case.candidates[index] for case in cases if index < len(case.candidates)
+            }
             items = [item for item in with_texts(answers, texts) if index == 0 or item.id in texts]
             scored = aggregation.score(
                 self._spec, items, overlap=False, judged=judge(self._spec, items) if judge else None
@@ -139,15 +171,22 @@ class CandidateTable:
 
     def metrics(self, indices: Mapping[str, int]) -> Metrics:
         """Return the metrics of one candidate for each question; those that nothing is behind are left out."""
-        return self._aggregate([self._columns[indices.get(name, 0)][name] for name in self._columns[0]], self._overlap)
+        return self._aggregate(
+            [self._columns[indices.get(name, 0)][name] for name in self._columns[0]], self._overlap
+        )
 
     def random(self, draws: Sequence[Mapping[str, int]] = ()) -> Metrics:
         """Return the mean of the metrics over all candidates; overlap metrics' over `draws`, without an interval."""
         means = []
         for first in self._columns[0].values():
-            drawn = [self._columns[index][first.id].scores for index in range(self._counts.get(first.id, 1))]
+            drawn = [
+                self._columns[index][first.id].scores
+                for index in range(self._counts.get(first.id, 1))
+            ]
             columns = sorted({name for scores in drawn for name in scores})
-            mean = {name: fmean(scores[name] for scores in drawn if name in scores) for name in columns}
+            mean = {
+                name: fmean(scores[name] for scores in drawn if name in scores) for name in columns
+            }
             means.append(first.model_copy(update={"scores": mean}))
         metrics = self._aggregate(means, overlap=False)
         if self._overlap:
@@ -173,7 +212,9 @@ class CandidateTable:
     def values(self, name: str) -> list[float | None]:
         """Return the first metric of each of a question's candidates; None where one has no score."""
         samples = self.samples(name)
-        return [aggregation.metric_value(self._spec, self._spec.primary, [sample]) for sample in samples]
+        return [
+            aggregation.metric_value(self._spec, self._spec.primary, [sample]) for sample in samples
+        ]
 
     def _aggregate(self, samples: Sequence[Sample], overlap: bool) -> Metrics:
         metrics, _ = aggregation.aggregate(self._spec, samples, overlap=overlap)
@@ -184,9 +225,14 @@ def with_texts(answers: Answers, texts: Mapping[str, str]) -> list[Item]:
     """Return the items with these texts as their answers; an item without one stays as it is."""
     items, questions = [], answers.questions
     for item in answers.submission.items:
-        text, hidden = texts.get(item.id), item.reason if item.reason == Reason.ANSWERS_HIDDEN else None
+        text, hidden = (
+            texts.get(item.id),
+            item.reason if item.reason == Reason.ANSWERS_HIDDEN else None,
+        )
         if text is not None:
-            given = answered(questions.spec, text, item.options, questions.timings.get(item.id, UNTIMED))
+            given = answered(
+                questions.spec, text, item.options, questions.timings.get(item.id, UNTIMED)
+            )
             read = {"prediction": given.prediction, "parsed": given.parsed, "flags": given.flags}
             item = item.model_copy(update=read | {"reason": given.reason or hidden})  # noqa: PLW2901
         items.append(item)
@@ -198,14 +244,20 @@ class RepeatedFigures:
     """The figures of k answers to each question."""
 
     k: int
-    pass_at: MetricValue  # share of the questions, 0 to 100, of which at least one of k answers is right
+    pass_at: (
+        MetricValue  # share of the questions, 0 to 100, of which at least one of k answers is right
+    )
     mean_at: MetricValue  # the first metric, in its unit, of one of k answers; the same for every k
-    majority_at: MetricValue | None  # of the answer that most of the first k give; None where they are no letters
+    majority_at: (
+        MetricValue | None
+    )  # of the answer that most of the first k give; None where they are no letters
 
     def as_json(self) -> dict[str, Any]:
         """Return the document that `--json` prints."""
         figures = {"pass": self.pass_at, "mean": self.mean_at, "majority": self.majority_at}
-        return {"k": self.k} | {name: value and value.model_dump(mode="json") for name, value in figures.items()}
+        return {"k": self.k} | {
+            name: value and value.model_dump(mode="json") for name, value in figures.items()
+        }
 
 
 def repeat_figures(
@@ -227,14 +279,24 @@ def repeat_figures(
         for name, given in values.items()
         if None not in given
     }
-    letters = {case.id: [(s.parsed or {}).get("answer") for s in table.samples(case.id)] for case in cases}
+    letters = {
+        case.id: [(s.parsed or {}).get("answer") for s in table.samples(case.id)] for case in cases
+    }
     nothing = MetricValue(value=None, n=0)
     mean = table.random().get(primary.name, nothing)
     figures = []
     for k in sizes or range(1, most + 1):
         index = {name: majority(given[:k]) or 0 for name, given in letters.items()}
-        voted = table.metrics(index).get(primary.name, nothing) if any(map(any, letters.values())) else None
-        chances = {name: 100 * pass_at(k, len(given), sum(given)) for name, given in right.items() if len(given) >= k}
+        voted = (
+            table.metrics(index).get(primary.name, nothing)
+            if any(map(any, letters.values()))
+            else None
+        )
+        chances = {
+            name: 100 * pass_at(k, len(given), sum(given))
+            for name, given in right.items()
+            if len(given) >= k
+        }
         one_of = nothing
         if chances:
             of_videos = [videos[name] for name in chances]

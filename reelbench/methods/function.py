@@ -40,8 +40,12 @@ def evaluate(
 
     For the arguments, and for how a question ends that can't be asked, see `reelbench.evaluate`.
     """
-    record = record_of_model(id=model or getattr(fn, "__name__", type(fn).__name__), adapter=ADAPTER)
-    questions = QuestionSet.load(name, FrameSampling.parse(frames), split=split, limit=limit, data=data)
+    record = record_of_model(
+        id=model or getattr(fn, "__name__", type(fn).__name__), adapter=ADAPTER
+    )
+    questions = QuestionSet.load(
+        name, FrameSampling.parse(frames), split=split, limit=limit, data=data
+    )
     if (line := questions.lacking_videos()) is not None:
         options.note(line)
     predictions: dict[str, Prediction] = {}
@@ -75,7 +79,11 @@ def evaluate(
 def _answer(fn: Function, questions: QuestionSet, row: Row, shown: Shown) -> Prediction:
     prompt = shown.subtitle_text(questions.asked(row)["language"]) + questions.prompt(row)
     given = shown.video if shown.video is not None else shown.visuals() or None
-    text = fn(prompt, given, deepcopy(row))  # a copy of the row: answers are scored against the row itself
+    text = fn(
+        prompt, given, deepcopy(row)
+    )  # a copy of the row: answers are scored against the row itself
     if not isinstance(text, str):
-        raise TypeError(f"the function returned a {type(text).__name__} for {row['id']!r}, expected text")
+        raise TypeError(
+            f"the function returned a {type(text).__name__} for {row['id']!r}, expected text"
+        )
     return answered(questions.spec, valid_text(text), row.get("options", ()), timing(row))

@@ -42,7 +42,9 @@ class Keeping:
 
     as_they_are: bool = False  # take them, whoever gave them, and though no server can be asked
     fresh: bool = False  # ask all anew; what is kept stays, and counts no more for this model
-    recheck: bool = True  # where nothing else was asked, and the temperature is 0, ask some once more
+    recheck: bool = (
+        True  # where nothing else was asked, and the temperature is 0, ask some once more
+    )
 
 
 class KeptAnswers:
@@ -53,7 +55,12 @@ class KeptAnswers:
         self._asker = asker
         self._keeping = keeping
         self._what = what
-        who = {"server": asker.options.host, "name": asker.options.model, "revision": revision, "served": None}
+        who = {
+            "server": asker.options.host,
+            "name": asker.options.model,
+            "revision": revision,
+            "served": None,
+        }
         self._now: dict[str, Any] = who
         self._away: str | None = None
         self._began = time.time()
@@ -75,28 +82,41 @@ class KeptAnswers:
         except (TransientError, NotServedError) as error:
             self._away = str(error)
         asker.giver = json.dumps(self._now, sort_keys=True)
-        place = hashlib.sha256(json.dumps([self._now, self._what, asker.sampling], sort_keys=True).encode()).hexdigest()
+        place = hashlib.sha256(
+            json.dumps([self._now, self._what, asker.sampling], sort_keys=True).encode()
+        ).hexdigest()
         store = asker.cache.store
         if self._keeping.fresh and self._away is None:
             await asker.cache.aside(store.set_valid_from, place, time.time())
         self._since = await asker.cache.aside(store.valid_from, place)
 
-    async def cursor(self, messages: Sequence[Message], vote: int, outdated: Outdated | None) -> RetryCursor[str]:
+    async def cursor(
+        self, messages: Sequence[Message], vote: int, outdated: Outdated | None
+    ) -> RetryCursor[str]:
         """Return a question's place among the replies that are kept; ReelbenchError where they are another giver's."""
         others: list[tuple[StoredReply, str]] = []
 
         def passed(stored: StoredReply) -> bool:
             if self._keeping.as_they_are:
                 return outdated is not None and outdated(stored)
-            given: dict[str, Any] | None = None if stored.giver is None else json.loads(stored.giver)
-            why: str | None = None  # in what a giver is another one than is asked now; None where nothing says so
+            given: dict[str, Any] | None = (
+                None if stored.giver is None else json.loads(stored.giver)
+            )
+            why: str | None = (
+                None  # in what a giver is another one than is asked now; None where nothing says so
+            )
             if given is not None and given["revision"] != self._now["revision"]:
                 why = f"revision was {given['revision'] or 'not stated'}, is {self._now['revision'] or 'not stated'}"
             elif (
-                given is not None and (then := given["served"]) is not None and (now := self._now["served"]) is not None
+                given is not None
+                and (then := given["served"]) is not None
+                and (now := self._now["served"]) is not None
             ):
                 differ = (name for name in then | now if then.get(name) != now.get(name))
-                why = "; ".join(f"{name} was {then.get(name)}, is {now.get(name)}" for name in differ) or None
+                why = (
+                    "; ".join(f"{name} was {then.get(name)}, is {now.get(name)}" for name in differ)
+                    or None
+                )
             if why is not None:
                 others.append((stored, why))
                 return True
@@ -105,7 +125,9 @@ class KeptAnswers:
             self._unsaid |= given is None or given["served"] is None or self._now["served"] is None
             return False
 
-        cursor = await self._asker.cache.aside(RetryCursor[str], self._asker, messages, str, vote=vote, outdated=passed)
+        cursor = await self._asker.cache.aside(
+            RetryCursor[str], self._asker, messages, str, vote=vote, outdated=passed
+        )
         if cursor.key is not None and others and not self._keeping.fresh:
             stored, why = others[-1]
             raise ReelbenchError(
@@ -114,7 +136,9 @@ class KeptAnswers:
             )
         return cursor
 
-    def note_answer(self, row: Row, messages: Sequence[Message], text: str, at: float, *, wrong: bool) -> None:
+    def note_answer(
+        self, row: Row, messages: Sequence[Message], text: str, at: float, *, wrong: bool
+    ) -> None:
         """Note an answer that can be read, and when it came; of those kept some that tell most may be asked once more.
 
         That is a `wrong` one before a right one, which other models share, then a longer one; of several the
@@ -137,7 +161,9 @@ class KeptAnswers:
         kept = number_of(max(0, tally.replies - tally.calls), "kept answer")
         whose = f"{self._what}: {kept} of {self._now['name']} from {_day(tally.kept_from)}"
         if self._away is not None:
-            raise ReelbenchError(f"{whose}, and who gave them can't be asked ({self._away}); --kept takes them")
+            raise ReelbenchError(
+                f"{whose}, and who gave them can't be asked ({self._away}); --kept takes them"
+            )
         if tally.calls and not self._unsaid:
             return
         if self._asker.sampling.get("temperature") != 0:
@@ -149,18 +175,24 @@ class KeptAnswers:
             return
         if not keeping.recheck or not self._telling:
             return
-        again = (self._ask_again(read, row, messages, text) for _, row, messages, text in self._telling)
+        again = (
+            self._ask_again(read, row, messages, text) for _, row, messages, text in self._telling
+        )
         found = await asyncio.gather(*again)
         if found == [None] * len(found):
             why = self._asker.notes[-1] if self._asker.notes else "it gave no reply"
-            raise ReelbenchError(f"{whose}, and none of them can be asked once more ({why}); --kept takes them")
+            raise ReelbenchError(
+                f"{whose}, and none of them can be asked once more ({why}); --kept takes them"
+            )
         if differing := next(filter(None, found), None):
             raise ReelbenchError(
                 f"{whose}, but {differing}: another model is served; --fresh asks all again and keeps both, --kept "
                 "takes the kept answers"
             )
         ids = [row["id"] for _, row, *_ in self._telling]
-        self._rechecked = tuple(id_ for id_, differs in zip(ids, found, strict=True) if differs == "")
+        self._rechecked = tuple(
+            id_ for id_, differs in zip(ids, found, strict=True) if differs == ""
+        )
 
     async def _ask_again(
         self, read: Callable[[Row, str], Any], row: Row, messages: Sequence[Message], text: str

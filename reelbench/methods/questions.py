@@ -69,7 +69,9 @@ class QuestionSet:
                 options; and as `loading.locate`.
         """
         if limit is not None and limit < 1:
-            raise InputError(f"limit {limit}: is not a number of questions from 1 up; leave it out for all")
+            raise InputError(
+                f"limit {limit}: is not a number of questions from 1 up; leave it out for all"
+            )
         located = locate(name, split, data)
         if located.task is not None and located.task.reasoned:
             raise InputError(
@@ -77,9 +79,13 @@ class QuestionSet:
                 f"`reelbench diagnose run`; to ask for the answer alone name {located.spec.id}"
             )
         if located.task is not None and located.task.options is not None:
-            raise InputError(f"{name}: its options are scored by their likelihood; use `reelbench run`")
+            raise InputError(
+                f"{name}: its options are scored by their likelihood; use `reelbench run`"
+            )
         if sampling.kind == "native" and {CLIP, VIDEOS} & set(located.spec.columns):
-            raise InputError(f"{name}: asks about parts of videos, or several: name frames, such as --frames uniform:8")
+            raise InputError(
+                f"{name}: asks about parts of videos, or several: name frames, such as --frames uniform:8"
+            )
         limit = None if limit is None else min(limit, LARGEST)
         questions = Questions(located.spec, located.split, located.task, data, located=located)
         return cls(questions, sampling, limit, frames or str(sampling))
@@ -143,7 +149,13 @@ class QuestionSet:
         try:
             return show(self.library, row, self.sampling)
         except ReelbenchError as error:
-            log.warning("%s: %s is not asked (%s): %s", self.spec.id, row["id"], Reason.MEDIA_UNREADABLE, error)
+            log.warning(
+                "%s: %s is not asked (%s): %s",
+                self.spec.id,
+                row["id"],
+                Reason.MEDIA_UNREADABLE,
+                error,
+            )
             return None
 
     def work(self, rows: Iterable[Row]) -> dict[str, Callable[[], object]]:
@@ -170,7 +182,9 @@ class QuestionSet:
         its sample by its id; one that has no answer was not asked. Settings are by default as `settings` says.
         """
         references = [reference_of(self.spec, row) for row in self.rows]
-        given = dict.fromkeys((reference.id for reference in references), NOT_ASKED) | dict(predictions)
+        given = dict.fromkeys((reference.id for reference in references), NOT_ASKED) | dict(
+            predictions
+        )
         submission = join(self.questions, given, references, Path(self.questions.split))
         items: list[Item] = []
         for item in submission.items:
@@ -178,7 +192,10 @@ class QuestionSet:
             if (seen := shown.get(item.id)) is not None:
                 more["subtitles"] = seen.lines
                 if seen.timestamps is not None:
-                    more |= {"frame_timestamps": list(seen.timestamps), "frame_padding": seen.padding}
+                    more |= {
+                        "frame_timestamps": list(seen.timestamps),
+                        "frame_padding": seen.padding,
+                    }
             items.append(item.model_copy(update=more))
         settings = settings or self.settings()
         audio = settings.audio or sound(self.sampling, [s.audio for s in shown.values()])

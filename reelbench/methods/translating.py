@@ -38,13 +38,17 @@ def rows_to_translate(
     for name in sorted(tasks):
         located = locate(name)
         if located.spec.row_kind != "open":
-            raise InputError(f"--languages: {name} has options, which stay in their language; leave it out")
+            raise InputError(
+                f"--languages: {name} has options, which stay in their language; leave it out"
+            )
         asked = located.read()
         if shown:
             missing = {row.id for row in Library(located.spec, located.split).missing(asked)}
             asked = [row for row in asked if row["id"] not in missing]
         for row in asked[:limit]:
-            rows |= {(row["id"], tag): row for tag in languages if not question_files.is_in(row, tag)}
+            rows |= {
+                (row["id"], tag): row for tag in languages if not question_files.is_in(row, tag)
+            }
     return rows
 
 
@@ -60,7 +64,11 @@ def check(questions: TranslatedQuestions, rows: Iterable[tuple[str, str]], path:
 
 
 def translate(
-    rows: dict[tuple[str, str], Row], model: AskOptions, *, note: Callable[[str], None], bar: Bar = no_bar
+    rows: dict[tuple[str, str], Row],
+    model: AskOptions,
+    *,
+    note: Callable[[str], None],
+    bar: Bar = no_bar,
 ) -> TranslatedQuestions:
     """Ask a model for each row's question in each language, once; ReelbenchError where some can't be had."""
     asker = Asker(model, on_note=note, tells=True)
@@ -85,13 +93,21 @@ def translate(
 
 def write(path: Path, questions: TranslatedQuestions) -> None:
     """Write questions as `--translations` takes them."""
-    write_jsonl(path, ({"id": name, "language": tag, "question": text} for (name, tag), text in questions.items()))
+    write_jsonl(
+        path,
+        (
+            {"id": name, "language": tag, "question": text}
+            for (name, tag), text in questions.items()
+        ),
+    )
 
 
 def distinct(languages: Sequence[str]) -> list[str]:
     """Return the languages as given, once each; InputError where two tags are of one language."""
     codes = [language_of(tag) for tag in languages]
-    again = next((tag for number, tag in enumerate(languages) if codes[number] in codes[:number]), None)
+    again = next(
+        (tag for number, tag in enumerate(languages) if codes[number] in codes[:number]), None
+    )
     if again is not None or not all(code.isalpha() and 2 <= len(code) <= 8 for code in codes):  # noqa: PLR2004
         wrong = f"{again!r} occurs twice" if again is not None else "each is a language's tag"
         raise InputError(f"--languages {','.join(languages)}: {wrong}; give e.g. en,es,ja")

@@ -9,7 +9,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from html import escape
 from itertools import product
 
-from reelbench.pages.plots import WIDTH, Mark, dashes, dot, grid, interval_note, polyline, scale, ticks
+from reelbench.pages.plots import (
+    WIDTH,
+    Mark,
+    dashes,
+    dot,
+    grid,
+    interval_note,
+    polyline,
+    scale,
+    ticks,
+)
 from reelbench.pages.svg import GRID, SOFT, colour, numeral, rectangle, svg_document, text
 
 # --- a matrix ---------------------------------------------------------------------------------------------------------
@@ -37,13 +47,25 @@ def matrix(
     the cells, so colour says nothing alone. A column that a row hasn't stays empty; `marked` cells (row, column) are
     outlined, which says `mark`.
     """
-    said = ", 95 % interval" if any(ci95 for cells in rows.values() for _, ci95, _ in cells.values()) else ""
+    said = (
+        ", 95 % interval"
+        if any(ci95 for cells in rows.values() for _, ci95, _ in cells.values())
+        else ""
+    )
     wide = min(_MOST, max(_LEAST, 560 // max(len(columns), 1)))
     parts = [
         text(12, 28, title, size=17, weight="bold"),
-        text(12, 50, f"{metric}{said}; darker is higher within a row{f'; {mark}' if mark else ''}", size=13),
+        text(
+            12,
+            50,
+            f"{metric}{said}; darker is higher within a row{f'; {mark}' if mark else ''}",
+            size=13,
+        ),
     ]
-    parts += [text(_BESIDE + wide * (n + 0.5), _HEAD - 8, name, "middle", size=13) for n, name in enumerate(columns)]
+    parts += [
+        text(_BESIDE + wide * (n + 0.5), _HEAD - 8, name, "middle", size=13)
+        for n, name in enumerate(columns)
+    ]
     for number, (name, cells) in enumerate(rows.items()):
         top = _HEAD + number * _ROW
         parts.append(text(_BESIDE - 10, top + _ROW / 2 + 4, name, "end", size=13))
@@ -51,14 +73,28 @@ def matrix(
         for place, column in enumerate(columns):
             if column in cells:
                 x, (value, ci95, n) = _BESIDE + place * wide, cells[column]
-                share = (value - min(values)) / (max(values) - min(values)) if max(values) > min(values) else 0.0
+                share = (
+                    (value - min(values)) / (max(values) - min(values))
+                    if max(values) > min(values)
+                    else 0.0
+                )
                 # From white to a blue on which black text has a contrast of 4.5 and more.
-                fill = "#" + "".join(f"{round(255 - 0.55 * share * (255 - part)):02x}" for part in _DEEPEST)
+                fill = "#" + "".join(
+                    f"{round(255 - 0.55 * share * (255 - part)):02x}" for part in _DEEPEST
+                )
                 known = "" if ci95 is None else f"{ci95[0]:.1f} to {ci95[1]:.1f}"
-                hover = escape(f"{name}, {column}: {value:.2f}" + (f" ({known})" if known else "") + f", n = {n}")
+                hover = escape(
+                    f"{name}, {column}: {value:.2f}"
+                    + (f" ({known})" if known else "")
+                    + f", n = {n}"
+                )
                 size = f"width='{wide - 2:.1f}' height='{_ROW - 2}'"
-                look = f"fill='{fill}'" + (" stroke='#000' stroke-width='2'" if (name, column) in marked else "")
-                parts.append(f"<rect x='{x + 1:.1f}' y='{top + 1:.1f}' {size} {look}><title>{hover}</title></rect>")
+                look = f"fill='{fill}'" + (
+                    " stroke='#000' stroke-width='2'" if (name, column) in marked else ""
+                )
+                parts.append(
+                    f"<rect x='{x + 1:.1f}' y='{top + 1:.1f}' {size} {look}><title>{hover}</title></rect>"
+                )
                 parts.append(text(x + wide / 2, top + 20, f"{value:.1f}", "middle", size=14))
                 if known:
                     parts.append(text(x + wide / 2, top + 36, known, "middle", size=10))
@@ -77,7 +113,13 @@ _RINGS = 4
 
 
 def radars(
-    title: str, names: Sequence[str], panels: Mapping[str, Mapping[str, Values]], *, unit: str, high: float, digits: int
+    title: str,
+    names: Sequence[str],
+    panels: Mapping[str, Mapping[str, Values]],
+    *,
+    unit: str,
+    high: float,
+    digits: int,
 ) -> str:
     """Draw radars side by side, of three labels at least, each with a value for each series (`names`).
 
@@ -85,7 +127,10 @@ def radars(
     point.
     """
     width = _PANEL * len(panels)
-    parts = [text(12, 26, title, size=15, weight="bold"), text(12, 46, f"{unit}; the rim is {high:g}", fill=SOFT)]
+    parts = [
+        text(12, 26, title, size=15, weight="bold"),
+        text(12, 46, f"{unit}; the rim is {high:g}", fill=SOFT),
+    ]
     x = 12.0
     for number, name in enumerate(names if len(names) > 1 else ()):
         parts += [rectangle(x, 56, 11, 11, colour(number)), text(x + 16, 66, name)]
@@ -93,14 +138,19 @@ def radars(
     for place, (panel, labels) in enumerate(panels.items()):
         parts += _radar(panel, labels, (place + 0.5) * _PANEL, high, digits)
     spoken = "; ".join(
-        f"{label}: " + ", ".join(f"{name} {numeral(value, digits)}" for name, value in zip(names, values, strict=True))
+        f"{label}: "
+        + ", ".join(
+            f"{name} {numeral(value, digits)}" for name, value in zip(names, values, strict=True)
+        )
         for labels in panels.values()
         for label, values in labels.items()
     )
     return svg_document(title, _ABOVE + _TALL, parts, width=width, description=spoken)
 
 
-def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digits: int) -> list[str]:
+def _radar(
+    title: str, labels: Mapping[str, Values], x: float, high: float, digits: int
+) -> list[str]:
     y = _ABOVE + _TALL / 2 + 10
     angles = [2 * math.pi * place / len(labels) for place in range(len(labels))]
 
@@ -112,7 +162,8 @@ def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digi
         path = " ".join(point(angle, ring / _RINGS) for angle in angles)
         parts.append(f"<polygon points='{path}' fill='none' stroke='{GRID}'/>")
     parts += [
-        f"<polyline points='{point(angle, 0)} {point(angle, 1)}' fill='none' stroke='{GRID}'/>" for angle in angles
+        f"<polyline points='{point(angle, 0)} {point(angle, 1)}' fill='none' stroke='{GRID}'/>"
+        for angle in angles
     ]
     for number in range(max(map(len, labels.values()))):
         known = [
@@ -122,7 +173,9 @@ def _radar(title: str, labels: Mapping[str, Values], x: float, high: float, digi
         ]
         style = f"stroke='{colour(number)}' stroke-width='2'{dashes(number)}"
         path = " ".join(point(*vertex) for vertex in known)
-        parts.append(f"<polygon points='{path}' fill='{colour(number)}' fill-opacity='0.12' {style}/>")
+        parts.append(
+            f"<polygon points='{path}' fill='{colour(number)}' fill-opacity='0.12' {style}/>"
+        )
         parts += [
             f"<circle cx='{at[0]}' cy='{at[1]}' r='2.5' fill='{colour(number)}'/>"
             for at in (point(*vertex).split(",") for vertex in known)
@@ -148,7 +201,12 @@ _NEAR = 4  # pixels
 _Box = tuple[float, float, float, float]
 
 
-def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mark]], least: tuple[float, float]) -> str:
+def scatter(
+    title: str,
+    axes: tuple[str, str],
+    series: Mapping[str, Sequence[Mark]],
+    least: tuple[float, float],
+) -> str:
     """Draw points; a name stands at its last one, the marks' own labels at each where there are several.
 
     The first of `axes` is what `Mark.at` is, below, the second `Mark.value`; they span at least `least`. A series'
@@ -160,7 +218,10 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     up = ticks(min(ends), max(ends), least[1])
     floor, right = _HEIGHT - _BOTTOM, WIDTH - _RIGHT
     # Off the axis, so that there is room for names on the left of points.
-    x, y = scale((across[0], across[-1]), (_LEFT + _INSIDE, right)), scale((up[0], up[-1]), (floor, _TOP))
+    x, y = (
+        scale((across[0], across[-1]), (_LEFT + _INSIDE, right)),
+        scale((up[0], up[-1]), (floor, _TOP)),
+    )
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
         text(_LEFT, 50, f"{axes[1]}{interval_note(marks)}", size=13, fill=SOFT),
@@ -178,7 +239,9 @@ def scatter(title: str, axes: tuple[str, str], series: Mapping[str, Sequence[Mar
     return svg_document(title, _HEIGHT, parts, width=WIDTH)
 
 
-def _names(series: Mapping[str, Sequence[Mark]], places: Mapping[str, Sequence[tuple[float, float]]]) -> Iterator[str]:
+def _names(
+    series: Mapping[str, Sequence[Mark]], places: Mapping[str, Sequence[tuple[float, float]]]
+) -> Iterator[str]:
     """Return the names and labels, each where it covers no point and no other one."""
     taken = [(px - 6, py - 6, px + 6, py + 6) for line in places.values() for px, py in line]
     wanted: list[tuple[str, tuple[float, float]]] = []
@@ -186,14 +249,20 @@ def _names(series: Mapping[str, Sequence[Mark]], places: Mapping[str, Sequence[t
         # Marks in one place, as the first candidate of however many, have one label.
         apart = [place for place in places[name] if math.dist(place, places[name][-1]) > _NEAR]
         wanted.append((f"{name}, {line[-1].label}" if apart else name, places[name][-1]))
-        wanted += [(mark.label, place) for mark, place in zip(line, places[name], strict=True) if place in apart]
+        wanted += [
+            (mark.label, place)
+            for mark, place in zip(line, places[name], strict=True)
+            if place in apart
+        ]
     wanted.sort(key=lambda one: -len(one[0]))  # names first: they need the room
     for words, (px, py) in wanted:
         wide = _WIDE * len(words)
         free = [
             (left, top, right, bottom)
             for left, top, right, bottom in _around(px, py, wide)
-            if not any(left < x2 and x1 < right and top < y2 and y1 < bottom for x1, y1, x2, y2 in taken)
+            if not any(
+                left < x2 and x1 < right and top < y2 and y1 < bottom for x1, y1, x2, y2 in taken
+            )
         ]
         box = free[0] if free else next(_around(px, py, wide))
         taken.append(box)

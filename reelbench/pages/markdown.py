@@ -33,7 +33,9 @@ def inert(text: str) -> str:
     themselves, lose their colon or dot to an entity.
     """
     text = " ".join(printable(text).split())
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
+    text = (
+        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
+    )
     text = _SIGNS.sub(r"\\\g<0>", text)
     return _ADDRESS.sub(lambda match: match[0][:-1] + f"&#{ord(match[0][-1])};", text)
 

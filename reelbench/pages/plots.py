@@ -46,7 +46,11 @@ def bars(
             parts.append(text(x, top + 14, _cut(name), weight="bold"))
         if n is not None:
             y = top + 14 if len(series) > 1 else 24
-            words = f"n = {n[name]:,}" if len(series) > 1 else f"n = {n[name]:,}; share of them with each label"
+            words = (
+                f"n = {n[name]:,}"
+                if len(series) > 1
+                else f"n = {n[name]:,}; share of them with each label"
+            )
             parts.append(text(x + wide - 8, y, words, "end", size=11, fill=SOFT))
         for row, label in enumerate(labels):
             y = top + _PANEL_HEAD + row * height
@@ -76,7 +80,9 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
     edges = [round((first + place) * width, 10) for place in range(max(number, 1) + 1)]
     shares: dict[str, list[float]] = {}
     for name, values in series.items():
-        bins = Counter(min(int((v - edges[0]) / (edges[1] - edges[0]) + 1e-9), len(edges) - 2) for v in values)
+        bins = Counter(
+            min(int((v - edges[0]) / (edges[1] - edges[0]) + 1e-9), len(edges) - 2) for v in values
+        )
         shares[name] = [100 * bins[place] / len(values) for place in range(len(edges) - 1)]
     longest = max(values[-1] for values in series.values())
     beyond = longest >= edges[-1] if whole else longest > edges[-1]
@@ -99,15 +105,21 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
         parts += grid(steps, scale((0, steps[-1]), (floor, top)), left, WIDTH - right, sign=" %")
         for place, value in enumerate(values):
             tall = plot * value / steps[-1]
-            parts.append(rectangle(left + place * slot + 1.5, floor - tall, slot - 3, tall, colour(0)))
-        at = left + slot * min((middle + whole / 2 - edges[0]) / (edges[1] - edges[0]), len(edges) - 1)
+            parts.append(
+                rectangle(left + place * slot + 1.5, floor - tall, slot - 3, tall, colour(0))
+            )
+        at = left + slot * min(
+            (middle + whole / 2 - edges[0]) / (edges[1] - edges[0]), len(edges) - 1
+        )
         parts.append(
             f"<line x1='{at:.1f}' y1='{top}' x2='{at:.1f}' y2='{floor}' stroke='{INK}' stroke-dasharray='3 3'/>"
         )
     for x, label in _axis(edges, whole=whole, beyond=beyond):
         parts.append(text(left + x * slot, floor + 16, label, "middle", size=11))
     if beyond and not whole:
-        parts.append(text(WIDTH - right, floor + 32, f"{numeral(edges[-2])} and more", "end", size=11))
+        parts.append(
+            text(WIDTH - right, floor + 32, f"{numeral(edges[-2])} and more", "end", size=11)
+        )
     parts.append(text(left + (WIDTH - left - right) / 2, floor + 36, unit, "middle", fill=SOFT))
     return svg_document(title, floor + 46, parts, width=WIDTH)
 
@@ -115,12 +127,23 @@ def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> s
 def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[float, str]]:
     """Return the labels' places, in bins from the left: edges of what is measured, the values of what is counted."""
     if not whole:
-        return [(place, numeral(edge)) for place, edge in enumerate(edges) if not (beyond and place == len(edges) - 1)]
+        return [
+            (place, numeral(edge))
+            for place, edge in enumerate(edges)
+            if not (beyond and place == len(edges) - 1)
+        ]
     labels: list[tuple[float, str]] = []
     for place, (low, high) in enumerate(pairwise(edges)):
         last = beyond and place == len(edges) - 2
         labels.append(
-            (place + 0.5, f"{low:g}+" if last else numeral(low) if high - low == 1 else f"{low:g}–{high - 1:g}")
+            (
+                place + 0.5,
+                f"{low:g}+"
+                if last
+                else numeral(low)
+                if high - low == 1
+                else f"{low:g}–{high - 1:g}",
+            )
         )
     return labels
 
@@ -157,10 +180,14 @@ def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int)
     It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
     """
     below = "" if frames else "text only"
-    return Mark(math.log2(frames + 1), str(frames), value, ci95, n, below=below, hover=f"{frames} frames")
+    return Mark(
+        math.log2(frames + 1), str(frames), value, ci95, n, below=below, hover=f"{frames} frames"
+    )
 
 
-def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float) -> str:
+def lines(
+    title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: str, least: float
+) -> str:
     """Draw a score against a setting, a line for each series, with 95 % intervals where there are any.
 
     A series has at least one mark, from left to right; `metric` is the score's name and unit, `axis` what the setting
@@ -190,7 +217,10 @@ def lines(title: str, metric: str, series: Mapping[str, Sequence[Mark]], axis: s
     top = _TOP + 18 * len(key)
     floor = top + _CURVE_HEIGHT - _TOP - _BOTTOM
     # The first and last marks stand off the edges, so that no interval lies on the axis.
-    x = scale((min(mark.at for mark in marks), max(mark.at for mark in marks)), (_LEFT + 30, WIDTH - _RIGHT - 30))
+    x = scale(
+        (min(mark.at for mark in marks), max(mark.at for mark in marks)),
+        (_LEFT + 30, WIDTH - _RIGHT - 30),
+    )
     y = scale((steps[0], steps[-1]), (floor, top))
     parts = [
         text(_LEFT, 28, title, size=17, weight="bold"),
@@ -227,9 +257,14 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
     left, right, top, height = 200, 96, _TOP, 26
     floor = top + len(marks) * height
     x = scale((steps[0], steps[-1]), (left, WIDTH - right))
-    parts = [text(12, 24, title, size=15, weight="bold"), text(12, 46, f"{metric}{interval_note(marks)}", fill=SOFT)]
+    parts = [
+        text(12, 24, title, size=15, weight="bold"),
+        text(12, 46, f"{metric}{interval_note(marks)}", fill=SOFT),
+    ]
     for tick in steps:
-        parts.append(f"<line x1='{x(tick):.1f}' y1='{top}' x2='{x(tick):.1f}' y2='{floor}' stroke='{GRID}'/>")
+        parts.append(
+            f"<line x1='{x(tick):.1f}' y1='{top}' x2='{x(tick):.1f}' y2='{floor}' stroke='{GRID}'/>"
+        )
         parts.append(text(x(tick), floor + 18, numeral(tick), "middle", size=11))
     for row, mark in enumerate(marks):
         y = top + (row + 0.5) * height
@@ -244,7 +279,9 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
         parts.append(
             f"<circle cx='{x(mark.value):.1f}' cy='{y:.1f}' r='5' fill='{colour(0)}'><title>{hover}</title></circle>"
         )
-        parts.append(text(WIDTH - 8, y + 4, f"{numeral(mark.value, digits)} (n {mark.n})", "end", size=11))
+        parts.append(
+            text(WIDTH - 8, y + 4, f"{numeral(mark.value, digits)} (n {mark.n})", "end", size=11)
+        )
     return svg_document(title, floor + 32, parts, width=WIDTH)
 
 
@@ -262,14 +299,14 @@ def polyline(points: Sequence[tuple[float, float]], number: int, width: float) -
     return f"<polyline points='{path}' fill='none' stroke='{colour(number)}' stroke-width='{width:g}'{dashes(number)}/>"
 
 
-def dot(name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], float], *, digits: int = 2) -> list[str]:
+def dot(
+    name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], float], *, digits: int = 2
+) -> list[str]:
     """Return a mark's point and interval; the pointer shows its numbers."""
     parts: list[str] = []
     if mark.ci95 is not None:
         low, high = (y(end) for end in mark.ci95)
-        path = (
-            f"M{at:.1f} {low:.1f}V{high:.1f}M{at - _CAP:.1f} {low:.1f}h{2 * _CAP}M{at - _CAP:.1f} {high:.1f}h{2 * _CAP}"
-        )
+        path = f"M{at:.1f} {low:.1f}V{high:.1f}M{at - _CAP:.1f} {low:.1f}h{2 * _CAP}M{at - _CAP:.1f} {high:.1f}h{2 * _CAP}"
         parts.append(f"<path d='{path}' stroke='{stroke}' stroke-width='1.5' fill='none'/>")
     setting = mark.hover or mark.label
     hover = escape(f"{name}, {setting}" if name else setting)
@@ -281,7 +318,11 @@ def dot(name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], floa
 
 
 def _numbers(mark: Mark, digits: int) -> str:
-    known = "" if mark.ci95 is None else f" ({numeral(mark.ci95[0], digits)} to {numeral(mark.ci95[1], digits)})"
+    known = (
+        ""
+        if mark.ci95 is None
+        else f" ({numeral(mark.ci95[0], digits)} to {numeral(mark.ci95[1], digits)})"
+    )
     return f"{numeral(mark.value, digits)}{known}, n = {mark.n}"
 
 
@@ -292,20 +333,31 @@ def dashes(number: int) -> str:
 
 
 def grid(
-    steps: Sequence[float], y: Callable[[float], float], left: float, right: float, *, sign: str = ""
+    steps: Sequence[float],
+    y: Callable[[float], float],
+    left: float,
+    right: float,
+    *,
+    sign: str = "",
 ) -> list[str]:
     """Return a line from `left` to `right` at each tick of the y axis, and its number with `sign` behind it."""
     parts: list[str] = []
     for tick in steps:
-        parts.append(f"<line x1='{left}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{GRID}'/>")
-        parts.append(text(left - 8, y(tick) + 4, f"{numeral(tick)}{sign}", "end", size=11 if sign else 13))
+        parts.append(
+            f"<line x1='{left}' y1='{y(tick):.1f}' x2='{right}' y2='{y(tick):.1f}' stroke='{GRID}'/>"
+        )
+        parts.append(
+            text(left - 8, y(tick) + 4, f"{numeral(tick)}{sign}", "end", size=11 if sign else 13)
+        )
     return parts
 
 
 def scale(values: tuple[float, float], places: tuple[float, float]) -> Callable[[float], float]:
     """Return the place of a value in pixels, `places` being the first and the last one's; a lone one's is between."""
     (low, high), (start, end) = values, places
-    return lambda value: start + ((end - start) * (value - low) / (high - low) if high != low else (end - start) / 2)
+    return lambda value: (
+        start + ((end - start) * (value - low) / (high - low) if high != low else (end - start) / 2)
+    )
 
 
 def ticks(low: float, high: float, least: float) -> list[float]:
@@ -323,7 +375,9 @@ def _nice(width: float, *, whole: bool) -> float:
     """Return the least of 1, 2, 2.5 and 5 times a power of ten that is at least `width`, for whole numbers whole."""
     power = 10.0 ** math.floor(math.log10(width))
     steps = [power * factor for factor in (1, 2, 2.5, 5, 10)]
-    fitting = [step for step in steps if step >= width * (1 - 1e-9) and not (whole and step != int(step))]
+    fitting = [
+        step for step in steps if step >= width * (1 - 1e-9) and not (whole and step != int(step))
+    ]
     return fitting[0] if fitting else 1.0
 
 

@@ -31,7 +31,11 @@ def in_script(document: object) -> str:
 
 
 def page_head(
-    links: Sequence[tuple[str, str]] = (), label: str = "On this page", *, tools: str = "", home: str = ""
+    links: Sequence[tuple[str, str]] = (),
+    label: str = "On this page",
+    *,
+    tools: str = "",
+    home: str = "",
 ) -> str:
     """Return the first row of a page's head, whose end is the page's: our name, links, and the switch to dark.
 
@@ -40,7 +44,12 @@ def page_head(
     """
     nav = "".join(f'<a href="{escape(address)}">{escape(words)}</a>' for address, words in links)
     shown = f'<nav aria-label="{escape(label)}">{nav}</nav>' if nav else ""
-    return page_asset("shell_head.html").rstrip().replace("<!--HOME-->", home).replace("<!--LINKS-->", shown + tools)
+    return (
+        page_asset("shell_head.html")
+        .rstrip()
+        .replace("<!--HOME-->", home)
+        .replace("<!--LINKS-->", shown + tools)
+    )
 
 
 def shell_page(

@@ -26,7 +26,14 @@ def colour(number: int) -> str:
 
 
 def text(
-    x: float, y: float, words: str, anchor: str = "start", *, size: int = 12, fill: str = INK, weight: str = "normal"
+    x: float,
+    y: float,
+    words: str,
+    anchor: str = "start",
+    *,
+    size: int = 12,
+    fill: str = INK,
+    weight: str = "normal",
 ) -> str:
     """Return one text."""
     return (
@@ -37,15 +44,23 @@ def text(
 
 def numeral(value: float | None, digits: int | None = None) -> str:
     """Return a number as people write it: so many digits behind the point or as few as say it; – for None."""
-    return "–" if value is None else (f"{value:g}" if digits is None else f"{value:.{digits}f}").replace("-", "−")
+    return (
+        "–"
+        if value is None
+        else (f"{value:g}" if digits is None else f"{value:.{digits}f}").replace("-", "−")
+    )
 
 
 def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str:
     """Return one rectangle."""
-    return f"<rect x='{x:.1f}' y='{y:.1f}' width='{width:.1f}' height='{height:.1f}' fill='{fill}'/>"
+    return (
+        f"<rect x='{x:.1f}' y='{y:.1f}' width='{width:.1f}' height='{height:.1f}' fill='{fill}'/>"
+    )
 
 
-def svg_document(title: str, height: float, parts: Sequence[str], *, width: float, description: str = "") -> str:
+def svg_document(
+    title: str, height: float, parts: Sequence[str], *, width: float, description: str = ""
+) -> str:
     """Return a whole SVG of its parts; `description` is for those who can't see it.
 
     Nothing in it has an XML id, so any number of pictures can stand in one page.

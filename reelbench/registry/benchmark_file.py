@@ -26,7 +26,17 @@ from reelbench.base.files import read_json, read_text
 from reelbench.base.values import is_array, is_object
 from reelbench.registry.mapping_words import ANSWERS, PLACE, is_number_text
 from reelbench.registry.metrics import Grouped, Mean, MeanOf, Metric, UnitName
-from reelbench.registry.rows import ALSO, ASKED, CLIP, DURATION, FPS, GROUP, KIND_COLUMNS, OPTIONAL, VIDEOS
+from reelbench.registry.rows import (
+    ALSO,
+    ASKED,
+    CLIP,
+    DURATION,
+    FPS,
+    GROUP,
+    KIND_COLUMNS,
+    OPTIONAL,
+    VIDEOS,
+)
 from reelbench.registry.spec import (
     COLUMNS,
     BenchmarkSpec,
@@ -72,7 +82,9 @@ KEYS: dict[str, Key] = {
 }
 """All that a `benchmark.yaml` may say: parsing, the reference in the recipe and the schema are made from it."""
 
-FORMS: dict[str, list[str]] = json.loads(Path(__file__).with_name("benchmark_forms.json").read_text("utf-8"))
+FORMS: dict[str, list[str]] = json.loads(
+    Path(__file__).with_name("benchmark_forms.json").read_text("utf-8")
+)
 """Form of a key -> the pattern of its text, and what that is in words."""
 
 
@@ -87,13 +99,28 @@ def our_room() -> str:
     """Return the package that holds our own benchmarks, as their entry points name it."""
     package = __name__.partition(".")[0]
     modules = (entry.module for entry in benchmark_entries())
-    return next(module.rpartition(".")[0] for module in modules if module.partition(".")[0] == package)
+    return next(
+        module.rpartition(".")[0] for module in modules if module.partition(".")[0] == package
+    )
 
 
-_KINDS: dict[str, Any] = json.loads(Path(__file__).with_name("benchmark_kinds.json").read_text("utf-8"))
+_KINDS: dict[str, Any] = json.loads(
+    Path(__file__).with_name("benchmark_kinds.json").read_text("utf-8")
+)
 """Of each kind what it is scored by, and its rows and its prompt where they are called otherwise (of mixed rows without
 options the prompt is that of `exact`); metric -> title, the column that it is the mean of, and what it measures."""
-_LATER = {"options_are", "absent", "answers", "line", "each", "join", "kinds", "kind_column", "group", "skip"}
+_LATER = {
+    "options_are",
+    "absent",
+    "answers",
+    "line",
+    "each",
+    "join",
+    "kinds",
+    "kind_column",
+    "group",
+    "skip",
+}
 """What of a mapping is part of its reader's name only where it is said."""
 _TEXTS = ("summary", "homepage", "organisation", "licence", "licence_note", "citation")
 _DEFAULT_JUDGE = "curve"
@@ -139,8 +166,13 @@ class Block:
             raise self.error(f"{self.full(key)} is a {what}, expected text", key)
         if value and (known := KEYS.get(self.key_path(key))):
             pattern, expected = FORMS.get(known.form, (".*", ""))
-            if not re.fullmatch(pattern, value, re.DOTALL) or (known.words and value not in known.words):
-                raise self.error(f"{self.full(key)} is {value!r}, expected {expected or ', '.join(known.words)}", key)
+            if not re.fullmatch(pattern, value, re.DOTALL) or (
+                known.words and value not in known.words
+            ):
+                raise self.error(
+                    f"{self.full(key)} is {value!r}, expected {expected or ', '.join(known.words)}",
+                    key,
+                )
         return value or None
 
     def required_text(self, key: str) -> str:
@@ -173,18 +205,24 @@ def parse(path: Path) -> Block:
 
     from reelbench.base.yaml_text import LOADER, check
 
-    bounds.hold(f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.SETTINGS_BYTES)
+    bounds.hold(
+        f"{path}: bytes", path.stat().st_size if path.is_file() else 0, bounds.SETTINGS_BYTES
+    )
     text = read_text(path)
     try:
         check(text, str(path), "the file", 1)
         root: Any = yaml.compose(text, Loader=LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"{path}, line {line}: not valid YAML ({error.problem or error.context})") from None
+        raise InputError(
+            f"{path}, line {line}: not valid YAML ({error.problem or error.context})"
+        ) from None
     except yaml.YAMLError as error:
         raise InputError(f"{path}: not valid YAML ({str(error).splitlines()[0]})") from None
     if not isinstance(root, yaml.MappingNode):
-        raise InputError(f"{path}: expected `key: value` lines; there must be {', '.join(REQUIRED)}")
+        raise InputError(
+            f"{path}: expected `key: value` lines; there must be {', '.join(REQUIRED)}"
+        )
 
     def plain(node: Any, name: str) -> Any:  # noqa: ANN401 - PyYAML has no types
         if not isinstance(node, yaml.ScalarNode):
@@ -198,13 +236,21 @@ def parse(path: Path) -> Block:
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
-                raise InputError(f"{path}, line {line}: a key is a list or a mapping; expected `key: value`")
+                raise InputError(
+                    f"{path}, line {line}: a key is a list or a mapping; expected `key: value`"
+                )
             if key.value in block.values:
                 raise InputError(f"{path}, line {line}: the key {key.value!r} occurs twice")
             block.lines[key.value] = line
             block.values[key.value] = plain(value, block.full(key.value))
-        paths = [path.removeprefix(block.key_path("")) for path in KEYS if path.startswith(block.key_path(""))]
-        if known := [path for path in paths if "." not in path]:  # of the others the keys are the file's own names
+        paths = [
+            path.removeprefix(block.key_path(""))
+            for path in KEYS
+            if path.startswith(block.key_path(""))
+        ]
+        if known := [
+            path for path in paths if "." not in path
+        ]:  # of the others the keys are the file's own names
             block.only(known)
         return block
 
@@ -249,7 +295,10 @@ def join_of(top: Block) -> Join | None:
         return None
     name, by = PurePosixPath(block.required_text("file")), block.texts("by")
     if name.is_absolute() or ".." in name.parts or "://" in block.required_text("file"):
-        raise block.error(f"join.file is {block.required_text('file')!r}, expected a file beside the first one", "file")
+        raise block.error(
+            f"join.file is {block.required_text('file')!r}, expected a file beside the first one",
+            "file",
+        )
     if not by:
         raise block.error("join.by is missing: columns that name the same row in both files", "by")
     return Join(by=by, each=steps(block))
@@ -270,7 +319,11 @@ class _Declaration:
             by_split = isinstance(block.values.get("split"), Block)
             said = block.block("split") if by_split else block
             self._kind_column = "" if by_split else block.text("column") or ""
-            self._kinds = {name: said.required_text(name) for name in said.values if name != "column" or by_split}
+            self._kinds = {
+                name: said.required_text(name)
+                for name in said.values
+                if name != "column" or by_split
+            }
             if not self._kinds or not (by_split or self._kind_column):
                 forms = "`{column: NAME, VALUE: KIND, …}` or `{split: {SPLIT: KIND, …}}`"
                 raise top.error(f"kind: expected {forms}", "kind")
@@ -290,14 +343,18 @@ class _Declaration:
         self._prompt = self._named_path(top, "prompt", given) if given else default
         if not self._prompt.is_file():
             shown = cut_in_the_middle(given or "", _SHOWN_NAME)
-            raise top.error(f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt")
+            raise top.error(
+                f"prompt: {shown} is not beside this file; name a file with the prompt", "prompt"
+            )
 
     def spec(self) -> BenchmarkSpec:
         top = self._top
         mapping = self._mapping()
         texts: dict[str, Any] = {name: top.text(name) or "" for name in _TEXTS}
         texts = {  # each in one line, but for BibTeX
-            name.replace("licence", "license"): text if name == "citation" else " ".join(text.split())
+            name.replace("licence", "license"): text
+            if name == "citation"
+            else " ".join(text.split())
             for name, text in texts.items()
         }
         languages = top.texts("languages") or ("en",)
@@ -305,36 +362,58 @@ class _Declaration:
         given = {column.name for column in KIND_COLUMNS[self._row_kind]} | set(self._facets)
         made = {ASKED.name: self._kind == "mixed", GROUP.name: mapping.group is not None}
         made[ALSO.name] = mapping.answers is not None and self._row_kind in ("open", "mixed")
-        named = [*self._places, *(name for name in OPTIONAL if name in mapping.columns or made.get(name))]
+        named = [
+            *self._places,
+            *(name for name in OPTIONAL if name in mapping.columns or made.get(name)),
+        ]
         extras = tuple(
-            OPTIONAL.get(name) or Column(name=name, dtype="string", description="A column that the prompt names.")
+            OPTIONAL.get(name)
+            or Column(name=name, dtype="string", description="A column that the prompt names.")
             for name in dict.fromkeys(named)
             if name not in given
         )
         needed, source = top.block("join").texts("file"), top.block("source")
         if needed and "file" in source.values and "hub" not in source.values:
-            self._named_path(top.block("join"), "file", str(Path(source.required_text("file")).parent / needed[0]))
+            self._named_path(
+                top.block("join"),
+                "file",
+                str(Path(source.required_text("file")).parent / needed[0]),
+            )
         splits: dict[str, SplitSpec] = {}
         for name, block in (self._splits or {"test": top}).items():
             if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini"):
                 raise top.block("splits").error(f"{name!r} can't be a split's name", name)
             owner = block if "source" in block.values else top
             hidden = self._hides(block if "hidden_answers" in block.values else top)
-            splits[name] = SplitSpec(source=self._source(owner.block("source"), name), needed=needed, **hidden)
+            splits[name] = SplitSpec(
+                source=self._source(owner.block("source"), name), needed=needed, **hidden
+            )
         judge, judged = self._judge() if "open" in (self._kind, self._words) else (None, ())
         if judge is None and "judge" in top.values:
-            raise top.error(f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge")
+            raise top.error(
+                f"kind {self._kind} takes no judge; leave it out, or say `kind: open`", "judge"
+            )
         kinds, metrics = self._scoring_and_metrics(mapping, judge, judged)
         facets = [Facet(name=name, title=_title(name)) for name in self._facets]
         if self._kind == "mixed":
-            facets.append(Facet(name=ASKED.name, title="What is asked for", labels=("choice", self._words)))
+            facets.append(
+                Facet(name=ASKED.name, title="What is asked for", labels=("choice", self._words))
+            )
         primary, there = top.text("primary"), [metric.name for metric in metrics]
         if primary and primary not in there:
             raise top.error(f"primary is {primary!r}; there are {', '.join(there)}", "primary")
         metrics.sort(key=lambda metric: metric.name != (primary or there[0]))
         names = [extra.name for extra in extras]
 
-        shape = [self._kind, mapping.columns, mapping.answer_is, mapping.separators, self._facets, languages, names]
+        shape = [
+            self._kind,
+            mapping.columns,
+            mapping.answer_is,
+            mapping.separators,
+            self._facets,
+            languages,
+            names,
+        ]
         # What a file says with a later key is no other reader for those that don't.
         more = [mapping.span_unit, mapping.fps, mapping.options_in_question]
         shape += [more] if more != ["seconds", "", False] else []
@@ -369,7 +448,11 @@ class _Declaration:
         """Return the kinds of scoring, and the metrics over what they give and what a judge says."""
         top, declared, mixed = self._top, _KINDS[self._kind], self._kind == "mixed"
         kinds, names = list(declared["kinds"]), list(declared["metrics"])
-        given = {"answers": mapping.answers, "windows": top.text("windows"), "overlap": top.text("overlap")}
+        given = {
+            "answers": mapping.answers,
+            "windows": top.text("windows"),
+            "overlap": top.text("overlap"),
+        }
         for key, word in given.items():
             if word is not None and word not in declared:
                 raise top.error(f"{key}: {word}: a {self._kind} benchmark takes no such", key)
@@ -379,7 +462,10 @@ class _Declaration:
         if {"union_spans", "covered"} <= set(kinds):
             raise top.error("overlap: iop is of one window; leave out `windows: union`", "overlap")
         if mixed and judge:  # each kind's own; of all only where the judge says right or wrong
-            kinds, names = ["choice", "llm_judge"], ["accuracy", *["right"] * ("correct" in judge.criteria)]
+            kinds, names = (
+                ["choice", "llm_judge"],
+                ["accuracy", *["right"] * ("correct" in judge.criteria)],
+            )
             judged = [self._metric_of_kind(metric, "open") for metric in judged]
         metrics: list[Metric] = []
         for name in dict.fromkeys(names):
@@ -391,17 +477,28 @@ class _Declaration:
             asked = {"accuracy": "choice", "exact_match": "exact"}.get(name) if mixed else None
             metrics.append(self._metric_of_kind(metric, asked) if asked else metric)
         if mixed and judge:
-            if any(metric.name == "accuracy" for metric in judged):  # which MovieCORE's judge marks too
-                metrics[0] = replace(metrics[0], name="option_accuracy", title="Accuracy of options")
+            if any(
+                metric.name == "accuracy" for metric in judged
+            ):  # which MovieCORE's judge marks too
+                metrics[0] = replace(
+                    metrics[0], name="option_accuracy", title="Accuracy of options"
+                )
             metrics[1:] = [*judged, *(replace(metric, judged=True) for metric in metrics[1:])]
         if mapping.group is not None:
             how, (title, _, about) = metrics[0].aggregate, _KINDS["metrics"]["group_accuracy"]
             if self._kind == "open" or not isinstance(how, Mean):
                 raise top.error("group: of answers that a judge marks there are none", "group")
             column = {"span": "recall_at_0.5"}.get(self._kind, how.column)
-            about = f"{about} By `{column}`: {', '.join(dict.fromkeys(mapping.group.rules.values()))}."
+            about = (
+                f"{about} By `{column}`: {', '.join(dict.fromkeys(mapping.group.rules.values()))}."
+            )
             how = Grouped(column=column, scale=100)
-            metrics.insert(0, Metric(name="group_accuracy", title=title, unit="percent", aggregate=how, about=about))
+            metrics.insert(
+                0,
+                Metric(
+                    name="group_accuracy", title=title, unit="percent", aggregate=how, about=about
+                ),
+            )
         return tuple(kinds), metrics if mixed else [*judged, *metrics]
 
     def _metric_of_kind(self, metric: Metric, kind: str) -> Metric:
@@ -416,26 +513,41 @@ class _Declaration:
         columns: dict[str, str | tuple[str, ...]] = {}
         for name, value in block.values.items():
             if isinstance(value, Block) or not value:
-                raise block.error(f"columns.{name} is a column, a list of columns, or a template", name)
+                raise block.error(
+                    f"columns.{name} is a column, a list of columns, or a template", name
+                )
             texts = block.texts(name)
             columns[name] = texts[0] if isinstance(value, str) else texts
         own = {column.name for column in KIND_COLUMNS[self._row_kind]} - {"language"}
         for name in self._facets:
             if name in {*own, "split", *OPTIONAL} - {CLIP.name}:
-                raise self._top.error(f"facets: {name!r} is a column of ours; map a facet of another name", "facets")
+                raise self._top.error(
+                    f"facets: {name!r} is a column of ours; map a facet of another name", "facets"
+                )
         if {VIDEOS.name, CLIP.name} <= columns.keys():
             raise block.error("columns.clip is a part of one video; leave out `videos`", CLIP.name)
         no_choice = self._kind == "mixed" and "choice" not in self._kinds.values()
-        own -= {"options"} if no_choice or self._top.values.get("options") is not None else set[str]()
+        own -= (
+            {"options"} if no_choice or self._top.values.get("options") is not None else set[str]()
+        )
         if self._hides(self._top) and not ANSWERS & columns.keys():  # the owners' copy has them
             own -= ANSWERS
         ends = {"start", "end"} if "span" in own - columns.keys() else set[str]()
-        needed = own - ({"span"} if ends else set[str]()) - ({"video"} if VIDEOS.name in columns else set[str]()) | ends
+        needed = (
+            own
+            - ({"span"} if ends else set[str]())
+            - ({"video"} if VIDEOS.name in columns else set[str]())
+            | ends
+        )
         for name in sorted(needed - columns.keys()):
             advice = "; give `span`, or `start` and `end`" if name in ends else ""
-            raise block.error(f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}")
+            raise block.error(
+                f"columns.{name} is missing: a {self._kind} benchmark needs it{advice}"
+            )
         optional = OPTIONAL.keys() - {ASKED.name, GROUP.name, ALSO.name}
-        block.only(sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places}))
+        block.only(
+            sorted({*own, "video", *ends, "language", *optional, *self._facets, *self._places})
+        )
         return columns
 
     def _mapping(self) -> RowMapping:
@@ -447,18 +559,25 @@ class _Declaration:
             raise top.error(f"options: a {self._kind} benchmark has none", "options")
         unit, fps = top.text("span_unit"), top.text("fps") or ""
         if (unit or fps) and self._kind not in ("span", "grounded_choice"):
-            raise top.error(f"span_unit: a {self._kind} benchmark has no spans", "span_unit" if unit else "fps")
+            raise top.error(
+                f"span_unit: a {self._kind} benchmark has no spans", "span_unit" if unit else "fps"
+            )
         if (unit == "frames") != bool(fps):
             what = "span_unit: frames needs `fps: NUMBER` or `fps: COLUMN`, and nothing else has it"
             raise top.error(what, "span_unit")
         if unit in ("ratio", "percent") and DURATION.name not in columns:
-            raise top.error(f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds", "span_unit")
+            raise top.error(
+                f"span_unit: {unit} needs columns.duration, the videos' lengths in seconds",
+                "span_unit",
+            )
         if fps and not is_number_text(fps):  # what answers in frames are read by, too
             columns |= {FPS.name: fps}
         line = top.text("line") or ""
         bounds.hold(f"{top.path}: places of line", len(PLACE.findall(line)), bounds.PARTS)
         if line and (not PLACE.findall(line) or "" in PLACE.split(line)[2:-1:2]):
-            raise top.error(f"line is {line!r}, expected names in {{…}} with something between them", "line")
+            raise top.error(
+                f"line is {line!r}, expected names in {{…}} with something between them", "line"
+            )
         stated = ("answer_is", "answers", "skip", "span_unit")
         said: dict[str, Any] = {name: text for name in stated if (text := top.text(name))}
         return RowMapping(
@@ -487,7 +606,9 @@ class _Declaration:
             column = said.required_text("column")
             rules = {name: said.text(name) for name in said.values if name != "column"}
         if wrong := [rule for rule in rules.values() if rule not in ("all", "quadratic", "chain")]:
-            what = f"group.rule is {wrong[0]!r}, expected all, quadratic, chain or a column that says"
+            what = (
+                f"group.rule is {wrong[0]!r}, expected all, quadratic, chain or a column that says"
+            )
             raise block.error(what, "rule")
         if not (by := block.texts("by")):
             raise block.error("group.by is missing: columns that name a group", "by")
@@ -498,8 +619,13 @@ class _Declaration:
         """The names of the prompt's places."""
         if self._prompt.suffix == ".json":
             document = read_json(self._prompt)
-            if not is_object(document) or not {"en", *self._top.texts("languages")} & document.keys():
-                raise self._top.error("prompt: a .json prompt has a text per language, `en` among them", "prompt")
+            if (
+                not is_object(document)
+                or not {"en", *self._top.texts("languages")} & document.keys()
+            ):
+                raise self._top.error(
+                    "prompt: a .json prompt has a text per language, `en` among them", "prompt"
+                )
             texts = [text for text in document.values() if isinstance(text, str)]
         else:
             texts = [read_text(self._prompt)]
@@ -526,22 +652,31 @@ class _Declaration:
             return UrlFile(url=block.required_text("url"), sha256=block.text("sha256"))
         if "hub" not in block.values:
             block.only(("file", "hub", "url"))
-            return FileBeside(path=str(self._named_path(block, "file", block.required_text("file"))))
+            return FileBeside(
+                path=str(self._named_path(block, "file", block.required_text("file")))
+            )
         block.only(("hub", "revision", "files", "file"))
         files = block.block("files")
         if "file" not in block.values and split not in files.values:
             raise block.error(f"source.files names no file of the split {split!r}", "files")
         names = files.texts(split) or block.texts("file")
-        return HubFile(repo_id=block.required_text("hub"), filenames=names, revision=block.text("revision"))
+        return HubFile(
+            repo_id=block.required_text("hub"), filenames=names, revision=block.text("revision")
+        )
 
     def _media(self) -> MediaSource:
         block = self._top.block("media")
         layouts = block.texts("layouts") or _LAYOUTS
         for layout in layouts:
             if layout.count("{video}") != 1 or {"{", "}"} & {*layout.replace("{video}", "")}:
-                raise block.error(f"media.layouts: {layout!r} must name {{video}} once, and nothing else", "layouts")
+                raise block.error(
+                    f"media.layouts: {layout!r} must name {{video}} once, and nothing else",
+                    "layouts",
+                )
             if ".." in PurePosixPath(layout).parts or layout.startswith("/"):
-                raise block.error(f"media.layouts: {layout!r} leads out of a folder of videos", "layouts")
+                raise block.error(
+                    f"media.layouts: {layout!r} leads out of a folder of videos", "layouts"
+                )
         roots: list[str] = []
         secret = {setting.name for setting in settings.ALL if setting.secret}
         for root in block.texts("roots"):
@@ -550,7 +685,11 @@ class _Declaration:
                 continue
             # A variable, which the user sets, is one of ours and holds no secret.
             variable = re.fullmatch(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/[^$]*)?", root)
-            out = variable is None or {variable[1], variable[2]} & secret or ".." in PurePosixPath(root).parts
+            out = (
+                variable is None
+                or {variable[1], variable[2]} & secret
+                or ".." in PurePosixPath(root).parts
+            )
             if out and not self._installed:
                 what = f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it"
                 raise block.error(what, "roots")
@@ -573,7 +712,9 @@ class _Declaration:
             tasks |= {own[split].text("task") or f"{name}_{split}": split for split in splits}
         for task, split in tasks.items():
             twin = (split in own and own[split].text("twin")) or self._top.text("twin")
-            yield TaskSpec(name=task, split=split, twin=twin.replace("{split}", split) if twin else None)
+            yield TaskSpec(
+                name=task, split=split, twin=twin.replace("{split}", split) if twin else None
+            )
             mini = "mini" if task == name else f"mini_{split}"
             files = expected_files(splits[split].source)
             if any((self._folder / "mini" / Path(file).name).is_file() for file in files):
@@ -588,10 +729,15 @@ class _Declaration:
             owners = [entry.load() for entry in benchmark_entries().select(name=named)]
             owner = next((owner for owner in owners if isinstance(owner, BenchmarkSpec)), None)
             if owner is None or owner.judge is None:
-                what = f"judge.prompts is {named!r}, expected moviecore, curve, or a folder of prompts"
+                what = (
+                    f"judge.prompts is {named!r}, expected moviecore, curve, or a folder of prompts"
+                )
                 raise block.error(what, "prompts")
             if "scale" in block.values:
-                raise block.error(f"judge.scale goes with a folder of prompts; {named}'s scale is its own", "scale")
+                raise block.error(
+                    f"judge.scale goes with a folder of prompts; {named}'s scale is its own",
+                    "scale",
+                )
             package, _, own = owner.judge.prompts.rpartition(":")
             judge = replace(owner.judge, prompts=f"{package or owner.package}:{own}")
             return judge, tuple(_plain_means(owner.metrics))
@@ -599,11 +745,16 @@ class _Declaration:
             self._named_path(block, "prompts", str(file))
         criteria = tuple(sorted(file.stem for file in folder.glob("*.txt") if file.stem != "user"))
         if not criteria or not (folder / "user.txt").is_file():
-            raise block.error(f"{folder}: expected user.txt, and one <criterion>.txt for each criterion", "prompts")
+            raise block.error(
+                f"{folder}: expected user.txt, and one <criterion>.txt for each criterion",
+                "prompts",
+            )
         scale = block.texts("scale")
         numbers = all(re.fullmatch(r"\d{1,4}", end) for end in scale)
         if len(scale) != 2 or not numbers or int(scale[0]) >= int(scale[1]):  # noqa: PLR2004
-            raise block.error("judge.scale is the lowest and the highest mark, such as [0, 5]", "scale")
+            raise block.error(
+                "judge.scale is the lowest and the highest mark, such as [0, 5]", "scale"
+            )
         low, high = map(int, scale)
         points: Any = f"points_{low}_{high}"
         unit, factor = (points, 1.0) if points in get_args(UnitName) else ("percent", 100 / high)
@@ -614,10 +765,19 @@ class _Declaration:
             how = {"average": MeanOf(metrics=criteria), **how}
             abouts["average"] = f"Mean of the {len(criteria)} criteria that a judge scores."
         metrics = [
-            Metric(name=name, title=_title(name), unit=unit, aggregate=mean, judged=True, about=abouts[name])
+            Metric(
+                name=name,
+                title=_title(name),
+                unit=unit,
+                aggregate=mean,
+                judged=True,
+                about=abouts[name],
+            )
             for name, mean in how.items()
         ]
-        judge = JudgeSpec(criteria=criteria, low=low, high=high, default_model="", prompts=str(folder))
+        judge = JudgeSpec(
+            criteria=criteria, low=low, high=high, default_model="", prompts=str(folder)
+        )
         return judge, tuple(metrics)
 
 
@@ -632,7 +792,11 @@ def _plain_means(metrics: Sequence[Metric]) -> Iterator[Metric]:
         if metric.judged and isinstance(metric.aggregate, Mean):
             columns.setdefault(metric.aggregate.column, metric)
     names = {metric.name for metric in columns.values()}
-    means = (m for m in metrics if m.judged and isinstance(m.aggregate, MeanOf) and names >= set(m.aggregate.metrics))
+    means = (
+        m
+        for m in metrics
+        if m.judged and isinstance(m.aggregate, MeanOf) and names >= set(m.aggregate.metrics)
+    )
     for metric in (*means, *columns.values()):
         how = metric.aggregate
         yield replace(

@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 
 FILE = "datasheet.md"
 LIMITATIONS = "Limitations"
-SECTIONS = ("Motivation", "Composition", "Collection", "Preprocessing", "Uses", "Distribution", "Maintenance")
+SECTIONS = (
+    "Motivation",
+    "Composition",
+    "Collection",
+    "Preprocessing",
+    "Uses",
+    "Distribution",
+    "Maintenance",
+)
 
 _ASKS = {
     LIMITATIONS: "what these questions can't tell, and who should not use them",
@@ -18,7 +26,9 @@ _ASKS = {
 }
 
 
-def as_text(written: Mapping[str, str], *, categories: Sequence[str], creators: Sequence[str]) -> str:
+def as_text(
+    written: Mapping[str, str], *, categories: Sequence[str], creators: Sequence[str]
+) -> str:
     """Return a datasheet of written sections; one that nobody has written says what belongs there.
 
     `categories` are the Hub's task categories, `creators` who made the annotations, in the Hub's terms.
@@ -32,6 +42,7 @@ def as_text(written: Mapping[str, str], *, categories: Sequence[str], creators: 
         "tags: []",
     ]
     sections = [
-        f"## {name}\n\n{written.get(name) or f'Not written yet: {_ASKS[name]}.'}" for name in (LIMITATIONS, *SECTIONS)
+        f"## {name}\n\n{written.get(name) or f'Not written yet: {_ASKS[name]}.'}"
+        for name in (LIMITATIONS, *SECTIONS)
     ]
     return "\n".join(["---", *front, "---", "", "\n\n".join(sections), ""])

@@ -17,7 +17,18 @@ from reelbench.base.errors import InputError, first_line
 from reelbench.registry.benchmark_file import FORMATS, our_room
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
 
-_TEXTS = ("id", "title", "version", "summary", "homepage", "license", "citation", "languages", "row_kind", "twin")
+_TEXTS = (
+    "id",
+    "title",
+    "version",
+    "summary",
+    "homepage",
+    "license",
+    "citation",
+    "languages",
+    "row_kind",
+    "twin",
+)
 _SECRETS = ("hidden_answers", "answers_kept")
 _PARTS = ("columns", "tasks", "kinds", "metrics", "facets", "judge")
 
@@ -31,7 +42,8 @@ def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
     if judge and not judge["prompts"].startswith(f"{our_room()}."):
         judge["prompts"] = ""
     splits = {
-        name: {"hidden_answers": split.hidden_answers} | ({"answers_kept": True} if split.answers_kept else {})
+        name: {"hidden_answers": split.hidden_answers}
+        | ({"answers_kept": True} if split.answers_kept else {})
         for name, split in spec.splits.items()
     }
     tasks = [task for task in whole["tasks"] if not task["prompt"]]
@@ -48,7 +60,9 @@ def scoring_sha256(spec: BenchmarkSpec) -> str:
     how = {
         "kinds": [spec.row_kind, *spec.kinds],
         "ranks": spec.primary.name,
-        "metrics": {metric.name: [metric.unit, asdict(metric.aggregate)] for metric in spec.metrics},
+        "metrics": {
+            metric.name: [metric.unit, asdict(metric.aggregate)] for metric in spec.metrics
+        },
         "judge": judge and [judge.criteria, judge.low, judge.high],
     }
     return hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()
@@ -61,12 +75,19 @@ def declared_benchmark(text: str) -> BenchmarkSpec:
     try:
         _check(document)
         splits = {
-            name: SplitSpec(source=FileBeside(path=""), **{key: split.get(key, False) for key in _SECRETS})
+            name: SplitSpec(
+                source=FileBeside(path=""), **{key: split.get(key, False) for key in _SECRETS}
+            )
             for name, split in document.get("splits", {}).items()
         }
-        known = {name: document[name] for name in (*_TEXTS, *_PARTS) if document.get(name) is not None}
+        known = {
+            name: document[name] for name in (*_TEXTS, *_PARTS) if document.get(name) is not None
+        }
         if judge := known.get("judge"):
-            known["judge"] = {**judge, "official_prompts": None}  # nothing is fetched from where a stranger says
+            known["judge"] = {
+                **judge,
+                "official_prompts": None,
+            }  # nothing is fetched from where a stranger says
         return BenchmarkSpec(
             **known,
             splits=splits,
@@ -83,9 +104,15 @@ def _check(document: dict[str, Any]) -> None:
     """Refuse what a stranger's word may not do: be endless, lead out of our folders, or open an address."""
     bounds.hold("characters of it", len(json.dumps(document)), bounds.DECLARATION)
     for name in _TEXTS:
-        bounds.hold(f"characters of {name}", len(str(document.get(name) or "")), bounds.DECLARED_TEXT)
+        bounds.hold(
+            f"characters of {name}", len(str(document.get(name) or "")), bounds.DECLARED_TEXT
+        )
     titled = [document, *(document.get("metrics") or ()), *(document.get("facets") or ())]
-    bounds.hold("characters of a title", max(len(str(part.get("title") or "")) for part in titled), bounds.TITLE)
+    bounds.hold(
+        "characters of a title",
+        max(len(str(part.get("title") or "")) for part in titled),
+        bounds.TITLE,
+    )
     for name in (*_PARTS, "splits"):
         bounds.hold(f"{name} of it", len(document.get(name) or ()), bounds.PARTS)
     for part in titled[1:]:
@@ -93,11 +120,15 @@ def _check(document: dict[str, Any]) -> None:
             aggregate: dict[str, Any] = metric.get("aggregate") or {}
             scale = aggregate.get("scale", 1.0)
             if not isinstance(scale, int | float) or not 0 < scale < math.inf:
-                raise InputError(f"metric {str(metric.get('name'))[:80]}: scale is {scale!s:.40}, expected one above 0")
+                raise InputError(
+                    f"metric {str(metric.get('name'))[:80]}: scale is {scale!s:.40}, expected one above 0"
+                )
     named = [part.get("name") for kind in ("metrics", "tasks") for part in document.get(kind) or ()]
     for name in (*named, *(document.get("splits") or ())):
         if not re.fullmatch(r"[^\W_][\w .-]*", str(name)):
-            raise InputError(f"the name {str(name)[:80]!r} has other signs than letters, digits, spaces and _ . -")
+            raise InputError(
+                f"the name {str(name)[:80]!r} has other signs than letters, digits, spaces and _ . -"
+            )
     if not re.match(r"https?://|$", document.get("homepage") or ""):
         raise InputError("homepage is not an address that begins with https://")
     judge = document.get("judge") or {"prompts": ""}
@@ -107,4 +138,6 @@ def _check(document: dict[str, Any]) -> None:
     for task in document.get("tasks") or ():
         options: dict[str, Any] = task.get("options") or {}
         if task.get("prompt") or options.get("locate"):
-            raise InputError(f"task {str(task.get('name'))[:80]} names a file, which no result brings")
+            raise InputError(
+                f"task {str(task.get('name'))[:80]} names a file, which no result brings"
+            )

@@ -25,7 +25,9 @@ class Declared:
             try:
                 taken = _field_value(value, declared.type)
             except TypeError:
-                expected = declared.type.__name__ if type(declared.type) is type else str(declared.type)
+                expected = (
+                    declared.type.__name__ if type(declared.type) is type else str(declared.type)
+                )
                 what = f"{declared.name} is {value!r}, expected {expected.removeprefix('typing.')}"
                 raise InputError(f"{type(self).__name__}: {what}") from None
             object.__setattr__(self, declared.name, taken)
@@ -43,7 +45,9 @@ def _field_value(value: Any, kind: Any) -> Any:  # noqa: ANN401
     if origin is tuple and is_array(value):
         return tuple(_field_value(part, inner[0]) for part in value)
     if origin is dict and is_object(value):
-        return {_field_value(key, inner[0]): _field_value(part, inner[1]) for key, part in value.items()}
+        return {
+            _field_value(key, inner[0]): _field_value(part, inner[1]) for key, part in value.items()
+        }
     if isinstance(kind, type) and issubclass(kind, Declared) and is_object(value):
         value = kind(**value)  # as JSON has it
     if kind is float and type(value) is int:

@@ -30,16 +30,22 @@ class Candidates:
         """Read `beam:5` or `sample:5,t=0.7`; InputError where it is something else."""
         stated = _CANDIDATES.fullmatch(text.strip())
         if stated is None or (stated["how"] == "beam") != (stated["t"] is None):
-            raise InputError(f"candidates {text!r}: give beam:K or sample:K,t=T, e.g. beam:5 or sample:5,t=0.7")
+            raise InputError(
+                f"candidates {text!r}: give beam:K or sample:K,t=T, e.g. beam:5 or sample:5,t=0.7"
+            )
         k, temperature = int(stated["k"]), float(stated["t"] or 1)
         if not 2 <= k <= MOST_CANDIDATES:  # noqa: PLR2004 - one candidate is a plain answer
             raise InputError(f"candidates {text!r}: K is from 2 to {MOST_CANDIDATES}")
         if temperature == 0:
-            raise InputError(f"candidates {text!r}: at t=0 all samples are the same; give a higher one, e.g. t=0.7")
+            raise InputError(
+                f"candidates {text!r}: at t=0 all samples are the same; give a higher one, e.g. t=0.7"
+            )
         return cls("beam", k) if stated["how"] == "beam" else cls("sample", k, temperature)
 
     def __str__(self) -> str:
-        return f"{self.how}:{self.k}" + (f",t={self.temperature:g}" if self.temperature is not None else "")
+        return f"{self.how}:{self.k}" + (
+            f",t={self.temperature:g}" if self.temperature is not None else ""
+        )
 
 
 Norm = Literal["mean", "sum", "chars"]
@@ -74,8 +80,12 @@ class Answering:
             raise InputError(f"answering {text!r}: give options[:norm=…,over=…,span=…], each once")
         for name, value in given.items():
             if name not in _KNOBS or value not in get_args(_KNOBS[name]):
-                known = "; ".join(f"{knob}={'|'.join(get_args(values))}" for knob, values in _KNOBS.items())
-                raise InputError(f"answering {text!r}: {name}={value} is not known; there are {known}")
+                known = "; ".join(
+                    f"{knob}={'|'.join(get_args(values))}" for knob, values in _KNOBS.items()
+                )
+                raise InputError(
+                    f"answering {text!r}: {name}={value} is not known; there are {known}"
+                )
         return cls(**given)
 
     def __str__(self) -> str:
@@ -88,15 +98,21 @@ class Answering:
         if self.span is None:
             return replace(self, span="predicted" if grounded else "none")
         if self.span != "none" and not grounded:
-            raise InputError(f"answering {self}: the answers of {task.name} name no span; leave it out")
+            raise InputError(
+                f"answering {self}: the answers of {task.name} name no span; leave it out"
+            )
         return self
 
 
 def check(task: TaskSpec, candidates: Candidates | None, answering: Answering | None) -> None:
     """Raise InputError where a task can't be asked in the chosen way."""
     if task.options is None and answering is not None:
-        raise InputError(f"{task.name}: its answers are written, so it can't be answered by {answering}")
+        raise InputError(
+            f"{task.name}: its answers are written, so it can't be answered by {answering}"
+        )
     if task.options is not None:
         (answering or Answering()).for_task(task)
         if candidates is not None:
-            raise InputError(f"{task.name}: its options are scored and nothing is written, so it has no {candidates}")
+            raise InputError(
+                f"{task.name}: its options are scored and nothing is written, so it has no {candidates}"
+            )

@@ -70,7 +70,10 @@ def registry() -> Registry:
         owners.update(dict.fromkeys(names, owner))
         by_id[spec.id] = spec
 
-    entries = [(entry.module.partition(".")[0] == "reelbench", entry) for entry in benchmark_file.benchmark_entries()]
+    entries = [
+        (entry.module.partition(".")[0] == "reelbench", entry)
+        for entry in benchmark_file.benchmark_entries()
+    ]
     ours_first = sorted(entries, key=lambda entry: not entry[0])
     for ours, source in chain(ours_first, ((False, file) for file in _files())):
         try:
@@ -99,7 +102,10 @@ def _files() -> Iterator[Path]:
         if not folder.is_dir():
             log.warning("%s: %s is no folder", settings.BENCHMARKS.name, folder)
         own = folder / benchmark_file.NAME
-        yield from map(Path.absolute, [own] if own.is_file() else sorted(folder.glob(f"*/{benchmark_file.NAME}")))
+        yield from map(
+            Path.absolute,
+            [own] if own.is_file() else sorted(folder.glob(f"*/{benchmark_file.NAME}")),
+        )
 
 
 def _names(spec: BenchmarkSpec) -> set[str]:
@@ -114,7 +120,9 @@ def open_file(path: Path | str) -> BenchmarkSpec:
     for known in specs().values():
         if known.file != spec.file and (taken := _names(spec) & _names(known)):
             where = known.file or known.package
-            raise InputError(f"{spec.file}: {min(taken)!r} is a name of {where} too; choose another id")
+            raise InputError(
+                f"{spec.file}: {min(taken)!r} is a name of {where} too; choose another id"
+            )
     _registry = replace(registry(), specs=dict(sorted({**specs(), spec.id: spec}.items())))
     return spec
 
@@ -152,7 +160,9 @@ def get(name: str) -> BenchmarkSpec:
     for left_out, why in registry().left_out.items():
         if name == left_out or name.startswith(f"{left_out}_"):
             raise InputError(f"{name}: left out, because it can't be loaded: {why}")
-    names = dict.fromkeys([*specs(), *(task.name for spec in specs().values() for task in spec.tasks)])
+    names = dict.fromkeys(
+        [*specs(), *(task.name for spec in specs().values() for task in spec.tasks)]
+    )
     begun = [known for known in specs() if known.startswith(name.lower())]
     close = begun or get_close_matches(name.lower(), names.keys() - {name}, n=1, cutoff=0.75)
     there = f"there are {', '.join(specs())}; `reelbench list` shows their tasks"
@@ -167,11 +177,19 @@ def resolve_name(name: str) -> str:
 
     Case and `-` for `_` don't count, nor does the region of a language; of what is nearly a name only one may be.
     """
-    folded = {known.lower().replace("-", "_"): known for spec in specs().values() for known in sorted(_names(spec))}
+    folded = {
+        known.lower().replace("-", "_"): known
+        for spec in specs().values()
+        for known in sorted(_names(spec))
+    }
     typed = name.lower().replace("-", "_")
     if _is_path(name) or name in folded.values():
         return name
-    longer = {known for known in folded if known.startswith(f"{typed}_")} if typed.count("_") else set[str]()
+    longer = (
+        {known for known in folded if known.startswith(f"{typed}_")}
+        if typed.count("_")
+        else set[str]()
+    )
     near = get_close_matches(typed, folded, n=2, cutoff=0.9)
     found = {typed} & folded.keys() or longer or set(near)
     return folded[found.pop()] if len(found) == 1 else name
@@ -194,7 +212,11 @@ def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:
         return own
     # What numbers and labels follow from; titles and the like may be put otherwise.
     here, its = (
-        (spec.version, scoring_sha256(spec), [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets])
+        (
+            spec.version,
+            scoring_sha256(spec),
+            [(facet.name, facet.labels, facet.in_rows) for facet in spec.facets],
+        )
         for spec in (known, own)
     )
     return known if here == its else own
@@ -225,7 +247,11 @@ def knows(name: str) -> bool:
 
 def _is_path(name: str) -> bool:
     # What is installed comes first: a stranger's folder in which one works may have one of that name.
-    return (os.sep in name or _is_declaration(name)) and name not in specs() and find_task(name) is None
+    return (
+        (os.sep in name or _is_declaration(name))
+        and name not in specs()
+        and find_task(name) is None
+    )
 
 
 def plain_name(name: str) -> str:
@@ -236,4 +262,6 @@ def plain_name(name: str) -> str:
 def _is_declaration(name: str) -> bool:
     # os.path's answer is False for what can't be a path, such as a name that is too long.
     path = os.path.expanduser(name)  # noqa: PTH111
-    return path.endswith((".yaml", ".yml")) or os.path.isfile(os.path.join(path, benchmark_file.NAME))  # noqa: PTH113, PTH118
+    return path.endswith((".yaml", ".yml")) or os.path.isfile(
+        os.path.join(path, benchmark_file.NAME)
+    )  # noqa: PTH113, PTH118

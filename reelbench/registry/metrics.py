@@ -54,7 +54,9 @@ class Mean(Declared):
     column: str
     scale: float = 1.0
     weight_by: str | None = None
-    weights: dict[str, float] = field(default_factory=dict[str, float])  # label of `weight_by` -> weight; default 1
+    weights: dict[str, float] = field(
+        default_factory=dict[str, float]
+    )  # label of `weight_by` -> weight; default 1
 
 
 class MeanOf(Declared):
@@ -114,7 +116,9 @@ class Metric(Declared):
     @property
     def short(self) -> str:
         """The title as a narrow column has room for: `R@.3` for recall at IoU 0.3."""
-        shorter = self.title.replace("Recall@1, IoU ≥ 0", "R@").replace("Accuracy at IoU ≥ 0", "Acc@")
+        shorter = self.title.replace("Recall@1, IoU ≥ 0", "R@").replace(
+            "Accuracy at IoU ≥ 0", "Acc@"
+        )
         return shorter.removesuffix(" (per label)")
 
     @property

@@ -14,7 +14,11 @@ def parity(spec: BenchmarkSpec) -> str | None:
     """Return the finding in a sentence; None where nobody compared."""
     path = spec.folder / FILE if spec.file or spec.package else None
     found: Any = read_json(path) if path is not None and path.is_file() else None
-    return sentence(found, {metric.name: metric.title for metric in spec.metrics}) if is_object(found) else None
+    return (
+        sentence(found, {metric.name: metric.title for metric in spec.metrics})
+        if is_object(found)
+        else None
+    )
 
 
 def sentence(found: dict[str, Any], titles: Mapping[str, str]) -> str:
@@ -22,7 +26,8 @@ def sentence(found: dict[str, Any], titles: Mapping[str, str]) -> str:
     numbers: dict[str, dict[str, float]] = found["numbers"]
     same = not any(each["difference"] for each in numbers.values())
     listed = "; ".join(
-        f"{titles.get(name, name)} = {each['theirs']:.4g}" + ("" if same else f" and {each['ours']:.4g}")
+        f"{titles.get(name, name)} = {each['theirs']:.4g}"
+        + ("" if same else f" and {each['ours']:.4g}")
         for name, each in numbers.items()
     )
     scorer = f"{found['scorer']} of {found['repository']} at {found['commit'][:12]}"

@@ -38,7 +38,9 @@ def judge_folder(spec: BenchmarkSpec, judge: JudgeSpec) -> Path:
     return (Path(next(iter(import_module(package).__path__))) if package else spec.folder) / folder
 
 
-JUDGE_FIELDS = frozenset({"question", "reference", "answer", "criterion", "mark"})  # what a judge's prompt can name
+JUDGE_FIELDS = frozenset(
+    {"question", "reference", "answer", "criterion", "mark"}
+)  # what a judge's prompt can name
 
 _FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
@@ -52,9 +54,13 @@ def check(spec: BenchmarkSpec) -> None:
         for file in (task.prompt or spec.prompt, *([located] if located else [])):
             try:
                 text = _text(spec.folder / file)
-                templates: list[str] = list(json.loads(text).values()) if file.endswith(".json") else [text]
+                templates: list[str] = (
+                    list(json.loads(text).values()) if file.endswith(".json") else [text]
+                )
             except (OSError, ValueError) as error:
-                raise InputError(f"{spec.id}: the prompt {file} can't be read ({first_line(error)})") from None
+                raise InputError(
+                    f"{spec.id}: the prompt {file} can't be read ({first_line(error)})"
+                ) from None
             for template in templates:
                 try:
                     found = list(Formatter().parse(template))
@@ -62,7 +68,9 @@ def check(spec: BenchmarkSpec) -> None:
                     what = f"the prompt {file} is no template ({first_line(error)}); a brace of its own is {{{{ or }}}}"
                     raise InputError(f"{spec.id}: {what}") from None
                 if wide := next((name for _, name, width, how in found if width or how), None):
-                    raise InputError(f"{spec.id}: the prompt {file}: {{{wide}…}} has a form; write {{{wide}}}")
+                    raise InputError(
+                        f"{spec.id}: the prompt {file}: {{{wide}…}} has a form; write {{{wide}}}"
+                    )
                 _refuse_unknown(f"{spec.id}: {file}", [name for _, name, *_ in found], known)
     user = judge_folder(spec, spec.judge) / "user.txt" if spec.judge else None
     if user is not None and user.is_file():
@@ -82,7 +90,9 @@ _read: dict[Path, tuple[int, str]] = {}
 
 def _text(path: Path) -> str:
     found = path.stat()
-    if path not in _read or _read[path][0] != found.st_mtime_ns:  # a file that was written anew is read anew
+    if (
+        path not in _read or _read[path][0] != found.st_mtime_ns
+    ):  # a file that was written anew is read anew
         bounds.hold(f"{path}: bytes", found.st_size, bounds.SETTINGS_BYTES)
         _read[path] = found.st_mtime_ns, path.read_text(encoding="utf-8").rstrip("\n")
     return _read[path][1]

@@ -13,7 +13,14 @@ from typing import Any, Self
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError
-from reelbench.base.files import read_json_or_jsonl, read_jsonl, read_text, sha256_of, sha256_of_names, write_text
+from reelbench.base.files import (
+    read_json_or_jsonl,
+    read_jsonl,
+    read_text,
+    sha256_of,
+    sha256_of_names,
+    write_text,
+)
 from reelbench.base.languages import language_of
 from reelbench.base.values import is_array, is_id, is_object
 from reelbench.registry.rows import Row
@@ -39,7 +46,9 @@ class QuestionIds:
             for entry in document if is_array(document) else [document]:
                 name = entry.get("id") if is_object(entry) else entry
                 if not is_id(name):
-                    raise InputError(f"{path}: {entry!r} is not an id, nor an object with one; give an id a line")
+                    raise InputError(
+                        f"{path}: {entry!r} is not an id, nor an object with one; give an id a line"
+                    )
                 names.append(str(name))
         else:
             names = [line for line in map(str.strip, read_text(path).splitlines()) if line]
@@ -54,7 +63,9 @@ class QuestionIds:
     def check(self, known: Iterable[str], where: str) -> None:
         """Raise InputError where one of them is not among the ids that `where` has."""
         if lacking := sorted(self.ids - set(known)):
-            raise InputError(f"{where}: has no question {lacking[0]!r}, nor {len(lacking) - 1} more that --ids names")
+            raise InputError(
+                f"{where}: has no question {lacking[0]!r}, nor {len(lacking) - 1} more that --ids names"
+            )
 
     @property
     def sha256(self) -> str:
@@ -102,7 +113,10 @@ def is_in(row: Mapping[str, Any], language: str) -> bool:
 
 def read_translations(path: Path) -> dict[tuple[str, str], str]:
     """Read a file -> (question id, language) -> the question; InputError names the line that is wrong."""
-    return {(name, tag): text for (name, tag), text in _texts(path, "id", "language", "question").items()}
+    return {
+        (name, tag): text
+        for (name, tag), text in _texts(path, "id", "language", "question").items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +135,11 @@ class Translations:
             return None
         if not path:
             return cls(language, {})
-        questions = {name: text for (name, tag), text in read_translations(Path(path)).items() if tag == language}
+        questions = {
+            name: text
+            for (name, tag), text in read_translations(Path(path)).items()
+            if tag == language
+        }
         return cls(language, questions, sha256_of(path))
 
     def lacking(self, spec: BenchmarkSpec, rows: Collection[Row]) -> set[str]:
@@ -133,12 +151,21 @@ class Translations:
             raise InputError(
                 f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; leave it out"
             )
-        lacking = {row["id"] for row in rows if row["id"] not in self.by_id and not is_in(row, self.language)}
+        lacking = {
+            row["id"]
+            for row in rows
+            if row["id"] not in self.by_id and not is_in(row, self.language)
+        }
         if lacking and len(lacking) == len(rows):
             raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {self.language}")
         if lacking:
             some = f"{len(lacking)} of {len(rows)} questions"
-            log.warning("%s: %s are left out because they have no translation into %s", spec.id, some, self.language)
+            log.warning(
+                "%s: %s are left out because they have no translation into %s",
+                spec.id,
+                some,
+                self.language,
+            )
         return lacking
 
     def translated(self, row: Row) -> Row:

@@ -11,7 +11,18 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field
 
 from reelbench.base import bounds
-from reelbench.base.base_record import LARGEST, Amount, Count, Free, Later, Name, OptionScore, Plain, Record, absent
+from reelbench.base.base_record import (
+    LARGEST,
+    Amount,
+    Count,
+    Free,
+    Later,
+    Name,
+    OptionScore,
+    Plain,
+    Record,
+    absent,
+)
 from reelbench.base.credentials import without_secrets
 from reelbench.registry.reasons import Reason
 
@@ -37,7 +48,9 @@ class SourceRecord(Record):
     """Where an item's references came from."""
 
     kind: Literal["hub", "url", "local", "mini", "files", "samples"]
-    location: str = Field(description="Repository, URL, or file name (never a private path's parents).")
+    location: str = Field(
+        description="Repository, URL, or file name (never a private path's parents)."
+    )
     revision: str | None = absent("Commit as resolved; null where there is none.")
     fingerprint: str = Field(description="sha256 of the upstream bytes and the reader's version.")
 
@@ -61,7 +74,9 @@ class BenchmarkRecord(Record):
     )
 
 
-PEOPLE_ADAPTER = "reelbench_people"  # the adapter of a result that people made, by answering on a page of ours
+PEOPLE_ADAPTER = (
+    "reelbench_people"  # the adapter of a result that people made, by answering on a page of ours
+)
 BASELINE_ADAPTER = "reelbench_baseline"  # the adapter of a floor: answers of no model
 
 
@@ -77,7 +92,9 @@ def _there_is(day: str) -> str:
     return day
 
 
-Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_there_is)]  # A year, a month or a day
+Day = Annotated[
+    str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_there_is)
+]  # A year, a month or a day
 
 
 class About(Record):
@@ -93,7 +110,9 @@ class About(Record):
     organisation: Later[str | None] = None
     released: Later[Day | None] = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
     licence: Later[str | None] = None
-    links: Later[dict[Name, Name] | None] = Field(default=None, max_length=50, description="Name -> address.")
+    links: Later[dict[Name, Name] | None] = Field(
+        default=None, max_length=50, description="Name -> address."
+    )
     frames: Later[str | None] = absent("Frames that it was shown, where the run doesn't say.")
     revision: Later[str | None] = absent("Commit or version, where the run doesn't say.")
 
@@ -124,14 +143,18 @@ class RankerRecord(Record):
 class MergedRecord(Record):
     """An earlier result of which some questions were asked again; the answers to the others are that result's."""
 
-    samples_sha256: str = Field(description="Of the earlier result's samples, which says which result it was.")
+    samples_sha256: str = Field(
+        description="Of the earlier result's samples, which says which result it was."
+    )
     only: str = Field(
         description="Which were asked again: `cut_off`, `refused`, `unscored`, `unreadable`, `disagree`, "
         "`other-judge`, or `ids`, those that a file named."
     )
     asked_again: Count = Field(description="How many.")
     generation: Free = Field(description="The earlier result's, by which the others were asked.")
-    compared_with: Later[str | None] = absent("Of `disagree`, the other result's samples: a hash, as above.")
+    compared_with: Later[str | None] = absent(
+        "Of `disagree`, the other result's samples: a hash, as above."
+    )
 
 
 class PresetValue(Record):
@@ -147,22 +170,32 @@ class PresetRecord(Record):
     name: str
     about: Later[str | None] = None
     values: Annotated[dict[Name, PresetValue], Field(max_length=bounds.ENTRIES)]
-    changed: Later[tuple[str, ...] | None] = absent("Values in whose place the user gave another; absent where none.")
+    changed: Later[tuple[str, ...] | None] = absent(
+        "Values in whose place the user gave another; absent where none."
+    )
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
         """Return the preset's value, unless the user gave another; else None."""
-        return self.values[name].value if name in self.values and name not in (self.changed or ()) else None
+        return (
+            self.values[name].value
+            if name in self.values and name not in (self.changed or ())
+            else None
+        )
 
     def overridden_by(self, **given: object) -> Self:
         """Return it with those values marked as changed in whose place another is `given`: all that are not None."""
         names = {name for name, value in given.items() if value is not None and name in self.values}
-        return self.model_copy(update={"changed": tuple(sorted({*(self.changed or ()), *names})) or None})
+        return self.model_copy(
+            update={"changed": tuple(sorted({*(self.changed or ()), *names})) or None}
+        )
 
 
 class SettingsRecord(Record):
     """What shapes the answers: equal settings make two results comparable."""
 
-    frames: str = Field(default="native", description="Frame sampling asked for; `native` leaves it to the model.")
+    frames: str = Field(
+        default="native", description="Frame sampling asked for; `native` leaves it to the model."
+    )
     frames_given: dict[Name, Count] = Field(
         default_factory=dict,
         max_length=bounds.FRAMES_GIVEN,
@@ -173,8 +206,12 @@ class SettingsRecord(Record):
         "Items that were shown something else than was asked for: `frames` (others arrived), `times` (a "
         "clip's clock told others than were shown, and the answer is a time); absent where none.",
     )
-    audio: Later[Audio | None] = absent("What became of the videos' sound; absent in older records, see `sound`.")
-    label: Later[str | None] = absent("What the user says of how the answers were made and no other field can hold.")
+    audio: Later[Audio | None] = absent(
+        "What became of the videos' sound; absent in older records, see `sound`."
+    )
+    label: Later[str | None] = absent(
+        "What the user says of how the answers were made and no other field can hold."
+    )
     candidates: Later[str | None] = absent(
         "`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which the "
         "first is scored unless a ranker chose; absent where there was one.",
@@ -183,12 +220,18 @@ class SettingsRecord(Record):
         "`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; absent "
         "where the model wrote one.",
     )
-    ranker: Later[RankerRecord | None] = absent("Who chose among the candidates; absent where the first is the answer.")
-    language: Later[str | None] = absent("Language that the questions were put in; absent where it is their own.")
+    ranker: Later[RankerRecord | None] = absent(
+        "Who chose among the candidates; absent where the first is the answer."
+    )
+    language: Later[str | None] = absent(
+        "Language that the questions were put in; absent where it is their own."
+    )
     merged: Later[MergedRecord | None] = absent(
         "The result that the other answers are of, where only some questions were asked."
     )
-    preset: Later[PresetRecord | None] = absent("The preset that it was asked by; absent where by none.")
+    preset: Later[PresetRecord | None] = absent(
+        "The preset that it was asked by; absent where by none."
+    )
     prompt_sha256: str | None = absent("Hash of our prompt file; null for answers made elsewhere.")
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
@@ -202,7 +245,10 @@ class SettingsRecord(Record):
     def shown_otherwise(self) -> str:
         """What was shown otherwise than was asked for, in words; empty where nothing was, or nobody knows."""
         unlike = self.frames_unlike or {}
-        words = {"frames": "were shown other frames than asked for", "times": "were told other times than shown"}
+        words = {
+            "frames": "were shown other frames than asked for",
+            "times": "were told other times than shown",
+        }
         return ", ".join(f"{number} {words.get(what, what)}" for what, number in unlike.items())
 
     @property
@@ -232,9 +278,13 @@ class JudgeRecord(Record):
     """The judge that was asked, what answered, and what it cost."""
 
     requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
-    returned: Counted = Field(default_factory=dict, description="Model id that the server returned -> replies.")
+    returned: Counted = Field(
+        default_factory=dict, description="Model id that the server returned -> replies."
+    )
     url: str | None = absent("Host of the server; never a key, a user name or a query.")
-    prompt: str = Field(description="Name of the prompt set: reelbench, official, or a file's name.")
+    prompt: str = Field(
+        description="Name of the prompt set: reelbench, official, or a file's name."
+    )
     prompt_sha256: str
     temperature: float | None = None
     extra: Later[Free | None] = absent("What else was sent with every request.")
@@ -248,17 +298,25 @@ class JudgeRecord(Record):
     kept_to: Later[str | None] = absent("When the last of them came.")
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
-    reasoning_tokens: Later[Count | None] = absent("Of the completion tokens; absent where no server said.")
-    cached_tokens: Later[Count | None] = absent("Of the prompt tokens; absent where no server said.")
+    reasoning_tokens: Later[Count | None] = absent(
+        "Of the completion tokens; absent where no server said."
+    )
+    cached_tokens: Later[Count | None] = absent(
+        "Of the prompt tokens; absent where no server said."
+    )
     cost_usd: Amount | None = absent("Null where no price was given.")
-    panel: Later[list[Self] | None] = absent("Each judge of a panel by itself; absent for one judge.")
+    panel: Later[list[Self] | None] = absent(
+        "Each judge of a panel by itself; absent for one judge."
+    )
     panel_rule: Later[Literal["mean", "median"] | None] = absent(
         "How the panel's scores become one; an item that not all could score has none."
     )
-    agreement: Later[Annotated[dict[Name, float | None], Field(max_length=bounds.ENTRIES)] | None] = absent(
-        "Criterion -> Krippendorff's alpha (ordinal) between the panel's judges."
+    agreement: Later[
+        Annotated[dict[Name, float | None], Field(max_length=bounds.ENTRIES)] | None
+    ] = absent("Criterion -> Krippendorff's alpha (ordinal) between the panel's judges.")
+    metrics: Later[Metrics | None] = absent(
+        "Of a panel's judge: the judged metrics by its scores alone."
     )
-    metrics: Later[Metrics | None] = absent("Of a panel's judge: the judged metrics by its scores alone.")
 
 
 class Counts(Record):
@@ -267,18 +325,30 @@ class Counts(Record):
     items: Count
     scored: Count
     unscored: Counted = Field(default_factory=dict, description="Reason -> items.")
-    parse_failed: Count = Field(default=0, description="Scored as wrong because the answer could not be read.")
+    parse_failed: Count = Field(
+        default=0, description="Scored as wrong because the answer could not be read."
+    )
     empty: Count = Field(default=0, description="Scored as wrong because the answer was empty.")
     media_missing: Count = Field(
-        default=0, description="Left out of the run because the video was not here; part of `unscored`."
+        default=0,
+        description="Left out of the run because the video was not here; part of `unscored`.",
     )
-    missing: Count = Field(default=0, description="Ids of the references without a prediction; part of `unscored`.")
+    missing: Count = Field(
+        default=0, description="Ids of the references without a prediction; part of `unscored`."
+    )
     unread_candidates: Later[Count] = Field(
-        default=0, description="Candidates that nothing readable was said of, where a ranker chose among them."
+        default=0,
+        description="Candidates that nothing readable was said of, where a ranker chose among them.",
     )
-    extra: Count = Field(default=0, description="Predicted ids that the references do not have; not part of `items`.")
-    duplicate: Count = Field(default=0, description="Predictions for an id that had one already; the last one counts.")
-    tags_without_question: Count = Field(default=0, description="Tagged ids that no item has, where tags were given.")
+    extra: Count = Field(
+        default=0, description="Predicted ids that the references do not have; not part of `items`."
+    )
+    duplicate: Count = Field(
+        default=0, description="Predictions for an id that had one already; the last one counts."
+    )
+    tags_without_question: Count = Field(
+        default=0, description="Tagged ids that no item has, where tags were given."
+    )
     questions_without_tags: Count = Field(
         default=0, description="Items that the tags leave out, where tags were given."
     )
@@ -297,7 +367,9 @@ class AskedRecord(Record):
         "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, `max_model_len`); "
         "null where it says nothing.",
     )
-    rechecked: tuple[str, ...] = Field((), description="Questions asked once more, and answered as they were before.")
+    rechecked: tuple[str, ...] = Field(
+        (), description="Questions asked once more, and answered as they were before."
+    )
 
 
 class Provenance(Record):
@@ -315,7 +387,9 @@ class Provenance(Record):
     )
 
 
-IntervalMethod = Literal["percentile", "t", "wilson"]  # how an interval was made, as `stats.intervals` makes it
+IntervalMethod = Literal[
+    "percentile", "t", "wilson"
+]  # how an interval was made, as `stats.intervals` makes it
 
 
 class StatisticsRecord(Record):
@@ -351,7 +425,10 @@ class Result(Record):
     software: Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)]
     provenance: Provenance
     answers: int = Field(
-        default=1, ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read; absent is 1."
+        default=1,
+        ge=-LARGEST,
+        le=LARGEST,
+        description="Version of the rules by which answers were read; absent is 1.",
     )
     media: Later[MediaRecord | None] = absent("Which videos it had; absent in older results.")
     statistics: Later[StatisticsRecord | None] = absent(
@@ -368,11 +445,15 @@ class JudgeReply(Record):
     """One reply of a judge, as it came, and what was read from it."""
 
     judge: Later[str | None] = absent("Of a panel, the judge that was asked.")
-    criterion: str = Field(description="The dimension asked about, or `score` where there is one question only.")
+    criterion: str = Field(
+        description="The dimension asked about, or `score` where there is one question only."
+    )
     vote: Count = 0
     attempt: Count = 0
     raw: str | None = Field(description="The reply's text; null where the server gave none.")
-    score: int | None = Field(ge=-LARGEST, le=LARGEST, description="The score in it, or null where it does not parse.")
+    score: int | None = Field(
+        ge=-LARGEST, le=LARGEST, description="The score in it, or null where it does not parse."
+    )
     model: str | None = absent("Model id that the server returned.")
     key: str = Field(description="The reply's key in the cache.")
 
@@ -385,7 +466,9 @@ def shared_labels(facets: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return the labels that all items with the same have together: there are few, and items may be many."""
     if len(_LABELS) > _MOST_LABELS:
         _LABELS.clear()
-    return _LABELS.setdefault(tuple((facet, tuple(labels)) for facet, labels in facets.items()), facets)
+    return _LABELS.setdefault(
+        tuple((facet, tuple(labels)) for facet, labels in facets.items()), facets
+    )
 
 
 class Answer(Record):
@@ -402,14 +485,20 @@ class Answer(Record):
         "What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
         "reasoning, or null where that is the prediction as it stands.",
     )
-    target: dict[str, Any] = Field(description="`text`, or `answer` and `spans`, by the benchmark's kinds.")
+    target: dict[str, Any] = Field(
+        description="`text`, or `answer` and `spans`, by the benchmark's kinds."
+    )
     reason: Reason | None = absent("Why it is unscored, or null.")
     flags: tuple[str, ...] = Field(default=(), description="`parse_failed`, `empty`.")
     facets: Annotated[dict[Name, list[Name]], AfterValidator(shared_labels)] = Field(
         default_factory=dict, description="Facet -> the item's labels, in order."
     )
-    frame_timestamps: list[Amount] | None = absent("Seconds; null where the model sampled by itself.")
-    frame_padding: Count = Field(default=0, description="How many of the last frames repeat the one before them.")
+    frame_timestamps: list[Amount] | None = absent(
+        "Seconds; null where the model sampled by itself."
+    )
+    frame_padding: Count = Field(
+        default=0, description="How many of the last frames repeat the one before them."
+    )
     frame_times_told: Later[list[Amount] | None] = absent(
         "Seconds that a clip's clock gave its frames, where they are others than `frame_timestamps`; "
         "absent where these were told, or none.",
@@ -443,7 +532,9 @@ class Answer(Record):
     @property
     def text(self) -> str:
         """The open answer that is scored: the prediction, without the reasoning before it."""
-        return str((self.parsed or {}).get("text", "" if self.prediction is None else self.prediction))
+        return str(
+            (self.parsed or {}).get("text", "" if self.prediction is None else self.prediction)
+        )
 
     def _shared(self, reason: Reason | None) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _SHARED} | {"reason": reason}
@@ -460,7 +551,10 @@ class Item(Answer):
     options: tuple[str, ...] = ()
 
     def sample(
-        self, reason: Reason | None, scores: dict[str, float] | None = None, replies: list[JudgeReply] | None = None
+        self,
+        reason: Reason | None,
+        scores: dict[str, float] | None = None,
+        replies: list[JudgeReply] | None = None,
     ) -> "Sample":
         """Return the sample that this item becomes: scored, or unscored for a `reason`.
 
@@ -474,11 +568,17 @@ class Item(Answer):
 class Sample(Answer):
     """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
 
-    prediction: Given = Field(description="As the model or the submission gave it; null where there is none.")
+    prediction: Given = Field(
+        description="As the model or the submission gave it; null where there is none."
+    )
     state: State
-    scores: dict[str, Score] = Field(default_factory=dict, description="Per-item score by column, before scaling.")
+    scores: dict[str, Score] = Field(
+        default_factory=dict, description="Per-item score by column, before scaling."
+    )
     judge_replies: list[JudgeReply] = Field(default_factory=list[JudgeReply])
 
-    def item(self, question: str, reason: Reason | None, options: tuple[str, ...] = (), **others: Any) -> Item:  # noqa: ANN401
+    def item(
+        self, question: str, reason: Reason | None, options: tuple[str, ...] = (), **others: Any
+    ) -> Item:  # noqa: ANN401
         """Return the item that this sample was, to be scored again; `others` are fields that are others now."""
         return Item(**(self._shared(reason) | others), question=question, options=options)

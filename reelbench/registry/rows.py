@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from datasets import Features
 
 _DECLARED = json.loads(Path(__file__).with_name("row_columns.json").read_text("utf-8"))
-_COLUMNS = {part: tuple(Column(**said) for said in columns) for part, columns in _DECLARED["columns"].items()}
+_COLUMNS = {
+    part: tuple(Column(**said) for said in columns)
+    for part, columns in _DECLARED["columns"].items()
+}
 [_SPLIT] = _COLUMNS["split"]
 KIND_COLUMNS: dict[str, tuple[Column, ...]] = {
-    kind: tuple(column for part in parts for column in _COLUMNS[part]) for kind, parts in _DECLARED["kinds"].items()
+    kind: tuple(column for part in parts for column in _COLUMNS[part])
+    for kind, parts in _DECLARED["kinds"].items()
 }
 """Columns by `BenchmarkSpec.row_kind`."""
 
@@ -54,7 +58,9 @@ def timing(row: Row | None) -> Timing:
 def columns(spec: BenchmarkSpec) -> tuple[Column, ...]:
     """Return all columns of the benchmark's rows: its kind's, one per facet of the rows, and its own."""
     facets = (
-        Column(name=facet.name, dtype="list<string>", description=facet.title) for facet in spec.facets if facet.in_rows
+        Column(name=facet.name, dtype="list<string>", description=facet.title)
+        for facet in spec.facets
+        if facet.in_rows
     )
     return (*KIND_COLUMNS[spec.row_kind], *facets, *spec.columns, _SPLIT)
 
@@ -65,7 +71,10 @@ def features(spec: BenchmarkSpec) -> "Features":
 
     kinds = {column.name: column.dtype for column in columns(spec)}
     return Features(
-        {name: List(Value(kind[5:-1])) if kind.startswith("list<") else Value(kind) for name, kind in kinds.items()}
+        {
+            name: List(Value(kind[5:-1])) if kind.startswith("list<") else Value(kind)
+            for name, kind in kinds.items()
+        }
     )
 
 
@@ -91,7 +100,9 @@ def check_rows(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str)
             raise InputError(f"{label} has the columns {sorted(row)}, expected {sorted(names)}")
         for column in wanted:
             if not _fits(row[column.name], column.dtype):
-                raise InputError(f"{label}: {column.name} is {row[column.name]!r}, expected {column.dtype}")
+                raise InputError(
+                    f"{label}: {column.name} is {row[column.name]!r}, expected {column.dtype}"
+                )
         check_answer(label, row, row.get("options", ()), several=several_right(spec))
         if row["id"] in seen:
             raise InputError(f"{label}: the id occurs twice; the file must have each question once")
@@ -112,7 +123,9 @@ def questions_of(
             raise InputError(f"{at} is not {what}; found {describe(entry)}")
         name = str(entry[key])
         if name in seen:
-            raise InputError(f"{at}: {key} {name!r} occurs twice; the file must have each question once")
+            raise InputError(
+                f"{at}: {key} {name!r} occurs twice; the file must have each question once"
+            )
         seen.add(name)
         yield at, {**entry, key: name}
 
@@ -123,7 +136,9 @@ def text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> 
     if is_number(value):
         return str(value)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{where} has no {field!r}; expected {expected}; found {', '.join(sorted(entry))}")
+        raise InputError(
+            f"{where} has no {field!r}; expected {expected}; found {', '.join(sorted(entry))}"
+        )
     return value
 
 
@@ -132,14 +147,18 @@ def several_right(spec: BenchmarkSpec) -> bool:
     return bool({"any_choice", "all_choices"} & set(spec.kinds))
 
 
-def check_answer(where: str, target: Mapping[str, Any], options: Sequence[str], *, several: bool = False) -> None:
+def check_answer(
+    where: str, target: Mapping[str, Any], options: Sequence[str], *, several: bool = False
+) -> None:
     """Raise InputError where the right answer is not one of its options' letters, or `several` in their order."""
     answer, letters = target.get("answer"), LETTERS[: len(options)]
     if several and isinstance(answer, str) and sorted(set(answer) & set(letters)) == list(answer):
         return
     if options and answer and answer not in list(letters):
         expected = ", ".join(letters)
-        raise InputError(f"{where}: answer is {answer!r}, expected the letter of one of its options: {expected}")
+        raise InputError(
+            f"{where}: answer is {answer!r}, expected the letter of one of its options: {expected}"
+        )
 
 
 STEP_COLUMNS = ("reasoning_steps", "reasoning")
@@ -157,13 +176,21 @@ RANGES: dict[str, list[float]] = _DECLARED["ranges"]
 
 def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     """Return the row's labels by facet."""
-    labels = {facet.name: list(row[facet.name]) for facet in spec.facets if facet.in_rows and facet.name in row}
+    labels = {
+        facet.name: list(row[facet.name])
+        for facet in spec.facets
+        if facet.in_rows and facet.name in row
+    }
     if GROUP.name in row:
         labels[GROUP.name] = list(row[GROUP.name])
     for facet in spec.facets:
         if facet.made_of in RANGES and (ends := row.get("span")):
             spans = [ends[at : at + 2] for at in range(0, len(ends), 2)]
-            seconds = spans[0][0] if facet.made_of == "span start" else sum(end - start for start, end in spans)
+            seconds = (
+                spans[0][0]
+                if facet.made_of == "span start"
+                else sum(end - start for start, end in spans)
+            )
             at = bisect(RANGES[facet.made_of], seconds)
             labels[facet.name] = list((facet.labels or ())[at : at + 1])
         elif facet.made_of and (value := row.get(facet.made_of)):

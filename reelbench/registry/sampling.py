@@ -51,11 +51,25 @@ _WINDOW = re.compile(rf"({_NUMBER})-({_NUMBER})")
 MOST_FRAMES = 100_000
 """The largest number of frames that can be asked for; the disk that frames take is `settings.FRAMES_CAP_GB`."""
 _SMALLEST_SIDE = 16
-_CHOICES = {"as": ("clip", "images"), "audio": ("keep", "drop"), "times": ("text", "none"), "subs": ("file", "none")}
+_CHOICES = {
+    "as": ("clip", "images"),
+    "audio": ("keep", "drop"),
+    "times": ("text", "none"),
+    "subs": ("file", "none"),
+}
 _EXCLUDED = (
-    ({"as": "images", "audio": "keep"}, "pictures hold no sound: as=images and audio=keep exclude each other"),
-    ({"times": "text", "audio": "keep"}, "pictures hold no sound: times=text and audio=keep exclude each other"),
-    ({"times": "text", "as": "clip"}, "a clip has its own time line: times=text and as=clip exclude each other"),
+    (
+        {"as": "images", "audio": "keep"},
+        "pictures hold no sound: as=images and audio=keep exclude each other",
+    ),
+    (
+        {"times": "text", "audio": "keep"},
+        "pictures hold no sound: times=text and audio=keep exclude each other",
+    ),
+    (
+        {"times": "text", "as": "clip"},
+        "a clip has its own time line: times=text and as=clip exclude each other",
+    ),
 )
 SUBTITLED = "subs=file"  # the part of a spec that says that subtitles were shown
 TIMED_KINDS = frozenset({"span", "grounded_choice"})
@@ -97,7 +111,9 @@ class FrameSampling:
     """What `as=` says, if it is there: some deliver pictures unless a clip is asked for."""
     audio: Audio = "drop"
     times: Times = "none"
-    times_given: Times | None = field(default=None, compare=False)  # what `times=` says, if it is there
+    times_given: Times | None = field(
+        default=None, compare=False
+    )  # what `times=` says, if it is there
     subs: Subs = "none"
 
     @classmethod
@@ -105,7 +121,11 @@ class FrameSampling:
         """Read a spec; InputError (one line, with all that is allowed) where it is not one."""
         head, *rest = (part.strip() for part in spec.strip().split(","))
         head = f"uniform:{head}" if head.isdecimal() else head
-        head = f"fps:{head.removesuffix('fps').strip()}" if head.endswith("fps") and head != "fps" else head
+        head = (
+            f"fps:{head.removesuffix('fps').strip()}"
+            if head.endswith("fps") and head != "fps"
+            else head
+        )
         kind, colon, argument = head.partition(":")
         fields: dict[str, object] = {"kind": kind}
         match kind:
@@ -114,7 +134,10 @@ class FrameSampling:
             case "fps":
                 rate = float(argument) if re.fullmatch(_NUMBER, argument) else 0.0
                 if not 1e-6 <= rate <= 1000:  # noqa: PLR2004 - faster than any camera that benchmarks use
-                    _refuse(spec, f"{argument!r} is not a number of frames per second above 0, up to 1000")
+                    _refuse(
+                        spec,
+                        f"{argument!r} is not a number of frames per second above 0, up to 1000",
+                    )
                 fields["fps"] = round(rate, 6)
             case "window":
                 if (match := _WINDOW.fullmatch(argument)) is None:
@@ -147,7 +170,12 @@ class FrameSampling:
 
     def with_times(self, row_kind: str) -> "FrameSampling":
         """Return the sampling for a server and rows of a kind: pictures carry times where the answer is a time."""
-        if not self.decodes or self.form_given == "clip" or self.times_given or row_kind not in TIMED_KINDS:
+        if (
+            not self.decodes
+            or self.form_given == "clip"
+            or self.times_given
+            or row_kind not in TIMED_KINDS
+        ):
             return self
         return replace(self.as_images(), times="text")
 
@@ -162,8 +190,14 @@ class FrameSampling:
         InputError where it isn't one of so many frames, or of so many a second.
         """
         if self.kind not in ("uniform", "fps") or end <= start:
-            why = "is of no length" if end <= start else f"can't be shown with frames {self}: give uniform:N or fps:F"
-            raise InputError(f"the part {start:g} to {end:g} s of the video, which the question is about, {why}")
+            why = (
+                "is of no length"
+                if end <= start
+                else f"can't be shown with frames {self}: give uniform:N or fps:F"
+            )
+            raise InputError(
+                f"the part {start:g} to {end:g} s of the video, which the question is about, {why}"
+            )
         number = self.frames or 0
         if self.kind == "fps":
             number = min(max(1, round((end - start) * (self.fps or 0))), self.frames or 10**9)
@@ -180,7 +214,9 @@ class FrameSampling:
         With `given` it has what `as=` and `times=` said, so that another process reads the same of it.
         """
         said = self.form != "clip" or (given and self.form_given is not None)
-        several = f"{self.kind}:{self.frames}" if self.kind in {"uniform", "keyframe"} else self.kind
+        several = (
+            f"{self.kind}:{self.frames}" if self.kind in {"uniform", "keyframe"} else self.kind
+        )
         heads = {
             "fps": f"fps:{_number(self.fps or 0)}",
             "window": f"window:{_number(self.start or 0)}-{_number(self.end or 0)},{self.frames}",
@@ -189,7 +225,8 @@ class FrameSampling:
             heads.get(self.kind, several): True,
             f"max={self.frames}": self.kind == "fps" and self.frames is not None,
             f"size={self.size}": self.size is not None,
-            f"as={self.form}": form or (said and self.times == "none"),  # times=text says that they are pictures
+            f"as={self.form}": form
+            or (said and self.times == "none"),  # times=text says that they are pictures
             "audio=keep": self.keeps_sound,
             "times=text": self.times == "text",
             SUBTITLED: self.subs == "file",
@@ -211,7 +248,9 @@ class FrameSampling:
         """Return the (width, height) in pixels that a picture of this size is delivered at: even, never larger."""
         short = min(width, height)
         factor = 1.0 if self.size is None or short <= self.size else self.size / short
-        even_width, even_height = (max(2, int(side * factor + 0.5) // 2 * 2) for side in (width, height))
+        even_width, even_height = (
+            max(2, int(side * factor + 0.5) // 2 * 2) for side in (width, height)
+        )
         return even_width, even_height
 
     def pick(self, timeline: Timeline) -> "np.ndarray":
@@ -261,19 +300,29 @@ class FrameSampling:
         stand at their times where the rate is (m - 1) / (last - first). `fps` is kept where it was given whole.
         """
         count = len(picked)
-        if self.kind == "fps" and self.fps is not None and count == math.ceil(timeline.duration * self.fps - _SLACK):
+        if (
+            self.kind == "fps"
+            and self.fps is not None
+            and count == math.ceil(timeline.duration * self.fps - _SLACK)
+        ):
             return self.fps
         if count < 2:  # noqa: PLR2004 - one frame stands for all of the span
             begins, ends = self.window
-            return 1 / max(min(ends, timeline.duration) - begins, 1e-3 if self.kind == "window" else 0)
-        return float((count - 1) / (timeline.timestamps[picked[-1]] - timeline.timestamps[picked[0]]))
+            return 1 / max(
+                min(ends, timeline.duration) - begins, 1e-3 if self.kind == "window" else 0
+            )
+        return float(
+            (count - 1) / (timeline.timestamps[picked[-1]] - timeline.timestamps[picked[0]])
+        )
 
     def _within(self, timeline: Timeline) -> "np.ndarray":
         import numpy as np
 
         start, end = self.start or 0.0, self.end or 0.0
         if start >= timeline.duration:
-            where = f"starts at {_number(start)} s, but the video lasts {_number(timeline.duration)} s"
+            where = (
+                f"starts at {_number(start)} s, but the video lasts {_number(timeline.duration)} s"
+            )
             raise InputError(f"frames {self}: the window {where}")
         first = int(np.searchsorted(timeline.timestamps, start - _SLACK))
         last = int(np.searchsorted(timeline.timestamps, end + _SLACK, side="right")) - 1
@@ -305,7 +354,9 @@ def _count(spec: str, text: str) -> int:
 
 def _option(spec: str, option: str, fields: dict[str, object], given: dict[str, str]) -> None:
     name, _, value = option.partition("=")
-    name_of = {"max": "frames", "as": "form"}.get(name, name if name in {"size", "audio", "times", "subs"} else None)
+    name_of = {"max": "frames", "as": "form"}.get(
+        name, name if name in {"size", "audio", "times", "subs"} else None
+    )
     if name_of is None or (name == "max" and fields["kind"] != "fps"):
         _refuse(spec, f"{option!r} is not an option of {fields['kind']}")
     if fields["kind"] in {"none", "native"} and name != "subs":

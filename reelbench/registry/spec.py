@@ -54,7 +54,9 @@ class HubFile(Declared):
     kind: Literal["hub"] = "hub"
     repo_id: str
     filenames: tuple[str, ...]  # candidates in order of preference; the first that exists is read
-    local_names: tuple[str, ...] = ()  # names that the same file has elsewhere, looked for in a local folder alone
+    local_names: tuple[
+        str, ...
+    ] = ()  # names that the same file has elsewhere, looked for in a local folder alone
     revision: str | None = None
     gated: bool = False
 
@@ -98,7 +100,9 @@ class SplitSpec(Declared):
     owners_rows: str | None = None
     """sha256 over the owners' rows (`data.ownership.rows_sha256`), whatever format a file of them has."""
     hidden_answers: bool = False  # True where only the owners' server can score it
-    answers_kept: bool = False  # True where the rows have the answers, and nothing that tells one is passed on
+    answers_kept: bool = (
+        False  # True where the rows have the answers, and nothing that tells one is passed on
+    )
     submit_to: str = ""  # where the owners take submissions of it
     cite: str = ""  # where the counts are stated
 
@@ -158,7 +162,9 @@ class JudgeSpec(Declared):
     low: int
     high: int
     default_model: str  # the owners' judge, by which the published numbers were made
-    successor: str | None = None  # the model that the maker of a judge that is being retired names in its place
+    successor: str | None = (
+        None  # the model that the maker of a judge that is being retired names in its place
+    )
     prompts: str = "judge"
     """Folder in the benchmark's package, or `package:folder`: a `<criterion>.txt` each, and `user.txt`."""
     official_temperature: float | None = None  # None: the owners send none
@@ -197,16 +203,26 @@ class RowMapping(Declared):
 
     columns: dict[str, str | tuple[str, ...]]
     """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
-    answer_is: AnswerForm | None = None  # how the right option is named; None: as all rows allow it to be read
+    answer_is: AnswerForm | None = (
+        None  # how the right option is named; None: as all rows allow it to be read
+    )
     span_unit: SpanUnit = "seconds"
     """What spans are counted in; they become seconds. A clock (`1:02:03.5`) is read in `seconds` too."""
-    fps: str = ""  # frames a second, where spans are in frames: a number, or the column that has one
-    options_in_question: bool = False  # whether the question's text ends in its options, a line each with its letter
+    fps: str = (
+        ""  # frames a second, where spans are in frames: a number, or the column that has one
+    )
+    options_in_question: bool = (
+        False  # whether the question's text ends in its options, a line each with its letter
+    )
     options_are: tuple[str, ...] = ()  # the options of every question, where they are the same
     absent: tuple[str, ...] = ()  # what stands where an option is missing
-    answers: Literal["any", "all"] | None = None  # several right answers: any counts, or all must be named
+    answers: Literal["any", "all"] | None = (
+        None  # several right answers: any counts, or all must be named
+    )
     line: str = ""  # a template by which a line of a text file is parted
-    each: tuple[str, ...] = ()  # keys, and `{name}` for all of a mapping's or a list's, that lead to the rows
+    each: tuple[
+        str, ...
+    ] = ()  # keys, and `{name}` for all of a mapping's or a list's, that lead to the rows
     join: Join | None = None
     kinds: dict[str, str] = field(default_factory=dict[str, str])
     """Value of `kind_column` (of the split's name without one) -> `choice` or `exact`, where rows are of both."""
@@ -258,7 +274,9 @@ class PublishedResult(Declared):
     split: Split
     setting: Literal["zero-shot", "fine-tuned", "human", "baseline"]
     metrics: dict[str, float]  # metric of the spec -> value, in its unit
-    breakdowns: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict[str, dict[str, dict[str, float]]])
+    breakdowns: dict[str, dict[str, dict[str, float]]] = field(
+        default_factory=dict[str, dict[str, dict[str, float]]]
+    )
     """Facet -> label -> metric -> value."""
     cite: str
     url: str | None = None
@@ -279,7 +297,9 @@ class OptionWords(Declared):
     """The texts whose likelihood a task compares: an option alone, or in a sentence with a time span."""
 
     alone: str = "{option}"  # template of an answer that names no span
-    grounded: str | None = None  # template of one that does: `{start}` and `{end}` in seconds, `{option}`
+    grounded: str | None = (
+        None  # template of one that does: `{start}` and `{end}` in seconds, `{option}`
+    )
     locate: str | None = None  # prompt file that asks for the span by itself
 
     def sentences(self, options: Sequence[str], span: Sequence[float] | None) -> list[str]:
@@ -295,7 +315,9 @@ class TaskSpec(Declared):
 
     name: str
     split: Split
-    only: dict[str, str] = field(default_factory=dict[str, str])  # facet -> label: that part of the split
+    only: dict[str, str] = field(
+        default_factory=dict[str, str]
+    )  # facet -> label: that part of the split
     prompt: str | None = None  # prompt file, where it is not the benchmark's own
     twin: str | None = None  # lmms-eval's own task on the same rows, whose runs are read too
     tags: tuple[str, ...] = ()  # lmms-eval's names for groups of tasks that run together
@@ -322,7 +344,9 @@ class BenchmarkSpec(Declared):
     homepage: str = ""
     organisation: str = ""
     """Whose benchmark it is, by a name on the Hub that is its owners' alone: nobody else hands in results as it."""
-    license: str = ""  # SPDX-like id as the Hub writes it, of the annotations; empty where nobody states one
+    license: str = (
+        ""  # SPDX-like id as the Hub writes it, of the annotations; empty where nobody states one
+    )
     license_note: str = ""
     open_data: bool = True  # False: agreement-gated; never fetched, never pushed
     languages: tuple[str, ...]  # BCP-47
@@ -333,8 +357,12 @@ class BenchmarkSpec(Declared):
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
     package: str = ""  # import name of the package of its code, prompts and mini data; none where a file declares it
     file: str = ""  # the `benchmark.yaml` that declares it; prompts and mini rows lie beside it
-    mapping: RowMapping | None = None  # set where a file declares it: upstream rows -> rows, in place of a reader
-    reader: str = ""  # `package.module:function`: upstream files -> rows; by default `data:read` in `package`
+    mapping: RowMapping | None = (
+        None  # set where a file declares it: upstream rows -> rows, in place of a reader
+    )
+    reader: str = (
+        ""  # `package.module:function`: upstream files -> rows; by default `data:read` in `package`
+    )
     reader_version: int = 1  # raised when the reader's rows change; part of the cache's key
     formats: str = ""
     """Module that reads the owners' prediction and reference files; by default `formats` in `package`."""
@@ -396,20 +424,35 @@ class BenchmarkSpec(Declared):
         return {facet.name: facet for facet in self.facets}[name]
 
     def __post_init__(self) -> None:
-        for name, place in (("reader", f"{self.package}.data:read"), ("formats", f"{self.package}.formats")):
+        for name, place in (
+            ("reader", f"{self.package}.data:read"),
+            ("formats", f"{self.package}.formats"),
+        ):
             object.__setattr__(self, name, getattr(self, name) or place)
         super().__post_init__()
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.id):
-            raise InputError(f"{self.id}: an id is lower-case letters, digits and _, a letter first")
+            raise InputError(
+                f"{self.id}: an id is lower-case letters, digits and _, a letter first"
+            )
         if self.version < 1:
             raise InputError(f"{self.id}: version is {self.version}; versions begin at 1")
         if self.default_split not in self.splits:
-            raise InputError(f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}")
+            raise InputError(
+                f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}"
+            )
         for task in self.tasks:
             if unknown := task.only.keys() - {facet.name for facet in self.facets}:
-                raise InputError(f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown)}")
-            if task.split != "mini" and not task.split.startswith("mini_") and task.split not in self.splits:
-                raise InputError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
+                raise InputError(
+                    f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown)}"
+                )
+            if (
+                task.split != "mini"
+                and not task.split.startswith("mini_")
+                and task.split not in self.splits
+            ):
+                raise InputError(
+                    f"{self.id}: task {task.name} names an unknown split {task.split!r}"
+                )
         if (self.judge is None) != ("llm_judge" not in self.kinds):
             raise InputError(f"{self.id}: `judge` and the kind `llm_judge` go together")
         self._check_metrics()
@@ -421,13 +464,26 @@ class BenchmarkSpec(Declared):
         facets = {facet.name for facet in self.facets}
         given = [column for kind in self.kinds for column in COLUMNS.get(kind, ())]
         given += self.judge.criteria if self.judge else ()
-        for metric in (*self.metrics, *(metric for facet in self.facets for metric in facet.metrics)):
+        for metric in (
+            *self.metrics,
+            *(metric for facet in self.facets for metric in facet.metrics),
+        ):
             how = metric.aggregate
             if isinstance(how, MeanOf) and not set(how.metrics) <= set(names):
-                raise InputError(f"{self.id}: {metric.name} is the mean of unknown metrics {how.metrics}")
-            facet = how.facet if isinstance(how, Macro) else how.weight_by if isinstance(how, Mean) else None
+                raise InputError(
+                    f"{self.id}: {metric.name} is the mean of unknown metrics {how.metrics}"
+                )
+            facet = (
+                how.facet
+                if isinstance(how, Macro)
+                else how.weight_by
+                if isinstance(how, Mean)
+                else None
+            )
             if facet is not None and facet not in facets:
                 raise InputError(f"{self.id}: {metric.name} names an unknown facet {facet!r}")
             if isinstance(how, Mean | Macro | Grouped) and how.column not in given:
                 what = f"{metric.name} is over the column {how.column!r}"
-                raise InputError(f"{self.id}: {what}, which nothing gives; there are {', '.join(given)}")
+                raise InputError(
+                    f"{self.id}: {what}, which nothing gives; there are {', '.join(given)}"
+                )

@@ -46,4 +46,6 @@ def expected_files(source: Source, *, published: bool = False) -> tuple[str, ...
         return (Path(source.path).name,)
     if isinstance(source, UrlFile):
         return (PurePosixPath(unquote(urlsplit(source.url).path)).name,)
-    return source.filenames if published else (*source.filenames, *getattr(source, "local_names", ()))
+    return (
+        source.filenames if published else (*source.filenames, *getattr(source, "local_names", ()))
+    )

@@ -23,14 +23,18 @@ class Strata:
         """Read `locale=10`."""
         field, _, number = text.partition("=")
         if not field or not number.isdecimal() or int(number) < 1:
-            raise InputError(f"--per {text}: expected a field and a number of questions, as in locale=10")
+            raise InputError(
+                f"--per {text}: expected a field and a number of questions, as in locale=10"
+            )
         return cls(field, int(number))
 
     def groups(self, where: str, labels: Labels) -> dict[str, list[str]]:
         """Return label -> ids; InputError, which names the fields there are, where `where` hasn't this one."""
         known = dict.fromkeys(name for of_item in labels.values() for name in of_item)
         if self.field not in known:
-            raise InputError(f"--per {self.field}: {where} has the fields {', '.join(known) or '(none)'}")
+            raise InputError(
+                f"--per {self.field}: {where} has the fields {', '.join(known) or '(none)'}"
+            )
         groups: dict[str, list[str]] = {}
         for name, of_item in labels.items():
             for label in of_item.get(self.field, ()):
@@ -47,7 +51,8 @@ class Strata:
         drawn: set[str] = set()
         for label, names in self.groups(where, labels).items():
             places = {
-                sha256(f"{seed}|{label}|{name}".encode("utf-8", "surrogatepass")).digest(): name for name in names
+                sha256(f"{seed}|{label}|{name}".encode("utf-8", "surrogatepass")).digest(): name
+                for name in names
             }
             drawn.update(places[place] for place in sorted(places)[: self.number])
         return drawn
@@ -57,6 +62,8 @@ class Strata:
     ) -> list[Row]:
         """Return the rows drawn, in their order; `tags` are labels that the rows don't have."""
         rows = list(rows)
-        labels = {row["id"]: facets(spec, row) | dict((tags or {}).get(row["id"], {})) for row in rows}
+        labels = {
+            row["id"]: facets(spec, row) | dict((tags or {}).get(row["id"], {})) for row in rows
+        }
         drawn = self.draw(spec.id, labels, seed)
         return [row for row in rows if row["id"] in drawn]

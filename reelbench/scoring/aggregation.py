@@ -19,7 +19,15 @@ from pydantic import Field
 from reelbench.base.progress import Bar, no_bar
 from reelbench.judges.verdicts import Judged, Verdict, is_judged
 from reelbench.registry.reasons import NO_ANSWER, OF_JUDGE, UNANSWERED, Reason
-from reelbench.registry.records import Breakdowns, Counts, Item, JudgeRecord, Metrics, MetricValue, Sample
+from reelbench.registry.records import (
+    Breakdowns,
+    Counts,
+    Item,
+    JudgeRecord,
+    Metrics,
+    MetricValue,
+    Sample,
+)
 from reelbench.registry.rows import GROUP
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Grouped, Macro, Mean, MeanOf, Metric
 from reelbench.scoring import choice, cognitive_profile, exact_match, temporal_span
@@ -39,7 +47,11 @@ def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[Reason]:
     return unanswered | OF_JUDGE if spec.judge is not None else unanswered
 
 
-FAILURE_MARKERS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED]", "Failed to obtain answer")
+FAILURE_MARKERS = (
+    "[LMMS_EVAL_REQUEST_FAILED",
+    "[LMMS_EVAL_BUDGET_EXCEEDED]",
+    "Failed to obtain answer",
+)
 """What lmms-eval's adapters, and VLMEvalKit's, write in place of an answer when a request failed."""
 
 _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
@@ -49,7 +61,9 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "exact_match": exact_match.columns,
     "any_choice": partial(choice.columns, any_of=True),
     "all_choices": choice.columns,
-    "mixed": lambda item: exact_match.columns(item, "correct") if "text" in item.target else choice.columns(item),
+    "mixed": lambda item: (
+        exact_match.columns(item, "correct") if "text" in item.target else choice.columns(item)
+    ),
     "union_spans": temporal_span.union_columns,
     "ranked_spans": temporal_span.ranked_columns,
     "covered": temporal_span.covered_columns,
@@ -65,11 +79,15 @@ class SampleOfRuns(Sample):
 
 def each_run(samples: Sequence[Sample]) -> list[list[Sample]]:
     """Return the samples as each of several runs has them, by its number; nothing where they are of one run."""
-    runs = max((len(sample.of_runs) for sample in samples if isinstance(sample, SampleOfRuns)), default=0)
+    runs = max(
+        (len(sample.of_runs) for sample in samples if isinstance(sample, SampleOfRuns)), default=0
+    )
 
     def of(sample: Sample, run: int) -> Sample:
         own = sample.of_runs[run] if isinstance(sample, SampleOfRuns) else {}
-        return sample.model_copy(update={"scores": {c: own.get(c, score) for c, score in sample.scores.items()}})
+        return sample.model_copy(
+            update={"scores": {c: own.get(c, score) for c, score in sample.scores.items()}}
+        )
 
     return [[of(sample, run) for sample in samples] for run in range(runs)]
 
@@ -102,7 +120,9 @@ class ScoredItems:
     @cached_property
     def counts(self) -> Counts:
         """How many items are scored, and why others aren't."""
-        reasons = Counter(sample.reason or "unknown" for sample in self.samples if sample.state == "unscored")
+        reasons = Counter(
+            sample.reason or "unknown" for sample in self.samples if sample.state == "unscored"
+        )
         flags = Counter(flag for sample in self.samples for flag in sample.flags)
         return Counts(
             items=len(self.samples),
@@ -139,7 +159,10 @@ def item_columns(spec: BenchmarkSpec, item: Item) -> dict[str, float]:
 
 
 def to_sample(
-    spec: BenchmarkSpec, item: Item, verdict: Verdict | None = None, columns: dict[str, float] | None = None
+    spec: BenchmarkSpec,
+    item: Item,
+    verdict: Verdict | None = None,
+    columns: dict[str, float] | None = None,
 ) -> Sample:
     """Score one item, with the judge's verdict where there is one; `columns` are its own scores, where they are known.
 
@@ -175,7 +198,9 @@ def score(
 
 def answered(counts: Counts) -> int:
     """Count the items that have an answer, scored or not."""
-    return counts.items - sum(number for reason, number in counts.unscored.items() if reason in NO_ANSWER)
+    return counts.items - sum(
+        number for reason, number in counts.unscored.items() if reason in NO_ANSWER
+    )
 
 
 # --- numbers from samples -------------------------------------------------------------------------------------------
@@ -193,8 +218,16 @@ def _weight(sample: Sample, how: Mean, within: tuple[str, str] | None) -> float:
     return fsum(how.weights.get(label, 1.0) for label in labels) if labels else 1.0
 
 
-def _ratio(samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None = None) -> ratios.Ratio:
-    weights = array("d", (_weight(sample, how, within) if how.column in sample.scores else 0.0 for sample in samples))
+def _ratio(
+    samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None = None
+) -> ratios.Ratio:
+    weights = array(
+        "d",
+        (
+            _weight(sample, how, within) if how.column in sample.scores else 0.0
+            for sample in samples
+        ),
+    )
     numerators = array(
         "d",
         (
@@ -219,12 +252,19 @@ def group_score(items: Sequence[tuple[str, str, float]]) -> float:
     if rule == "quadratic":
         return (sum(scores) / len(scores)) ** 2
     worth = [2 * int(level) - 1 for _, level, _ in items]
-    broken = min((weight for weight, score in zip(worth, scores, strict=True) if score < 1), default=max(worth))
-    counted = (weight * score for weight, score in zip(worth, scores, strict=True) if weight <= broken)
+    broken = min(
+        (weight for weight, score in zip(worth, scores, strict=True) if score < 1),
+        default=max(worth),
+    )
+    counted = (
+        weight * score for weight, score in zip(worth, scores, strict=True) if weight <= broken
+    )
     return sum(counted) / sum(worth)
 
 
-def _grouped(samples: Sequence[Sample], how: Grouped, within: tuple[str, str] | None) -> ratios.Ratio:
+def _grouped(
+    samples: Sequence[Sample], how: Grouped, within: tuple[str, str] | None
+) -> ratios.Ratio:
     """Return each group's score, at its first item; one with an item that has no score takes no part."""
     members: dict[str, list[int]] = {}
     for at, sample in enumerate(samples):
@@ -234,7 +274,8 @@ def _grouped(samples: Sequence[Sample], how: Grouped, within: tuple[str, str] | 
     for places in members.values():
         items = [samples[at] for at in places]
         if all(
-            how.column in item.scores and (within is None or _weight(item, Mean(column=""), within)) for item in items
+            how.column in item.scores and (within is None or _weight(item, Mean(column=""), within))
+            for item in items
         ):
             named = ((item.facets[GROUP.name], item.scores[how.column]) for item in items)
             scored = [(rule, level, score) for (_, rule, level), score in named]
@@ -247,7 +288,10 @@ def _labels(samples: Iterable[Sample], facet: str) -> list[str]:
 
 
 def _ratios(
-    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], within: tuple[str, str] | None = None
+    spec: BenchmarkSpec,
+    metric: Metric,
+    samples: Sequence[Sample],
+    within: tuple[str, str] | None = None,
 ) -> list[ratios.Ratio]:
     how = metric.aggregate
     if isinstance(how, Mean):
@@ -256,10 +300,16 @@ def _ratios(
         return [_grouped(samples, how, within)]
     if isinstance(how, Macro):
         mean = Mean(column=how.column, scale=how.scale)
-        of_labels = (_ratio(samples, mean, (how.facet, label)) for label in _labels(samples, how.facet))
+        of_labels = (
+            _ratio(samples, mean, (how.facet, label)) for label in _labels(samples, how.facet)
+        )
         return [ratio for ratio in of_labels if ratio.n]
     if isinstance(how, MeanOf):
-        return [ratio for name in how.metrics for ratio in _ratios(spec, spec.metric(name), samples, within)]
+        return [
+            ratio
+            for name in how.metrics
+            for ratio in _ratios(spec, spec.metric(name), samples, within)
+        ]
     raise TypeError(f"{metric.name}: {how.how} is not made of per-item scores")
 
 
@@ -288,7 +338,11 @@ def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:
 
 
 def metric_with_interval(
-    spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample], *, interval: intervals.Method = intervals.METHOD
+    spec: BenchmarkSpec,
+    metric: Metric,
+    samples: Iterable[Sample],
+    *,
+    interval: intervals.Method = intervals.METHOD,
 ) -> MetricValue:
     """Return one metric that is made of per-item scores, with its interval."""
     samples = _by_id(samples)
@@ -320,14 +374,20 @@ def aggregate(
     corpus = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
     overlaps = _overlap(samples, corpus, bar) if overlap and corpus else {}
     runs = each_run(samples)
-    broken_down = [m for m in spec.metrics if m.in_breakdowns and isinstance(m.aggregate, Mean | MeanOf)]
+    broken_down = [
+        m for m in spec.metrics if m.in_breakdowns and isinstance(m.aggregate, Mean | MeanOf)
+    ]
     wanted: dict[tuple[str, ...], ratios.MeanOfRatios] = {
-        (metric.name,): _mean(spec, metric, samples, runs) for metric in spec.metrics if metric not in corpus
+        (metric.name,): _mean(spec, metric, samples, runs)
+        for metric in spec.metrics
+        if metric not in corpus
     }
     for facet in cognitive_profile.facets(spec):
         for label in _labels(samples, facet.name):
             for metric in facet.metrics or broken_down:
-                wanted[(facet.name, label, metric.name)] = _mean(spec, metric, samples, runs, (facet.name, label))
+                wanted[(facet.name, label, metric.name)] = _mean(
+                    spec, metric, samples, runs, (facet.name, label)
+                )
     values = _with_intervals(wanted, samples, interval)
 
     metrics: Metrics = {}
@@ -338,7 +398,9 @@ def aggregate(
         elif (value := values[(metric.name,)]).n or metric.judged:
             metrics[metric.name] = value
     breakdowns: Breakdowns = {}
-    for (facet, label, name), value in ((key, value) for key, value in values.items() if len(key) > 1):
+    for (facet, label, name), value in (
+        (key, value) for key, value in values.items() if len(key) > 1
+    ):
         if value.n:
             breakdowns.setdefault(facet, {}).setdefault(label, {})[name] = value
     return Numbers(metrics, breakdowns)
@@ -349,7 +411,9 @@ def _with_intervals(
 ) -> dict[KeyT, MetricValue]:
     estimates = ratios.with_intervals(wanted, [sample.video for sample in samples], method)
     return {
-        key: MetricValue(value=one.value, ci95=one.ci95, n=0 if one.value is None else wanted[key].n)
+        key: MetricValue(
+            value=one.value, ci95=one.ci95, n=0 if one.value is None else wanted[key].n
+        )
         for key, one in estimates.items()
     }
 
@@ -365,7 +429,9 @@ LONGEST_OVERLAP = 10_000
 
 def too_long(samples: Iterable[Sample]) -> int:
     """Return of how many answers text overlap reads the end alone, because they are too long for METEOR."""
-    return sum(sample.reason not in UNANSWERED and len(sample.text) > LONGEST_OVERLAP for sample in samples)
+    return sum(
+        sample.reason not in UNANSWERED and len(sample.text) > LONGEST_OVERLAP for sample in samples
+    )
 
 
 def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no_bar) -> Metrics:
@@ -375,7 +441,9 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no
         if sample.reason not in UNANSWERED and isinstance(sample.target.get("text"), str)
     ]
     scorers: dict[str, Literal["bleu4", "cider", "meteor"]] = {
-        metric.name: metric.aggregate.scorer for metric in metrics if isinstance(metric.aggregate, Corpus)
+        metric.name: metric.aggregate.scorer
+        for metric in metrics
+        if isinstance(metric.aggregate, Corpus)
     }
     if not answered:
         return {name: MetricValue(value=None, ci95=None, n=0) for name in scorers}
@@ -383,9 +451,14 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no
 
     # Left out, an answer that rambles would lift the score of the others: its end is read, from a whole word on.
     texts = {sample.id: sample.text for sample in answered}
-    ends = {name: text[-LONGEST_OVERLAP:] for name, text in texts.items() if len(text) > LONGEST_OVERLAP}
+    ends = {
+        name: text[-LONGEST_OVERLAP:] for name, text in texts.items() if len(text) > LONGEST_OVERLAP
+    }
     texts |= {name: end.partition(" ")[2] or end for name, end in ends.items()}
     references = {sample.id: sample.target["text"] for sample in answered}
     with bar(", ".join(metric.title for metric in metrics), None):  # Java takes its seconds
         values = text_overlap.compute_score(references, texts, tuple(scorers.values()))
-    return {name: MetricValue(value=values[scorer], ci95=None, n=len(answered)) for name, scorer in scorers.items()}
+    return {
+        name: MetricValue(value=values[scorer], ci95=None, n=len(answered))
+        for name, scorer in scorers.items()
+    }

@@ -9,7 +9,9 @@ from reelbench.registry.strata import Strata
 from reelbench.scoring.aggregation import score_of
 
 
-def draw(spec: BenchmarkSpec, samples: Sequence[Sample], number: int, per: Strata | None = None) -> list[Sample]:
+def draw(
+    spec: BenchmarkSpec, samples: Sequence[Sample], number: int, per: Strata | None = None
+) -> list[Sample]:
     """Return `number` of the scored samples at equal steps of their order by the primary metric, lowest first.
 
     So every part of the scale that the judge uses is there in its share. Equal scores stand in the order of the ids'
@@ -28,7 +30,9 @@ def draw(spec: BenchmarkSpec, samples: Sequence[Sample], number: int, per: Strat
     drawn = {
         sample.id
         for names in map(frozenset, groups.values())
-        for sample in _at_equal_steps([sample for sample in in_order if sample.id in names], per.number)
+        for sample in _at_equal_steps(
+            [sample for sample in in_order if sample.id in names], per.number
+        )
     }
     return [sample for sample in in_order if sample.id in drawn]
 

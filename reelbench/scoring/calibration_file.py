@@ -38,7 +38,9 @@ class CalibrationRecord(Record):
     criteria: dict[str, Corrected]
 
 
-def calibrations(spec: BenchmarkSpec, samples: Sequence[Sample], labels: Ratings) -> dict[str, Calibration]:
+def calibrations(
+    spec: BenchmarkSpec, samples: Sequence[Sample], labels: Ratings
+) -> dict[str, Calibration]:
     """Correct each criterion's mean by people's scores; criteria that they did not score are left out."""
     judge = spec.judge
     calibrations: dict[str, Calibration] = {}
@@ -68,7 +70,9 @@ def record(made: Mapping[str, Calibration], labels: Ratings, people: str) -> Cal
                 weight=one.weight,
                 items=one.items,
                 verdict=one.verdict,
-                labels={item: score for (item, criterion), score in labels.items() if criterion == name},
+                labels={
+                    item: score for (item, criterion), score in labels.items() if criterion == name
+                },
             )
             for name, one in made.items()
         },
@@ -90,13 +94,24 @@ def read(folder: Path) -> CalibrationRecord | None:
     return record_of(CalibrationRecord, read_json(path), str(path), more, mark=": ")
 
 
-def problems(kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sample]) -> Iterator[str]:
+def problems(
+    kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sample]
+) -> Iterator[str]:
     """Yield a line for each number in a file that does not follow from its labels and the samples."""
     judge = spec.judge
     known = {sample.id for sample in samples}
-    labels = {(item, name): score for name, one in kept.criteria.items() for item, score in one.labels.items()}
+    labels = {
+        (item, name): score
+        for name, one in kept.criteria.items()
+        for item, score in one.labels.items()
+    }
     for (item, name), score in labels.items():
-        if judge is None or name not in judge.criteria or item not in known or not judge.low <= score <= judge.high:
+        if (
+            judge is None
+            or name not in judge.criteria
+            or item not in known
+            or not judge.low <= score <= judge.high
+        ):
             yield f"{FILE}: {name} {score:g} of {item!r} is not a score that the benchmark has"
             return
     made = record(calibrations(spec, samples, labels), labels, kept.people)
@@ -108,11 +123,17 @@ def problems(kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sam
 
 
 def _same(one: Corrected, other: Corrected) -> bool:
-    if (one.items, one.verdict, one.ci95 is None) != (other.items, other.verdict, other.ci95 is None):
+    if (one.items, one.verdict, one.ci95 is None) != (
+        other.items,
+        other.verdict,
+        other.ci95 is None,
+    ):
         return False
     if one.value is None or other.value is None:
         return one.value is other.value
     pairs = zip(
-        (one.value, one.weight, *(one.ci95 or ())), (other.value, other.weight, *(other.ci95 or ())), strict=True
+        (one.value, one.weight, *(one.ci95 or ())),
+        (other.value, other.weight, *(other.ci95 or ())),
+        strict=True,
     )
     return all(math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE) for a, b in pairs)

@@ -48,14 +48,25 @@ class RankedChoice:
 def choose(mode: str, question: str, candidates: int, replies: Replies) -> RankedChoice:
     """Return the choice among `candidates` candidates of the question with the id `question`."""
     if mode != "listwise":
-        read = ([score for score in map(stated_number, votes) if score is not None] for votes in replies)
-        return best([score_of_votes(scores, len(v), "mean") for scores, v in zip(read, replies, strict=True)])
+        read = (
+            [score for score in map(stated_number, votes) if score is not None] for votes in replies
+        )
+        return best(
+            [
+                score_of_votes(scores, len(v), "mean")
+                for scores, v in zip(read, replies, strict=True)
+            ]
+        )
     named: Counter[int] = Counter()  # most votes' candidate
     for vote, reply in enumerate(replies[0] if replies else ()):
         place = stated_number(reply, 1, candidates, top=None)
         if place is not None:
             named[shuffled_order(question, candidates, vote)[place - 1]] += 1
-    return best([named[index] for index in range(candidates)]) if named else RankedChoice(0, unparsed=candidates)
+    return (
+        best([named[index] for index in range(candidates)])
+        if named
+        else RankedChoice(0, unparsed=candidates)
+    )
 
 
 def unread(mode: str, samples: Iterable[Sample]) -> int:
@@ -79,7 +90,9 @@ def best(scores: Sequence[float | None]) -> RankedChoice:
 _LONGEST = 80  # characters of a statement: with more it is a sentence
 
 
-def stated_number(reply: str | None, low: int = LOW, high: int = HIGH, *, top: int | None = HIGH) -> int | None:
+def stated_number(
+    reply: str | None, low: int = LOW, high: int = HIGH, *, top: int | None = HIGH
+) -> int | None:
     """Return the number from `low` to `high` that a reply gives, or None where it is not plainly there.
 
     By default it is a pointwise reply's score: `7`, `7/10`, `7.`, `**7**`, `Score: 7` and `{"score": 7}` are 7; a
@@ -97,7 +110,10 @@ def stated_number(reply: str | None, low: int = LOW, high: int = HIGH, *, top: i
 
 def shuffled_order(question: str, candidates: int, vote: int = 0) -> list[int]:
     """Return the candidates' indices in an order that only the question's id and the vote decide."""
-    return sorted(range(candidates), key=lambda n: hashlib.sha256(f"{vote}\0{n}\0{question}".encode()).digest())
+    return sorted(
+        range(candidates),
+        key=lambda n: hashlib.sha256(f"{vote}\0{n}\0{question}".encode()).digest(),
+    )
 
 
 def similarity(candidates: Sequence[str]) -> float | None:
@@ -106,7 +122,9 @@ def similarity(candidates: Sequence[str]) -> float | None:
     1 where they use the same words; None of a single candidate. Two texts without words are alike.
     """
     bags = [frozenset(word.casefold() for word in words(text)) for text in candidates]
-    pairs = [len(one & two) / len(one | two) if one | two else 1.0 for one, two in combinations(bags, 2)]
+    pairs = [
+        len(one & two) / len(one | two) if one | two else 1.0 for one, two in combinations(bags, 2)
+    ]
     return sum(pairs) / len(pairs) if pairs else None
 
 

@@ -17,7 +17,9 @@ def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str
     InputError where the target has no answer, as in a split whose answers are hidden.
     """
     if target.get("answer") is None:
-        raise InputError("choice: the item has no correct answer to compare with; its split can't be scored here")
+        raise InputError(
+            "choice: the item has no correct answer to compare with; its split can't be scored here"
+        )
     return {"correct": 1.0 if parsed.get("answer") == target["answer"] else 0.0}
 
 
@@ -29,4 +31,8 @@ def columns(item: Item, *, any_of: bool = False) -> dict[str, float]:
     if item.parsed is None or "answer" not in item.parsed:
         return {}
     scores, answer = score_item(item.parsed, item.target), item.parsed["answer"]
-    return {"correct": float(answer is not None and answer in item.target["answer"])} if any_of else scores
+    return (
+        {"correct": float(answer is not None and answer in item.target["answer"])}
+        if any_of
+        else scores
+    )

@@ -16,19 +16,56 @@ from reelbench.base.errors import InputError
 from reelbench.base.values import is_array, is_id, is_object
 from reelbench.registry.spec import BenchmarkSpec, Facet
 
-TARGET = ("Character", "Object", "Place", "Conversation", "Behavior", "Event", "Emotion", "Commonsense")
-CONTENT = ("Identity", "Feature", "Relationship", "Means", "Context", "Sequence", "Causality", "Motivation")
+TARGET = (
+    "Character",
+    "Object",
+    "Place",
+    "Conversation",
+    "Behavior",
+    "Event",
+    "Emotion",
+    "Commonsense",
+)
+CONTENT = (
+    "Identity",
+    "Feature",
+    "Relationship",
+    "Means",
+    "Context",
+    "Sequence",
+    "Causality",
+    "Motivation",
+)
 THINKING = ("Recall", "Grasping", "Reasoning")
-COMPONENTS: dict[str, tuple[str, ...]] = {"target": TARGET, "content": CONTENT, "thinking": THINKING}
+COMPONENTS: dict[str, tuple[str, ...]] = {
+    "target": TARGET,
+    "content": CONTENT,
+    "thinking": THINKING,
+}
 TAGGED = "tagged"
 """The facet that holds every tagged question together, under `ALL`."""
 
 ALL = "all"
 
 FACETS = (
-    Facet(name="target", title="What of the story is asked about (CogME TARGET).", labels=TARGET, in_rows=False),
-    Facet(name="content", title="What has to be known of it (CogME CONTENT).", labels=CONTENT, in_rows=False),
-    Facet(name="thinking", title="How it has to be thought about (CogME THINKING).", labels=THINKING, in_rows=False),
+    Facet(
+        name="target",
+        title="What of the story is asked about (CogME TARGET).",
+        labels=TARGET,
+        in_rows=False,
+    ),
+    Facet(
+        name="content",
+        title="What has to be known of it (CogME CONTENT).",
+        labels=CONTENT,
+        in_rows=False,
+    ),
+    Facet(
+        name="thinking",
+        title="How it has to be thought about (CogME THINKING).",
+        labels=THINKING,
+        in_rows=False,
+    ),
     Facet(name=TAGGED, title="Questions with tags, all together.", labels=(ALL,), in_rows=False),
 )
 """What a tags file adds to any benchmark."""
@@ -53,7 +90,11 @@ class Tags:
     @property
     def facets(self) -> dict[str, list[str]]:
         """The question's labels by facet: `target`, `content` and `thinking`."""
-        return {"target": list(self.target), "content": list(self.content), "thinking": [self.thinking]}
+        return {
+            "target": list(self.target),
+            "content": list(self.content),
+            "thinking": [self.thinking],
+        }
 
 
 class TagsFile(dict[str, Tags]):
@@ -75,16 +116,22 @@ def read_tags(path: Path | str) -> TagsFile:
     for number, row in files.read_jsonl(path):
         where = f"{path}, line {number}"
         if not is_object(row):
-            raise InputError(f"{where}: expected an object with {wanted}, found {_kind(row)}; one object per line")
+            raise InputError(
+                f"{where}: expected an object with {wanted}, found {_kind(row)}; one object per line"
+            )
         for name in row:
             if name not in fields:
-                raise InputError(f'{where}: unknown field "{name}"; expected {wanted}{_suggestion(name, fields)}')
+                raise InputError(
+                    f'{where}: unknown field "{name}"; expected {wanted}{_suggestion(name, fields)}'
+                )
         for name in fields:
             if name not in row:
                 raise InputError(f'{where}: field "{name}" is missing; expected {wanted}')
         if not is_id(row["qid"]):
             found = _kind(row["qid"])
-            raise InputError(f'{where}, field "qid": expected a question\'s id (text or whole number), found {found}')
+            raise InputError(
+                f'{where}, field "qid": expected a question\'s id (text or whole number), found {found}'
+            )
         qid, parsed = str(row["qid"]), tags_of(row, where)
         if qid in tags:
             raise InputError(
@@ -116,11 +163,15 @@ def tags_of(row: dict[str, Any], where: str) -> Tags:
     """Return the tags that an object has under `target`, `content` and `thinking`; `where` is for the InputError."""
     for name in COMPONENTS:
         if name not in row:
-            raise InputError(f'{where}: field "{name}" is missing; expected {", ".join(COMPONENTS)}')
+            raise InputError(
+                f'{where}: field "{name}" is missing; expected {", ".join(COMPONENTS)}'
+            )
     at, thinking = f'{where}, field "thinking"', row["thinking"]
     target, content = _labels(row, "target", where), _labels(row, "content", where)
     if is_array(thinking):
-        raise InputError(f"{at}: a list of {len(thinking)} labels; expected exactly one label as text, the highest")
+        raise InputError(
+            f"{at}: a list of {len(thinking)} labels; expected exactly one label as text, the highest"
+        )
     _check(thinking, THINKING, at)
     return Tags(target, content, thinking)
 
@@ -128,22 +179,30 @@ def tags_of(row: dict[str, Any], where: str) -> Tags:
 def _labels(row: dict[str, Any], field: str, where: str) -> tuple[str, ...]:
     at, labels = f'{where}, field "{field}"', row[field]
     if not is_array(labels):
-        raise InputError(f"{at}: expected a list of up to {MOST_LABELS} labels, found {_kind(labels)}")
+        raise InputError(
+            f"{at}: expected a list of up to {MOST_LABELS} labels, found {_kind(labels)}"
+        )
     for label in labels:
         _check(label, COMPONENTS[field], at)
     repeated = [label for index, label in enumerate(labels) if label in labels[:index]]
     if repeated:
         raise InputError(f"{at}: {repeated[0]!r} occurs twice")
     if len(labels) > MOST_LABELS:
-        raise InputError(f"{at}: {len(labels)} labels ({', '.join(labels)}); at most {MOST_LABELS} are allowed")
+        raise InputError(
+            f"{at}: {len(labels)} labels ({', '.join(labels)}); at most {MOST_LABELS} are allowed"
+        )
     return tuple(labels)
 
 
 def _check(label: Any, labels: tuple[str, ...], at: str) -> None:  # noqa: ANN401 - any JSON value
     if not isinstance(label, str):
-        raise InputError(f"{at}: expected a label as text, found {_kind(label)}; labels are {', '.join(labels)}")
+        raise InputError(
+            f"{at}: expected a label as text, found {_kind(label)}; labels are {', '.join(labels)}"
+        )
     if label not in labels:
-        raise InputError(f"{at}: no label {label!r}; labels are {', '.join(labels)}{_suggestion(label, labels)}")
+        raise InputError(
+            f"{at}: no label {label!r}; labels are {', '.join(labels)}{_suggestion(label, labels)}"
+        )
 
 
 def _suggestion(word: str, words: tuple[str, ...]) -> str:

@@ -26,7 +26,17 @@ from reelbench.stats.intervals import PairedTest
 from reelbench.stats.multiple_comparisons import holm
 from reelbench.stats.ratios import Resampled
 
-_COLUMNS = ("metric", "#a", "#b", "#a - b", "#95 % interval", "#p", "#McNemar p", "#items", "#videos")
+_COLUMNS = (
+    "metric",
+    "#a",
+    "#b",
+    "#a - b",
+    "#95 % interval",
+    "#p",
+    "#McNemar p",
+    "#items",
+    "#videos",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +122,22 @@ class Comparison:
             tests = map(p_value, (d.p, d.mcnemar and d.mcnemar.p))
             values = (f"{d.a:.2f}", f"{d.b:.2f}", f"{d.difference:+.2f}", bounds)
             rows.append((name, *values, *tests, str(d.n), str(d.videos)))
-        few = [name for name, d in self.metrics.items() if d.ci95 is None and d.videos < intervals.MIN_CLUSTERS]
+        few = [
+            name
+            for name, d in self.metrics.items()
+            if d.ci95 is None and d.videos < intervals.MIN_CLUSTERS
+        ]
         below = [metric_table.no_interval(few)] if few else []
         if self.only_a or self.only_b:
             by_a = number_of(self.only_a, "item")
-            below.append(f"left out: {by_a} that only a answered, {self.only_b} that only b answered")
+            below.append(
+                f"left out: {by_a} that only a answered, {self.only_b} that only b answered"
+            )
         if self.unscored:
             lacking = number_of(self.unscored, "item")
-            below.append(f"p and interval of the main metric hold whatever the {lacking} without a score would be")
+            below.append(
+                f"p and interval of the main metric hold whatever the {lacking} without a score would be"
+            )
         on = {d.videos for d in self.metrics.values()}
         alike = {(d.n, d.videos) for d in self.metrics.values()} == {(self.both, *on)}
         said = f"{title}; {number_of(self.both, 'item')} answered by both" + (
@@ -131,10 +149,17 @@ class Comparison:
             if not (name == "#McNemar p" and not any(row[place] for row in rows))
             and not (alike and name in ("#items", "#videos"))
         ]
-        return Table(said, [_COLUMNS[place] for place in kept], [[row[place] for place in kept] for row in rows], below)
+        return Table(
+            said,
+            [_COLUMNS[place] for place in kept],
+            [[row[place] for place in kept] for row in rows],
+            below,
+        )
 
 
-def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool = False) -> str | None:
+def judging_apart(
+    a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool = False
+) -> str | None:
     """Return the difference in the judging of two results; None where there is none.
 
     A judge is who answered; a name and the same with a date are one judge, two dates are two. Twins have criteria of
@@ -143,7 +168,11 @@ def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool =
     if a is None or b is None:
         return None
     names_a, names_b = (
-        sorted(name for judge in single_judges(record) for name in returned_ids(judge) or [judge.requested])
+        sorted(
+            name
+            for judge in single_judges(record)
+            for name in returned_ids(judge) or [judge.requested]
+        )
         for record in (a, b)
     )
     if len(names_a) != len(names_b) or not all(
@@ -157,21 +186,32 @@ def judging_apart(a: JudgeRecord | None, b: JudgeRecord | None, *, twins: bool =
     return None
 
 
-def compare(samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec) -> Comparison:
+def compare(
+    samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec
+) -> Comparison:
     """Test two models' samples of the same benchmark and split against each other, metric by metric.
 
     InputError where there is no item that both answered.
     """
     a, b = on_both(samples_a, samples_b)
-    ids_a, ids_b = ({sample.id for sample in samples if sample.scores} for samples in (samples_a, samples_b))
+    ids_a, ids_b = (
+        {sample.id for sample in samples if sample.scores} for samples in (samples_a, samples_b)
+    )
     metrics: dict[str, Difference] = {}
     for metric in spec.metrics:
-        difference = None if isinstance(metric.aggregate, Corpus) else metric_difference(spec, metric, a, b)
+        difference = (
+            None if isinstance(metric.aggregate, Corpus) else metric_difference(spec, metric, a, b)
+        )
         if difference is not None:
             metrics[metric.name] = difference
     sides = samples_a, samples_b
     shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
-    lacking = {sample.id for side in sides for sample in side if sample.id in shared and is_left_out(sample)}
+    lacking = {
+        sample.id
+        for side in sides
+        for sample in side
+        if sample.id in shared and is_left_out(sample)
+    }
     few = value_bounds.few_left_out(samples_a) and value_bounds.few_left_out(samples_b)
     if (main := metrics.get(spec.primary.name)) is None or not few:
         lacking.clear()
@@ -199,14 +239,18 @@ class AtBothEnds:
     highest: Resampled
 
 
-def at_both_ends(spec: BenchmarkSpec, samples: Iterable[Sample], only: Collection[str] | None = None) -> AtBothEnds:
+def at_both_ends(
+    spec: BenchmarkSpec, samples: Iterable[Sample], only: Collection[str] | None = None
+) -> AtBothEnds:
     """Resample a run's main metric on the items that are scored or could have been, or those of `only`."""
     counted = [
         sample
         for sample in samples
         if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
     ]
-    ends: list[Literal["lowest", "highest"]] = ["lowest", "highest"] if any(map(is_left_out, counted)) else ["lowest"]
+    ends: list[Literal["lowest", "highest"]] = (
+        ["lowest", "highest"] if any(map(is_left_out, counted)) else ["lowest"]
+    )
     filled = (value_bounds.with_unscored_at(end, spec, spec.primary, counted) for end in ends)
     drawn = [aggregation.resampled(spec, spec.primary, samples) for samples in filled]
     return AtBothEnds(tuple(sorted(sample.id for sample in counted)), drawn[0], drawn[-1])
@@ -233,7 +277,9 @@ def interval_of(tests: Sequence[PairedTest], level: float) -> tuple[float, float
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
-def on_both(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
+def on_both(
+    samples_a: Sequence[Sample], samples_b: Sequence[Sample]
+) -> tuple[list[Sample], list[Sample]]:
     """Return the items that both have a score for, of a and of b in one order, with the scores that both have.
 
     InputError where there is none.
@@ -249,9 +295,15 @@ def on_both(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> tuple[l
             # Video and labels are the item's, not the model's: a's stand for both, so that both are weighted alike.
             of_item = {"video": first.video, "facets": first.facets}
             a.append(first.model_copy(update={"scores": {c: first.scores[c] for c in columns}}))
-            b.append(second.model_copy(update=of_item | {"scores": {c: second.scores[c] for c in columns}}))
+            b.append(
+                second.model_copy(
+                    update=of_item | {"scores": {c: second.scores[c] for c in columns}}
+                )
+            )
     if not a:
-        raise InputError("no item was answered by both: are these of the same benchmark and split, with the same ids?")
+        raise InputError(
+            "no item was answered by both: are these of the same benchmark and split, with the same ids?"
+        )
     return a, b
 
 
@@ -273,10 +325,17 @@ def metric_difference(
     test, how, exact = by_a.test(by_b), metric.aggregate, None
     if isinstance(how, Mean) and not metric.judged:
         column = how.column
-        both = [(x.scores[column], y.scores[column]) for x, y in zip(a, b, strict=True) if column in x.scores]
+        both = [
+            (x.scores[column], y.scores[column])
+            for x, y in zip(a, b, strict=True)
+            if column in x.scores
+        ]
         if all(score in (0, 1) for pair in both for score in pair):
             exact = mcnemar(both.count((1, 0)), both.count((0, 1)))
-            if len({sample.video for sample in a if column in sample.scores}) < intervals.MIN_CLUSTERS:
+            if (
+                len({sample.video for sample in a if column in sample.scores})
+                < intervals.MIN_CLUSTERS
+            ):
                 exact = replace(exact, p=None)
     return Difference(
         n=by_a.n,
@@ -290,7 +349,9 @@ def metric_difference(
     )
 
 
-def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], metric: Metric) -> dict[str, Any]:
+def compare_by_video(
+    samples_a: Sequence[Sample], samples_b: Sequence[Sample], metric: Metric
+) -> dict[str, Any]:
     """Compare two results on the same videos with different questions, one mean a video (MovieCORE §6.2, Table 5).
 
     Returns:
@@ -303,12 +364,16 @@ def compare_by_video(samples_a: Sequence[Sample], samples_b: Sequence[Sample], m
         InputError: The metric is not a mean of a column, or no video has the column in both.
     """
     if not isinstance(metric.aggregate, Mean):
-        raise InputError(f"{metric.name} is not a mean of single answers' scores, so videos can't be paired by it")
+        raise InputError(
+            f"{metric.name} is not a mean of single answers' scores, so videos can't be paired by it"
+        )
     column = metric.aggregate.column
     by_a, by_b = _by_video(samples_a, column), _by_video(samples_b, column)
     shared = sorted(by_a.keys() & by_b.keys())
     if not shared:
-        raise InputError(f"no video has {column!r} in both results: are both judged, and on the same videos?")
+        raise InputError(
+            f"no video has {column!r} in both results: are both judged, and on the same videos?"
+        )
     pairs = np.array([(np.mean(by_a[video]), np.mean(by_b[video])) for video in shared])
     gaps = pairs[:, 0] - pairs[:, 1]
     right: list[tuple[float, float]] = []
@@ -355,18 +420,24 @@ def compare_labels(
     for component, names in COMPONENTS.items():
         labels = [x.facets.get(component) or of_b[x.id].get(component) or () for x in a]
         rows += [
-            (f"{component}.{name}", [(x, y) for x, y, given in zip(a, b, labels, strict=True) if name in given])
+            (
+                f"{component}.{name}",
+                [(x, y) for x, y, given in zip(a, b, labels, strict=True) if name in given],
+            )
             for name in names
         ]
     rows = [(label, tagged) for label, tagged in rows if tagged]
     if not rows:
-        raise InputError("--labels: these results have no CogME labels; score both with --tags FILE")
+        raise InputError(
+            "--labels: these results have no CogME labels; score both with --tags FILE"
+        )
     differences: list[dict[str, Any]] = []
     for label, tagged in rows:
         d = metric_difference(spec, spec.primary, [x for x, _ in tagged], [y for _, y in tagged])
         if d is not None:
             differences.append(
-                {name: value for name, value in asdict(d).items() if name != "mcnemar"} | {"label": label}
+                {name: value for name, value in asdict(d).items() if name != "mcnemar"}
+                | {"label": label}
             )
     if not differences:
         raise InputError(f"--labels: no tagged question has {spec.primary.name} in both results")

@@ -82,12 +82,19 @@ def _is_grouped(parts: list[str], signs: list[str]) -> bool:
         return True
     # India groups by two up to the last three: 1,00,000.
     by_two_or_three = all(len(part) in (_GROUP - 1, _GROUP) for part in parts[1:-1])
-    return len(set(signs)) == 1 and len(parts[0]) <= _GROUP and by_two_or_three and len(parts[-1]) == _GROUP
+    return (
+        len(set(signs)) == 1
+        and len(parts[0]) <= _GROUP
+        and by_two_or_three
+        and len(parts[-1]) == _GROUP
+    )
 
 
 def _without_punctuation(text: str) -> str:
     kept = (
-        char if not unicodedata.category(char).startswith("P") else " " for char in text if char not in _WITHIN_WORDS
+        char if not unicodedata.category(char).startswith("P") else " "
+        for char in text
+        if char not in _WITHIN_WORDS
     )
     return "".join(kept)
 

@@ -46,7 +46,10 @@ def _percent(items: Sequence[Mapping[str, float]], names: Mapping[str, str]) -> 
     if not items:
         raise InputError("no items to score")
     there = {name: column for name, column in names.items() if column in items[0]}
-    return {name: 100 * sum(item[column] for item in items) / len(items) for name, column in there.items()}
+    return {
+        name: 100 * sum(item[column] for item in items) / len(items)
+        for name, column in there.items()
+    }
 
 
 class TemporalSpan(_Metric):
@@ -73,7 +76,8 @@ Args:
             predictions = [{"span": window} for window in predictions]
             references = [{"spans": windows} for windows in references]
         items = [
-            temporal_span.score_item(parsed, target) | (choice.score_item(parsed, target) if "answer" in parsed else {})
+            temporal_span.score_item(parsed, target)
+            | (choice.score_item(parsed, target) if "answer" in parsed else {})
             for parsed, target in zip(predictions, references, strict=True)
         ]
         names = {
@@ -127,7 +131,9 @@ Args:
         references: Sequence[Any],
         metrics: Sequence[text_overlap.OverlapMetric] = text_overlap.METRICS,
     ) -> dict[str, float]:
-        by_index = [{str(at): text for at, text in enumerate(texts)} for texts in (references, predictions)]
+        by_index = [
+            {str(at): text for at, text in enumerate(texts)} for texts in (references, predictions)
+        ]
         return text_overlap.compute_score(by_index[0], by_index[1], metrics)
 
 
@@ -144,15 +150,24 @@ Args:
     formats = ({"predictions": _TEXT, "references": _TEXT},)
 
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, *, predictions: Sequence[str], references: Sequence[str], locale: str | Sequence[str] | None = None
+        self,
+        *,
+        predictions: Sequence[str],
+        references: Sequence[str],
+        locale: str | Sequence[str] | None = None,
     ) -> dict[str, float]:
         locale = locale or None
-        locales = [locale] * len(references) if locale is None or isinstance(locale, str) else list(locale)
+        locales = (
+            [locale] * len(references)
+            if locale is None or isinstance(locale, str)
+            else list(locale)
+        )
         if len(locales) != len(references):
             raise InputError(
                 f"exact match: {len(locales)} locales for {len(references)} items; give one, or one per item"
             )
         triples = zip(predictions, references, locales, strict=True)
         return _percent(
-            [{"exact_match": float(exact_match.matches(*one))} for one in triples], {"exact_match": "exact_match"}
+            [{"exact_match": float(exact_match.matches(*one))} for one in triples],
+            {"exact_match": "exact_match"},
         )

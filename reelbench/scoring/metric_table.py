@@ -17,7 +17,11 @@ _WHOLE = 0.9
 def title(benchmark: str, split: str, counts: Counts, model: str | None = None) -> str:
     """Return the title: the items scored, and those that were not, by reason."""
     unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
-    parts = [f"{benchmark} {split}", *([model] if model else []), f"{counts.scored} of {counts.items} scored"]
+    parts = [
+        f"{benchmark} {split}",
+        *([model] if model else []),
+        f"{counts.scored} of {counts.items} scored",
+    ]
     return " · ".join(parts) + (f" ({unscored})" if unscored else "")
 
 
@@ -37,14 +41,20 @@ def rows(spec: BenchmarkSpec, metrics: Metrics, items: int) -> list[tuple[str, .
 
 def facet_metrics(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> list[Metric]:
     """Return the metrics that a facet's labels have, its own first, in the order of their declaration."""
-    own = next((known.metrics for known in cognitive_profile.facets(spec) if known.name == facet), ())
+    own = next(
+        (known.metrics for known in cognitive_profile.facets(spec) if known.name == facet), ()
+    )
     there = {name for values in breakdowns[facet].values() for name in values}
     return [
-        metric for metric in {metric.name: metric for metric in (*own, *spec.metrics)}.values() if metric.name in there
+        metric
+        for metric in {metric.name: metric for metric in (*own, *spec.metrics)}.values()
+        if metric.name in there
     ]
 
 
-def by_label(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> tuple[list[str], list[list[str]]]:
+def by_label(
+    spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str
+) -> tuple[list[str], list[list[str]]]:
     """Return the columns and rows of a facet's table: each label's metrics and its items.
 
     Of CogME's components also each label's share of the tagged questions, in per cent, and whether it is weak: rare and
@@ -52,16 +62,27 @@ def by_label(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> tuple[l
     """
     metrics = facet_metrics(spec, breakdowns, facet)
     tagged = breakdowns.get(cognitive_profile.TAGGED, {}).get(cognitive_profile.ALL, {})
-    total = max((value.n for value in tagged.values()), default=0) if facet in cognitive_profile.COMPONENTS else 0
+    total = (
+        max((value.n for value in tagged.values()), default=0)
+        if facet in cognitive_profile.COMPONENTS
+        else 0
+    )
     rows: list[list[str]] = []
     for label, values in breakdowns[facet].items():
         n = max((value.n for value in values.values()), default=0)
-        row = [label, *(number(m, values[m.name]) if m.name in values else "" for m in metrics), str(n)]
+        row = [
+            label,
+            *(number(m, values[m.name]) if m.name in values else "" for m in metrics),
+            str(n),
+        ]
         if total:
             rate = values[metrics[0].name].value if metrics[0].name in values else None
             low, high = metrics[0].bounds
             credit = 100.0 if rate is None else 100 * (rate - low) / (high - low)
-            row += [f"{100 * n / total:.1f}", "weak" if cognitive_profile.is_weak(100 * n / total, credit) else ""]
+            row += [
+                f"{100 * n / total:.1f}",
+                "weak" if cognitive_profile.is_weak(100 * n / total, credit) else "",
+            ]
         rows.append(row)
     more = ["#% of tagged", ""] if total else []
     return [facet, *(f"#{metric.name}" for metric in metrics), "#n", *more], rows
@@ -77,7 +98,9 @@ def without_interval(spec: BenchmarkSpec, metrics: Metrics) -> str | None:
     names = [
         name
         for name, metric in metrics.items()
-        if metric.value is not None and metric.ci95 is None and not isinstance(spec.metric(name).aggregate, Corpus)
+        if metric.value is not None
+        and metric.ci95 is None
+        and not isinstance(spec.metric(name).aggregate, Corpus)
     ]
     return no_interval(names) if names else None
 

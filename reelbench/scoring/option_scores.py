@@ -31,8 +31,12 @@ def of_tokens(
 
     InputError where a sentence has no token, or a log-probability is not a finite number of at most 0.
     """
-    if not all(tokens) or any(len(ids) != len(held) for ids, held in zip(tokens, logprobs, strict=True)):
-        raise InputError("option scores: every sentence needs one log-probability for each of its tokens, and a token")
+    if not all(tokens) or any(
+        len(ids) != len(held) for ids, held in zip(tokens, logprobs, strict=True)
+    ):
+        raise InputError(
+            "option scores: every sentence needs one log-probability for each of its tokens, and a token"
+        )
     shortest = min(map(len, tokens))
     # One token of each is scored at least, also where one sentence goes on where another ends.
     start = next((n for n in range(shortest) if len({ids[n] for ids in tokens}) > 1), shortest - 1)
@@ -44,7 +48,9 @@ def of_tokens(
 
 def _likelihood(logprobs: Sequence[float], words: str) -> Likelihood:
     # A probability of 1 may come out as one a rounding above it.
-    return Likelihood(sum=min(fsum(logprobs), 0.0), tokens=len(logprobs), characters=max(len(words), 1))
+    return Likelihood(
+        sum=min(fsum(logprobs), 0.0), tokens=len(logprobs), characters=max(len(words), 1)
+    )
 
 
 def value(score: OptionScore, answering: Answering) -> float:
@@ -56,10 +62,16 @@ def value(score: OptionScore, answering: Answering) -> float:
 def likeliest(scores: Sequence[OptionScore], answering: Answering) -> list[str]:
     """Return the letters of the likeliest options: several where they tie."""
     values = [value(score, answering) for score in scores]
-    return [letter for letter, found in zip(answers.LETTERS, values, strict=False) if found == max(values)]
+    return [
+        letter
+        for letter, found in zip(answers.LETTERS, values, strict=False)
+        if found == max(values)
+    ]
 
 
-def parse(scores: Sequence[OptionScore], prediction: object, answering: Answering) -> dict[str, Any]:
+def parse(
+    scores: Sequence[OptionScore], prediction: object, answering: Answering
+) -> dict[str, Any]:
     """Return `Sample.parsed`: the likeliest option, of several the first, and the span where it was asked for.
 
     `prediction` is what the model wrote when it was asked for that.

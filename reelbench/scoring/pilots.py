@@ -58,7 +58,11 @@ def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> dic
     if not isinstance(metric.aggregate, Mean):
         return {}
     column = metric.aggregate.column
-    pairs = [(x.scores[column], y.scores[column], x.video) for x, y in zip(a, b, strict=True) if column in x.scores]
+    pairs = [
+        (x.scores[column], y.scores[column], x.video)
+        for x, y in zip(a, b, strict=True)
+        if column in x.scores
+    ]
     if not pairs or any(value not in (0.0, 1.0) for pair in pairs for value in pair[:2]):
         return {}
     both_wrong = np.array([one == other == 0.0 for one, other, _ in pairs], dtype=float)
@@ -67,7 +71,11 @@ def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> dic
     draws = np.concatenate(list(intervals.resampled_sums(sums)))
     variance = intervals.standard_error(draws[:, 0] / draws[:, 1], len(sums)) ** 2
     excess = max(0.0, variance - share * (1 - share) / len(pairs))
-    return {"discordant": sum(one != other for one, other, _ in pairs) / len(pairs), "room": share, "excess": excess}
+    return {
+        "discordant": sum(one != other for one, other, _ in pairs) / len(pairs),
+        "room": share,
+        "excess": excess,
+    }
 
 
 def assumed_pilot(metric: Metric, what: Assumed) -> Pilot:
@@ -83,16 +91,28 @@ def assumed_pilot(metric: Metric, what: Assumed) -> Pilot:
             f"--score: {what.score:g} is not strictly within the scale of {metric.name}, {low:g} to {high:g}"
         )
     share = (what.score - low) / (high - low)
-    variance = share * (1 - share) * (1 + (what.questions - 1) * what.icc) / (what.questions * what.videos)
-    return Pilot((high - low) * math.sqrt(variance), what.videos, paired=False, value=what.score, bounds=bounds)
+    variance = (
+        share * (1 - share) * (1 + (what.questions - 1) * what.icc) / (what.questions * what.videos)
+    )
+    return Pilot(
+        (high - low) * math.sqrt(variance),
+        what.videos,
+        paired=False,
+        value=what.score,
+        bounds=bounds,
+    )
 
 
 def _pilot(metric: Metric, of: ratios.Resampled, *, paired: bool) -> Pilot:
     if of.value is None:
         raise InputError(f"{metric.name} has no value: judge the answers first")
     if of.draws is None:
-        raise InputError(f"{metric.name}, or a part of it, is of one video; how far videos differ takes two or more")
+        raise InputError(
+            f"{metric.name}, or a part of it, is of one video; how far videos differ takes two or more"
+        )
     error = intervals.standard_error(of.draws[~np.isnan(of.draws)], of.clusters)
     if not error:
-        raise InputError(f"{metric.name} doesn't differ between the videos, which says nothing of how far it could")
+        raise InputError(
+            f"{metric.name} doesn't differ between the videos, which says nothing of how far it could"
+        )
     return Pilot(error, of.clusters, paired=paired, value=of.value, bounds=metric.bounds)

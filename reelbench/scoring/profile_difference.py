@@ -22,7 +22,9 @@ from reelbench.stats.rank_correlation import spearman
 _FEWEST = 3  # labels that an order is worth speaking of
 
 
-def profile_difference(samples: Sequence[Sample], a: Mapping[str, Tags], b: Mapping[str, Tags]) -> dict[str, Any]:
+def profile_difference(
+    samples: Sequence[Sample], a: Mapping[str, Tags], b: Mapping[str, Tags]
+) -> dict[str, Any]:
     """Count one result under two tag files; the outcome is JSON.
 
     Returns:
@@ -35,7 +37,11 @@ def profile_difference(samples: Sequence[Sample], a: Mapping[str, Tags], b: Mapp
     Raises:
         InputError: No answer is right or wrong and tagged in both.
     """
-    known = [sample for sample in samples if "correct" in sample.scores and sample.id in a and sample.id in b]
+    known = [
+        sample
+        for sample in samples
+        if "correct" in sample.scores and sample.id in a and sample.id in b
+    ]
     if not known:
         raise InputError(
             "no answer of the result is right or wrong and tagged in both files; is it of these questions?"
@@ -70,7 +76,9 @@ def _shift(right: Array, videos: NDArray[np.object_], has: NDArray[np.bool_]) ->
     """Return one label under both files; `has` is of each answer whether a and b gave it (answers x 2)."""
     nothing = Estimate(None, None)
     a, b = (
-        mean_over_clusters(right[given], list(videos[given]), bounds=(0, 100)) if given.any() else nothing
+        mean_over_clusters(right[given], list(videos[given]), bounds=(0, 100))
+        if given.any()
+        else nothing
         for given in has.T
     )
     difference = nothing
@@ -78,11 +86,14 @@ def _shift(right: Array, videos: NDArray[np.object_], has: NDArray[np.bool_]) ->
         either = has.any(axis=1)
         of_a, of_b = has.astype(np.float64).T
         columns = np.stack([right * of_a, of_a, right * of_b, of_b], axis=1)[either]
-        mean_a, mean_b, test = intervals.difference_of_means(intervals.cluster_sums(columns, list(videos[either])))
+        mean_a, mean_b, test = intervals.difference_of_means(
+            intervals.cluster_sums(columns, list(videos[either]))
+        )
         difference = Estimate(mean_a - mean_b, test and test.interval())
     n_a, n_b = (int(n) for n in has.sum(axis=0))
     weak_a, weak_b = (
-        None if rate.value is None else is_weak(100 * n / len(right), rate.value) for rate, n in ((a, n_a), (b, n_b))
+        None if rate.value is None else is_weak(100 * n / len(right), rate.value)
+        for rate, n in ((a, n_a), (b, n_b))
     )
     figures = {"a": asdict(a), "b": asdict(b), "difference": asdict(difference)}
     return {"n_a": n_a, "n_b": n_b, **figures, "weak_a": weak_a, "weak_b": weak_b}

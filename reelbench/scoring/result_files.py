@@ -43,11 +43,24 @@ SAMPLES_FILE = "samples.jsonl"
 _WAITING = f".{SAMPLES_FILE}.{{}}.tmp"
 QUESTIONS_FILE = "questions.jsonl"
 
-_GROWING = {"metrics", "breakdowns", "media"}  # parts of a `result.json` that do so with its labels and videos
+_GROWING = {
+    "metrics",
+    "breakdowns",
+    "media",
+}  # parts of a `result.json` that do so with its labels and videos
 _SHA256 = re.compile("[0-9a-f]{64}")
 _ENDED_S = 3600
 """Seconds after which what waits for its place was left by a process that was ended."""
-_PACKAGES = ("reelbench", "lmms_eval", "numpy", "pycocoevalcap", "openai", "av", "transformers", "torch")
+_PACKAGES = (
+    "reelbench",
+    "lmms_eval",
+    "numpy",
+    "pycocoevalcap",
+    "openai",
+    "av",
+    "transformers",
+    "torch",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +174,9 @@ def samples_of(folder: Path) -> Path:
             continue  # another process is writing it
         provenance = (files.read_record(folder / RESULT_FILE) or {}).get("provenance")
         stated = provenance.get("samples_sha256") if is_object(provenance) else None
-        ours = waiting.is_file() and not waiting.is_symlink()  # a folder or a pipe of that name is nothing to wait for
+        ours = (
+            waiting.is_file() and not waiting.is_symlink()
+        )  # a folder or a pipe of that name is nothing to wait for
         if digest == stated and ours and files.sha256_of(waiting) == digest:
             return waiting
         log.warning("%s: its bytes are not what %s states; it is not read", waiting, RESULT_FILE)
@@ -180,7 +195,9 @@ def own_result(folder: Path, model: str) -> records.Result | None:
         return None
     before = read(folder)
     if before.model.id != model:
-        raise InputError(f"{folder}: has the result of {before.model.id}; give {model} an --output of its own")
+        raise InputError(
+            f"{folder}: has the result of {before.model.id}; give {model} an --output of its own"
+        )
     return before
 
 
@@ -202,19 +219,31 @@ def check_kept(
         return
     of_its_own = "give this one an --output of its own"
     was, now = (
-        {"benchmark": of[0], "split": of[1], **{name: getattr(how, name) for name in _HOW}, **how.generation}
-        for of, how in (((before.benchmark.id, before.benchmark.split), before.settings), (benchmark, settings))
+        {
+            "benchmark": of[0],
+            "split": of[1],
+            **{name: getattr(how, name) for name in _HOW},
+            **how.generation,
+        }
+        for of, how in (
+            ((before.benchmark.id, before.benchmark.split), before.settings),
+            (benchmark, settings),
+        )
     )
     for name in was | now:
         if was.get(name) != now.get(name):
-            raise InputError(f"{folder}: has a result with {name} {was.get(name)}, not {now.get(name)}; {of_its_own}")
+            raise InputError(
+                f"{folder}: has a result with {name} {was.get(name)}, not {now.get(name)}; {of_its_own}"
+            )
     if before.judge is not None and not judged:
         raise InputError(
             f"{folder}: the answers are judged there, by {before.judge.requested}; name the judge again (its replies "
             f"are kept), or {of_its_own}"
         )
     if answers < there:
-        raise InputError(f"{folder}: has {there} answers, and this result would have {answers}; {of_its_own}")
+        raise InputError(
+            f"{folder}: has {there} answers, and this result would have {answers}; {of_its_own}"
+        )
 
 
 _HOW = ("frames", "candidates", "answering", "language", "label", "prompt_sha256")
@@ -244,12 +273,20 @@ def folders(path: Path) -> list[Path]:
             f"{path}: no result; score it first: reelbench score NAME --predictions {path.name} --output DIR"
         )
     if not path.is_dir():
-        raise InputError(f"{path}: no such folder; give the folder that `reelbench score --output` wrote")
+        raise InputError(
+            f"{path}: no such folder; give the folder that `reelbench score --output` wrote"
+        )
     if (path / RESULT_FILE).is_file():
         return [path]
-    below = sorted(file.parent for file in path.rglob(RESULT_FILE) if not files.is_aside(file.relative_to(path)))
+    below = sorted(
+        file.parent
+        for file in path.rglob(RESULT_FILE)
+        if not files.is_aside(file.relative_to(path))
+    )
     if not below:
-        raise InputError(f"{path}: no {RESULT_FILE} in it; `reelbench score … --output {path}` writes one")
+        raise InputError(
+            f"{path}: no {RESULT_FILE} in it; `reelbench score … --output {path}` writes one"
+        )
     return below
 
 
@@ -257,7 +294,9 @@ def folder_of_one(path: Path) -> Path:
     """Return the folder of the one result in `path`; InputError where there are several."""
     several = folders(path)
     if len(several) > 1:
-        raise InputError(f"{path}: has {len(several)} results, {several[0]} the first; name one of them")
+        raise InputError(
+            f"{path}: has {len(several)} results, {several[0]} the first; name one of them"
+        )
     return several[0]
 
 
@@ -270,7 +309,11 @@ def read(folder: Path) -> records.Result:
     document = files.read_json(path)
     for name, part in document.items() if is_object(document) else ():
         if name not in _GROWING:
-            said = {of: what for of, what in part.items() if of != "declaration"} if is_object(part) else part
+            said = (
+                {of: what for of, what in part.items() if of != "declaration"}
+                if is_object(part)
+                else part
+            )
             bounds.hold(f"{path}: characters of {name[:80]}", bounds.extent(said), bounds.PART)
     result = record_of(records.Result, document, str(path), mark=": ")
     if result.benchmark.declaration is not None:
@@ -303,7 +346,9 @@ def read_samples(folder: Path) -> Iterator[records.Sample]:
     """Yield the samples in a folder; InputError names the line and the field that is wrong."""
     path = _of_own(samples_of(folder), bounds.SAMPLES_BYTES)
     there: set[str] = set()
-    for number, row in files.Decoder(path).lines(files.read_text(path)):  # each is checked before the next is read
+    for number, row in files.Decoder(path).lines(
+        files.read_text(path)
+    ):  # each is checked before the next is read
         bounds.hold(f"{path}: items", len(there) + 1, bounds.ITEMS)
         for name, part in row.items() if is_object(row) else ():
             if is_array(part):
@@ -317,7 +362,9 @@ def read_samples(folder: Path) -> Iterator[records.Sample]:
 
 def answers_sha256(folder: Path) -> str:
     """Return the sha256 of what was answered: the ids and predictions of a folder's samples, in the ids' order."""
-    answers_given = sorted((sample.id, json.dumps(sample.prediction)) for sample in read_samples(folder))
+    answers_given = sorted(
+        (sample.id, json.dumps(sample.prediction)) for sample in read_samples(folder)
+    )
     return hashlib.sha256(json.dumps(answers_given).encode()).hexdigest()
 
 
@@ -341,16 +388,28 @@ def read_questions(folder: Path) -> dict[str, dict[str, Any]]:
     path = _of_own(folder / QUESTIONS_FILE, bounds.SAMPLES_BYTES)
     asked: dict[str, dict[str, Any]] = {}
     for number, line in files.read_jsonl(path) if path.is_file() else ():
-        whole = is_object(line) and isinstance(line.get("question"), str) and isinstance(line.get("id"), str)
+        whole = (
+            is_object(line)
+            and isinstance(line.get("question"), str)
+            and isinstance(line.get("id"), str)
+        )
         media = line.get("media") if whole else None
-        if not whole or not isinstance(line.get("options"), list) or not (media is None or isinstance(media, str)):
-            raise InputError(f"{path}, line {number}: expected an object with id, question, options and media")
+        if (
+            not whole
+            or not isinstance(line.get("options"), list)
+            or not (media is None or isinstance(media, str))
+        ):
+            raise InputError(
+                f"{path}, line {number}: expected an object with id, question, options and media"
+            )
         asked[line["id"]] = line
     return asked
 
 
 def write_questions(
-    folder: Path, library: Library, asked: Iterable[tuple[records.Sample, tuple[str, Sequence[str]]]]
+    folder: Path,
+    library: Library,
+    asked: Iterable[tuple[records.Sample, tuple[str, Sequence[str]]]],
 ) -> None:
     """Write a line for each sample: `id`, `question`, `options` (empty where none is known) and `media`.
 
@@ -366,7 +425,12 @@ def write_questions(
         return str(path.absolute()) if path else None
 
     lines = (
-        {"id": sample.id, "question": question, "options": list(options) if any(options) else [], "media": found}
+        {
+            "id": sample.id,
+            "question": question,
+            "options": list(options) if any(options) else [],
+            "media": found,
+        }
         for sample, (question, options) in asked
         for found in (media(sample.video),)
     )

@@ -33,12 +33,20 @@ def group_repeats(results: Iterable[Kept], record: Callable[[Kept], Result]) -> 
             of_all = _of_no_run(result)
             shared = of_all.model_dump(
                 mode="json",
-                include={"data": True, "model": True, "settings": True, "benchmark": True, "judge": judge},
+                include={
+                    "data": True,
+                    "model": True,
+                    "settings": True,
+                    "benchmark": True,
+                    "judge": judge,
+                },
                 exclude={"settings": settings, "benchmark": {"source"}, "model": {"about"}},
             )
             key = json.dumps(shared, sort_keys=True)
         groups[key].append(one)
-    return [sorted(group, key=lambda one: record(one).settings.run or 0) for group in groups.values()]
+    return [
+        sorted(group, key=lambda one: record(one).settings.run or 0) for group in groups.values()
+    ]
 
 
 def _of_no_run(result: Result) -> Result:
@@ -73,7 +81,9 @@ def average(runs: Sequence[Sequence[Sample]]) -> list[Sample]:
         fields = {field: getattr(shown, field) for field in Sample.model_fields}
         means = {c: fmean(sample.scores[c] for sample in of_item) for c in columns}
         together.append(
-            SampleOfRuns.from_checked(fields | {"scores": means, "of_runs": [sample.scores for sample in of_item]})
+            SampleOfRuns.from_checked(
+                fields | {"scores": means, "of_runs": [sample.scores for sample in of_item]}
+            )
         )
     return together
 
@@ -86,7 +96,9 @@ def together(
     Of metrics that are of all answers at once (BLEU, CIDEr, METEOR) the mean stands, without an interval.
     """
     samples = average(runs)
-    metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False, interval=results[0].interval)
+    metrics, breakdowns = aggregation.aggregate(
+        spec, samples, overlap=False, interval=results[0].interval
+    )
     stated: Metrics = {}
     for name in results[0].metrics.keys() - metrics.keys():
         values = [result.metrics[name] for result in results if name in result.metrics]
@@ -96,9 +108,15 @@ def together(
     unread = round(fmean(result.counts.parse_failed for result in results))
     made = _of_no_run(results[0]).model_copy(
         update={
-            "metrics": {m.name: (stated | metrics)[m.name] for m in spec.metrics if m.name in stated | metrics},
+            "metrics": {
+                m.name: (stated | metrics)[m.name]
+                for m in spec.metrics
+                if m.name in stated | metrics
+            },
             "breakdowns": breakdowns,
-            "counts": aggregation.ScoredItems(spec, samples).counts.model_copy(update={"parse_failed": unread}),
+            "counts": aggregation.ScoredItems(spec, samples).counts.model_copy(
+                update={"parse_failed": unread}
+            ),
             "answers": min(result.answers for result in results),
         }
     )

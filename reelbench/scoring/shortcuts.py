@@ -78,7 +78,10 @@ class Shortcuts:
 
     def share(self, column: ShortcutColumn) -> Estimate:
         """Return the share of questions, 0 to 1, that are a shortcut of `column`, with its interval over videos."""
-        return share_of({question: tally.is_shortcut for question, tally in self.tallies[column].items()}, self.videos)
+        return share_of(
+            {question: tally.is_shortcut for question, tally in self.tallies[column].items()},
+            self.videos,
+        )
 
 
 def column_of(settings: SettingsRecord) -> ShortcutColumn | None:
@@ -92,13 +95,19 @@ def column_of(settings: SettingsRecord) -> ShortcutColumn | None:
         return "blind"
     given = set(settings.frames_given)
     asked = settings.frames.split(",")[0]
-    return "single frame" if given == {"1"} or (not given and asked in ("uniform:1", "keyframe:1")) else None
+    return (
+        "single frame"
+        if given == {"1"} or (not given and asked in ("uniform:1", "keyframe:1"))
+        else None
+    )
 
 
 def rights(spec: BenchmarkSpec, samples: Iterable[Sample]) -> dict[str, bool]:
     """Return question -> whether it was answered right by the primary metric; unscored ones are not there."""
     scored = (
-        (sample.id, spec.primary.is_right(score_of(spec, sample))) for sample in samples if sample.state == "scored"
+        (sample.id, spec.primary.is_right(score_of(spec, sample)))
+        for sample in samples
+        if sample.state == "scored"
     )
     return {question: right for question, right in scored if right is not None}
 
@@ -106,11 +115,19 @@ def rights(spec: BenchmarkSpec, samples: Iterable[Sample]) -> dict[str, bool]:
 def showed_frames(settings: SettingsRecord) -> bool:
     """Whether a run showed several frames, as far as its record says."""
     kind = settings.frames.partition(",")[0]
-    return column_of(settings) is None and kind not in {"none", "unknown", "uniform:1", "keyframe:1"}
+    return column_of(settings) is None and kind not in {
+        "none",
+        "unknown",
+        "uniform:1",
+        "keyframe:1",
+    }
 
 
 def shortcuts(
-    spec: BenchmarkSpec, runs: Iterable[tuple[SettingsRecord, Iterable[Sample]]], *, watching: bool = False
+    spec: BenchmarkSpec,
+    runs: Iterable[tuple[SettingsRecord, Iterable[Sample]]],
+    *,
+    watching: bool = False,
 ) -> Shortcuts:
     """Tally the runs of one benchmark that showed no frame, or one, and with `watching` those that showed several.
 
@@ -135,11 +152,16 @@ def shortcuts(
         for question, right in rights(spec, answered).items():
             counted.setdefault(column, {}).setdefault(question, []).append(right)
     tallies: dict[ShortcutColumn, dict[str, AnswerTally]] = {
-        column: {question: AnswerTally(sum(given), len(given)) for question, given in sorted(counted[column].items())}
+        column: {
+            question: AnswerTally(sum(given), len(given))
+            for question, given in sorted(counted[column].items())
+        }
         for column in COLUMNS
         if column in counted
     }
-    seen_right = {question: AnswerTally(sum(given), len(given)) for question, given in sorted(seen.items())}
+    seen_right = {
+        question: AnswerTally(sum(given), len(given)) for question, given in sorted(seen.items())
+    }
     return Shortcuts(tallies, videos, number, seen_right, watchers)
 
 

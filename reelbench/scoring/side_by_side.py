@@ -47,7 +47,11 @@ def settings_apart(results: Sequence[Result]) -> dict[str, list[Any]]:
         settings.append(dict(_flat("", parts)))
     names = dict.fromkeys(name for stated in settings for name in stated)
     apart = {name: [stated.get(name) for stated in settings] for name in names}
-    return {name: values for name, values in apart.items() if any(value != values[0] for value in values)}
+    return {
+        name: values
+        for name, values in apart.items()
+        if any(value != values[0] for value in values)
+    }
 
 
 def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON value
@@ -59,7 +63,9 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -
             yield from _flat(".".join(filter(None, (name, key))), part)
 
 
-def items(spec: BenchmarkSpec, samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> Iterator[dict[str, Any]]:
+def items(
+    spec: BenchmarkSpec, samples_a: Sequence[Sample], samples_b: Sequence[Sample]
+) -> Iterator[dict[str, Any]]:
     """Yield every item that either has, as plain data: `id`, `video`, what `a` and `b` have of it, and `difference`.
 
     `a` and `b` hold `state`, `reason`, `score` (the primary metric's), `right`, `scores` and `prediction`, or are None
@@ -75,7 +81,9 @@ def items(spec: BenchmarkSpec, samples_a: Sequence[Sample], samples_b: Sequence[
             "video": video,
             "a": _of(spec, first),
             "b": _of(spec, second),
-            "difference": {c: first.scores[c] - second.scores[c] for c in sorted(shared) if first and second},
+            "difference": {
+                c: first.scores[c] - second.scores[c] for c in sorted(shared) if first and second
+            },
         }
 
 

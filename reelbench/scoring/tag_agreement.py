@@ -13,7 +13,14 @@ import numpy as np
 
 from reelbench.base.errors import InputError
 from reelbench.scoring.cognitive_profile import COMPONENTS, THINKING, Tags
-from reelbench.stats.agreement import Array, RatioSums, Statistic, Weights, kappa_terms, kappas_of_sums
+from reelbench.stats.agreement import (
+    Array,
+    RatioSums,
+    Statistic,
+    Weights,
+    kappa_terms,
+    kappas_of_sums,
+)
 from reelbench.stats.alternative_annotator import EPSILON, annotator_test
 from reelbench.stats.intervals import Bounds
 
@@ -37,7 +44,10 @@ def _ac1(sums: Array) -> Array:
 
 _OF_LABEL: dict[str, tuple[Statistic, Bounds]] = {
     "exact": (_second_mean, _SHARE),  # share of items that both gave it or both didn't
-    "kappa": (partial(kappas_of_sums, weights="quadratic"), _BEYOND_CHANCE),  # undefined where all or none got it
+    "kappa": (
+        partial(kappas_of_sums, weights="quadratic"),
+        _BEYOND_CHANCE,
+    ),  # undefined where all or none got it
     "f1": (lambda sums: 2 * sums[:, 6] / (sums[:, 2] + sums[:, 3]), _SHARE),  # 2·both / (n_a + n_b)
     "ac1": (_ac1, _BEYOND_CHANCE),
 }
@@ -60,19 +70,27 @@ def tag_agreement(
     """
     items = sorted(a.keys() & b.keys())
     if not items:
-        raise InputError("no item was tagged in both: are these of the same benchmark and split, with the same ids?")
+        raise InputError(
+            "no item was tagged in both: are these of the same benchmark and split, with the same ids?"
+        )
     strangers = [item for item in items if item not in videos] if videos is not None else []
     if strangers:
-        raise InputError(f"{strangers[0]}: tagged in both, but its video isn't known ({len(strangers)} such items)")
+        raise InputError(
+            f"{strangers[0]}: tagged in both, but its video isn't known ({len(strangers)} such items)"
+        )
     clusters = [videos[item] for item in items] if videos is not None else None
     labels: dict[str, dict[str, Any]] = {}
     sets: dict[str, dict[str, Any]] = {}
     for component, names in COMPONENTS.items():
-        first, second = ([frozenset(tags[item].facets[component]) for item in items] for tags in (a, b))
+        first, second = (
+            [frozenset(tags[item].facets[component]) for item in items] for tags in (a, b)
+        )
         if component in SETS:
             sets[component] = _set_agreement(first, second, clusters)
         for name in names:
-            x, y = (np.array([float(name in labels_) for labels_ in side]) for side in (first, second))
+            x, y = (
+                np.array([float(name in labels_) for labels_ in side]) for side in (first, second)
+            )
             table = RatioSums(kappa_terms(x, y, "quadratic"), clusters)
             counts = {"n_a": int(x.sum()), "n_b": int(y.sum())}
             labels[f"{component}.{name}"] = counts | table.estimates(_OF_LABEL)
@@ -87,7 +105,10 @@ def tag_agreement(
 
 
 def annotator_tests(
-    machine: Mapping[str, Tags], people: Mapping[str, Mapping[str, Tags]], *, epsilon: float = EPSILON
+    machine: Mapping[str, Tags],
+    people: Mapping[str, Mapping[str, Tags]],
+    *,
+    epsilon: float = EPSILON,
 ) -> dict[str, dict[str, Any]]:
     """Test for each component whether a machine's tags may stand in for people's: sets by Jaccard, thinking equal.
 
@@ -131,18 +152,25 @@ def _set_agreement(
     pairs = list(zip(a, b, strict=True))
     kinds = sorted({*a, *b}, key=sorted)
     distances = np.array([[masi(x, y) for y in kinds] for x in kinds])
-    counts = np.array([[(kind == x) + (kind == y) for kind in kinds] for x, y in pairs], dtype=np.float64)
+    counts = np.array(
+        [[(kind == x) + (kind == y) for kind in kinds] for x, y in pairs], dtype=np.float64
+    )
     columns = np.array([[1, x == y, jaccard(x, y), masi(x, y)] for x, y in pairs], dtype=np.float64)
     return RatioSums(np.column_stack([columns, counts]), clusters).estimates(
         {
             "exact": (_second_mean, _SHARE),
             "jaccard": (lambda sums: sums[:, 2] / sums[:, 0], _SHARE),
-            "alpha_masi": (lambda sums: _alphas(2 * sums[:, 3], sums[:, 4:], distances), _BEYOND_CHANCE),
+            "alpha_masi": (
+                lambda sums: _alphas(2 * sums[:, 3], sums[:, 4:], distances),
+                _BEYOND_CHANCE,
+            ),
         }
     )
 
 
-def _thinking(a: Sequence[Tags], b: Sequence[Tags], clusters: Sequence[str] | None) -> dict[str, Any]:
+def _thinking(
+    a: Sequence[Tags], b: Sequence[Tags], clusters: Sequence[str] | None
+) -> dict[str, Any]:
     """Return kappa, plain and quadratic, and ordinal alpha of the steps from Recall to Reasoning."""
     x, y = (np.array([float(THINKING.index(tag.thinking)) for tag in tags]) for tags in (a, b))
     steps = len(THINKING)
@@ -162,7 +190,9 @@ def _thinking(a: Sequence[Tags], b: Sequence[Tags], clusters: Sequence[str] | No
         kappa = partial(kappas_of_sums, weights=weights), _BEYOND_CHANCE
         figures |= RatioSums(kappa_terms(x, y, weights), clusters).estimates({name: kappa})
     pairs = (at_a[:, :, None] * at_b[:, None, :]).reshape(len(x), -1)
-    return figures | RatioSums(pairs, clusters).estimates({"alpha_ordinal": (alphas, _BEYOND_CHANCE)})
+    return figures | RatioSums(pairs, clusters).estimates(
+        {"alpha_ordinal": (alphas, _BEYOND_CHANCE)}
+    )
 
 
 def _alphas(disagreement: Array, totals: Array, distances: Array) -> Array:

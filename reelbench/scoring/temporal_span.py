@@ -19,7 +19,9 @@ MOMENT_THRESHOLDS = (*RECALL_THRESHOLDS, 0.7)
 """Those that the literature on moment retrieval reports."""
 GROUNDED_THRESHOLD = 0.5
 _NAMES = {
-    (kind, at): f"{name}_at_{at}" for kind, name in (("iou", "recall"), ("iop", "iop")) for at in MOMENT_THRESHOLDS
+    (kind, at): f"{name}_at_{at}"
+    for kind, name in (("iou", "recall"), ("iop", "iop"))
+    for at in MOMENT_THRESHOLDS
 }
 _CORRECT = {kind: f"correct_at_{kind}_{GROUNDED_THRESHOLD}" for kind in ("iou", "iop")}
 """Columns by kind of overlap, the items' own names: made once, as items may be many."""
@@ -69,9 +71,13 @@ def score_item(
     """
     spans, span = target.get("spans"), parsed.get("span")
     if not spans:
-        raise InputError("temporal span: the item has no true window to compare with; its split can't be scored here")
+        raise InputError(
+            "temporal span: the item has no true window to compare with; its split can't be scored here"
+        )
     overlap = iou if kind == "iou" else iop
-    return _columns(kind, max(overlap(span, one) for one in spans) if span else 0.0, thresholds, parsed, target)
+    return _columns(
+        kind, max(overlap(span, one) for one in spans) if span else 0.0, thresholds, parsed, target
+    )
 
 
 def _columns(
@@ -93,7 +99,9 @@ def _where_offered(
     score: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, float]], item: Item
 ) -> dict[str, float]:
     """Return an item's columns by a score of (parsed, target); none where no windows are given at all (no `span`)."""
-    return score(item.parsed, item.target) if item.parsed is not None and "span" in item.parsed else {}
+    return (
+        score(item.parsed, item.target) if item.parsed is not None and "span" in item.parsed else {}
+    )
 
 
 columns: Columns = partial(_where_offered, score_item)
@@ -119,7 +127,9 @@ def iop(predicted: Window, target: Window) -> float:
 def merge_windows(windows: Sequence[Window]) -> list[Window]:
     """Return windows in order, those that touch as one; what has no finite ends or runs backwards is left out."""
     whole: list[Window] = []
-    for start, end in sorted((w[0], w[1]) for w in windows if all(map(math.isfinite, w[:2])) and w[0] <= w[1]):
+    for start, end in sorted(
+        (w[0], w[1]) for w in windows if all(map(math.isfinite, w[:2])) and w[0] <= w[1]
+    ):
         if whole and start <= whole[-1][1]:
             whole[-1] = (whole[-1][0], max(whole[-1][1], end))
         else:
@@ -146,7 +156,9 @@ _MOST_RANKED = 10  # windows of an answer that QVHighlights' evaluator looks at
 AP_THRESHOLDS = tuple(at / 100 for at in range(50, 100, 5))
 
 
-def average_precision(predicted: Sequence[Window], target: Sequence[Window], threshold: float) -> float:
+def average_precision(
+    predicted: Sequence[Window], target: Sequence[Window], threshold: float
+) -> float:
     """Return the average precision of windows in order of confidence, interpolated as in ActivityNet's evaluator."""
     free, hits = set(range(len(target))), list[bool]()
     for window in predicted:
@@ -168,7 +180,9 @@ def _ranked_scores(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict
 ranked_columns: Columns = partial(_where_offered, _ranked_scores)
 
 
-def unit_doubt(windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[str, float]) -> str | None:
+def unit_doubt(
+    windows: Mapping[str, tuple[Window, Window]], lengths: Mapping[str, float]
+) -> str | None:
     """Say where windows look as if they were no seconds; None where they don't.
 
     Args:

@@ -85,24 +85,35 @@ def compute_score(
     pairs: list[Pair] = []
     for key, reference in references.items():
         texts = [reference] if isinstance(reference, str) else list(reference)
-        given: list[tuple[str, object]] = [("prediction", predictions[key]), *(("reference", text) for text in texts)]
+        given: list[tuple[str, object]] = [
+            ("prediction", predictions[key]),
+            *(("reference", text) for text in texts),
+        ]
         for what, text in given:
             if not isinstance(text, str):
-                raise InputError(f"text overlap: item {key!r}: the {what} is {type(text).__name__}, expected text")
+                raise InputError(
+                    f"text overlap: item {key!r}: the {what} is {type(text).__name__}, expected text"
+                )
         if not texts:
             raise InputError(f"text overlap: item {key!r} has no reference")
         pairs.append((predictions[key], texts))
     places: dict[OverlapMetric, Path] = {}
     for metric in metrics:
         content = json.dumps([_CACHE_VERSION, metric, version("pycocoevalcap"), pairs])
-        places[metric] = settings.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
+        places[metric] = (
+            settings.home() / "overlap" / f"{hashlib.sha256(content.encode()).hexdigest()}.json"
+        )
     scores: dict[OverlapMetric, float] = {}
     for metric, place in places.items():
-        with suppress(OSError, ValueError, KeyError, TypeError):  # one that can't be read is computed again
+        with suppress(
+            OSError, ValueError, KeyError, TypeError
+        ):  # one that can't be read is computed again
             score = json.loads(place.read_text(encoding="utf-8"))["score"]
             if isinstance(score, float) and math.isfinite(score):
                 scores[metric] = score
-    missing: dict[OverlapMetric, Path] = {metric: place for metric, place in places.items() if metric not in scores}
+    missing: dict[OverlapMetric, Path] = {
+        metric: place for metric, place in places.items() if metric not in scores
+    }
     if missing:
         scores |= _compute(pairs, missing)
     return {metric: scores[metric] for metric in metrics}
@@ -128,11 +139,15 @@ def _compute(pairs: list[Pair], places: Mapping[OverlapMetric, Path]) -> dict[Ov
                 meteor = kept.meteor
         # Two runs, as upstream makes them: an HTML attribute that is left open in one text runs on into the texts below
         # it, so which texts stand together shows in the tokens.
-        tokens = iter(java.tokenize(java_path, [reference for _, given in pairs for reference in given]))
+        tokens = iter(
+            java.tokenize(java_path, [reference for _, given in pairs for reference in given])
+        )
         references = {n: [next(tokens) for _ in given] for n, (_, given) in enumerate(pairs)}
         hypotheses = java.tokenize(java_path, [hypothesis for hypothesis, _ in pairs])
         if not any(text.split() for texts in references.values() for text in texts):
-            raise InputError("text overlap: no reference holds a single word; there is nothing to compare with")
+            raise InputError(
+                "text overlap: no reference holds a single word; there is nothing to compare with"
+            )
         singletons = {n: [text] for n, text in enumerate(hypotheses)}
         computations: dict[OverlapMetric, Callable[[], float]] = {
             "bleu4": lambda: float(Bleu(4).compute_score(references, singletons, verbose=0)[0][3]),
@@ -145,9 +160,13 @@ def _compute(pairs: list[Pair], places: Mapping[OverlapMetric, Path]) -> dict[Ov
                 continue
             scores[metric] = score = compute()
             if not math.isfinite(score):
-                raise ReelbenchError(f"text overlap: {metric} came out as {score}, which is not a score")
+                raise ReelbenchError(
+                    f"text overlap: {metric} came out as {score}, which is not a score"
+                )
             try:  # at once, so that a METEOR that fails takes no other score with it
-                files.write_text(places[metric], json.dumps({"metric": metric, "score": score, "n": len(pairs)}))
+                files.write_text(
+                    places[metric], json.dumps({"metric": metric, "score": score, "n": len(pairs)})
+                )
             except OSError as error:
                 # The score is there all the same; only the next run pays again.
                 logger.warning("%s: %s is not cached: %s", places[metric], metric, error)

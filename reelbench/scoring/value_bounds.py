@@ -29,7 +29,9 @@ def is_few(unscored: int, items: int) -> bool:
 
 def few_left_out(samples: Sequence[Sample]) -> bool:
     """Whether few items lack a score that they could have."""
-    return is_few(sum(map(is_left_out, samples)), sum(sample.reason not in EXCUSED for sample in samples))
+    return is_few(
+        sum(map(is_left_out, samples)), sum(sample.reason not in EXCUSED for sample in samples)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,9 @@ class ValueBounds:
         return self.lower.ci95[0], self.upper.ci95[1]
 
 
-def value_bounds(spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample]) -> ValueBounds | None:
+def value_bounds(
+    spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample]
+) -> ValueBounds | None:
     """Return a metric's bounds; both are its value where every item is scored.
 
     Returns:
@@ -73,12 +77,17 @@ def value_bounds(spec: BenchmarkSpec, metric: Metric, samples: Iterable[Sample])
 
 
 def with_unscored_at(
-    end: Literal["lowest", "highest"], spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]
+    end: Literal["lowest", "highest"],
+    spec: BenchmarkSpec,
+    metric: Metric,
+    samples: Sequence[Sample],
 ) -> list[Sample]:
     """Return the samples with the scores that a metric needs and an item lacks, at one end of their scale."""
     at = {name: ends[end == "highest"] for name, ends in _ends(spec, metric).items()}
     return [
-        sample if at.keys() <= sample.scores.keys() else sample.model_copy(update={"scores": at | sample.scores})
+        sample
+        if at.keys() <= sample.scores.keys()
+        else sample.model_copy(update={"scores": at | sample.scores})
         for sample in samples
     ]
 
@@ -89,6 +98,10 @@ def _ends(spec: BenchmarkSpec, metric: Metric) -> dict[str, tuple[float, float]]
     if isinstance(how, Corpus):
         return {}
     if isinstance(how, MeanOf):
-        return {name: ends for part in how.metrics for name, ends in _ends(spec, spec.metric(part)).items()}
+        return {
+            name: ends
+            for part in how.metrics
+            for name, ends in _ends(spec, spec.metric(part)).items()
+        }
     low, high = metric.bounds
     return {how.column: (low / how.scale, high / how.scale)}

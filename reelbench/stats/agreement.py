@@ -23,7 +23,9 @@ Weights = Literal["none", "quadratic"]
 """How kappa weighs a miss."""
 
 
-def cohen_kappa(a: Sequence[float], b: Sequence[float], *, weights: Weights = "none") -> float | None:
+def cohen_kappa(
+    a: Sequence[float], b: Sequence[float], *, weights: Weights = "none"
+) -> float | None:
     """Return Cohen's kappa of two raters' scores of the same items, in the same order; None where it is undefined.
 
     With quadratic weights a disagreement counts by the square of its size (Cohen 1968).
@@ -71,7 +73,9 @@ def kappa_terms(x: Array, y: Array, weights: Weights) -> Array:
     if weights == "quadratic":
         return np.stack([*first, x, y, x * x, y * y, x * y], axis=1)
     steps = np.union1d(x, y)
-    return np.stack([*first, *(x == step for step in steps), *(y == step for step in steps)], axis=1).astype(np.float64)
+    return np.stack(
+        [*first, *(x == step for step in steps), *(y == step for step in steps)], axis=1
+    ).astype(np.float64)
 
 
 def kappas_of_sums(sums: Array, weights: Weights) -> Array:
@@ -100,7 +104,9 @@ class RatioSums:
             self._clusters = len(sums)
             self._draws = np.concatenate(list(intervals.resampled_sums(sums)))
 
-    def estimates(self, statistics: Mapping[str, tuple[Statistic, Bounds]]) -> dict[str, dict[str, Any]]:
+    def estimates(
+        self, statistics: Mapping[str, tuple[Statistic, Bounds]]
+    ) -> dict[str, dict[str, Any]]:
         """Return each statistic's value and interval as JSON."""
         return {name: asdict(self.estimate(*one)) for name, one in statistics.items()}
 
@@ -113,4 +119,6 @@ class RatioSums:
             if not self._clusters:
                 return Estimate(value, None)
             draws = statistic(self._draws)
-        return Estimate(value, intervals.confidence_interval(value, draws, self._clusters, bounds=bounds))
+        return Estimate(
+            value, intervals.confidence_interval(value, draws, self._clusters, bounds=bounds)
+        )

@@ -55,24 +55,42 @@ def annotator_test(
         nearer_model: list[bool] = []
         nearer_person: list[bool] = []
         for item, own in people[person].items():
-            others = [labels[item] for name, labels in people.items() if name != person and item in labels]
+            others = [
+                labels[item] for name, labels in people.items() if name != person and item in labels
+            ]
             if item not in model or not others:
                 continue
-            by_model, by_person = (sum(similarity(label, other) for other in others) for label in (model[item], own))
+            by_model, by_person = (
+                sum(similarity(label, other) for other in others) for label in (model[item], own)
+            )
             nearer_model.append(by_model >= by_person)
             nearer_person.append(by_person >= by_model)
         n = len(nearer_model)
-        behind = np.array(nearer_person, dtype=np.float64) - np.array(nearer_model, dtype=np.float64)
+        behind = np.array(nearer_person, dtype=np.float64) - np.array(
+            nearer_model, dtype=np.float64
+        )
         p = None  # one-sided, of a t test that the mean lies below `epsilon`
         if n >= FEWEST_ITEMS:
             gap, error = behind.mean() - epsilon, behind.std(ddof=1) / math.sqrt(n)
             p = student_t.cdf(gap / error, n - 1) if error else float(gap >= 0)
         shares = [float(np.mean(nearer)) if n else None for nearer in (nearer_model, nearer_person)]
-        left_out[person] = {"n": n, "advantage_model": shares[0], "advantage_person": shares[1], "p": p, "won": False}
+        left_out[person] = {
+            "n": n,
+            "advantage_model": shares[0],
+            "advantage_person": shares[1],
+            "p": p,
+            "won": False,
+        }
     # Those whose p is significant by Benjamini and Yekutieli's procedure (2001), for tests of any dependence.
-    tested = sorted((one for one in left_out.values() if one["p"] is not None), key=lambda one: one["p"])
+    tested = sorted(
+        (one for one in left_out.values() if one["p"] is not None), key=lambda one: one["p"]
+    )
     harmonic = sum(1 / k for k in range(1, len(tested) + 1))
-    ranks = (rank for rank, one in enumerate(tested, start=1) if one["p"] <= rank / len(tested) * alpha / harmonic)
+    ranks = (
+        rank
+        for rank, one in enumerate(tested, start=1)
+        if one["p"] <= rank / len(tested) * alpha / harmonic
+    )
     won = max(ranks, default=0)
     for one in tested[:won]:
         one["won"] = True
@@ -80,7 +98,9 @@ def annotator_test(
     return {
         "people": left_out,
         "winning_rate": winning_rate,
-        "advantage": float(np.mean([one["advantage_model"] for one in left_out.values() if one["p"] is not None]))
+        "advantage": float(
+            np.mean([one["advantage_model"] for one in left_out.values() if one["p"] is not None])
+        )
         if tested
         else None,
         "passes": winning_rate is not None and winning_rate >= 0.5,  # noqa: PLR2004 - the paper's threshold

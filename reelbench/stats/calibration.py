@@ -92,18 +92,26 @@ def calibrate(
         raise ValueError("no answer has both the judge's score and people's")
     mask = given.astype(np.float64)
     known = np.where(given, labels, 0.0)
-    sums = intervals.cluster_sums(np.stack([mask, known, mask * scores, np.ones_like(scores), scores], axis=1), videos)
+    sums = intervals.cluster_sums(
+        np.stack([mask, known, mask * scores, np.ones_like(scores), scores], axis=1), videos
+    )
     labelled_videos = int(np.count_nonzero(sums[:, 0]))
-    point, weight = _corrected(sums.sum(axis=0)[None, :], (sums[:, :, None] * sums[:, None, :]).sum(axis=0)[None])
+    point, weight = _corrected(
+        sums.sum(axis=0)[None, :], (sums[:, :, None] * sums[:, None, :]).sum(axis=0)[None]
+    )
     columns = sums.shape[1]
     products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
-    blocks = np.concatenate(list(intervals.resampled_sums(np.concatenate([sums, products], axis=1))))
+    blocks = np.concatenate(
+        list(intervals.resampled_sums(np.concatenate([sums, products], axis=1)))
+    )
     total, moments = blocks[:, :columns], blocks[:, columns:].reshape(-1, columns, columns)
     with np.errstate(invalid="ignore", divide="ignore"):
         of_people, of_both = total[:, 1] / total[:, 0], _corrected(total, moments)[0]
 
     def estimate(value: float, draws: Array) -> Estimate:
-        return Estimate(value, intervals.confidence_interval(value, draws, labelled_videos, bounds=bounds))
+        return Estimate(
+            value, intervals.confidence_interval(value, draws, labelled_videos, bounds=bounds)
+        )
 
     alone = estimate(float(labels[given].mean()), of_people)
     corrected = estimate(float(point[0]), of_both)
@@ -140,7 +148,9 @@ def _corrected(total: Array, moments: Array) -> tuple[Array, Array]:
         # What a video adds to a mean's error is (its sum - mean · its count) / count: rows of factors for the columns.
         zero = np.zeros_like(labels)
         in_people = np.stack([-people / labels**2, 1 / labels, zero, zero, zero], axis=1)
-        in_judge = np.stack([judged / labels**2, zero, -1 / labels, -judge / items**2, 1 / items], axis=1)
+        in_judge = np.stack(
+            [judged / labels**2, zero, -1 / labels, -judge / items**2, 1 / items], axis=1
+        )
         covariance = np.einsum("ri,rij,rj->r", in_people, moments, in_judge)
         variance = np.einsum("ri,rij,rj->r", in_judge, moments, in_judge)
         # A judge that goes against people gets no weight; neither does one that is nowhere alone.
@@ -156,7 +166,12 @@ def _labels_to_halve(sums: Array, weight: float, draws: Array) -> int | None:
         return None
     variance = intervals.standard_error(draws, clusters) ** 2
     misses = sums[:, 1] - weight * sums[:, 2]
-    sampled = ((misses - misses.sum() / labels * sums[:, 0]) ** 2).sum() / labels**2 * clusters / (clusters - 1)
+    sampled = (
+        ((misses - misses.sum() / labels * sums[:, 0]) ** 2).sum()
+        / labels**2
+        * clusters
+        / (clusters - 1)
+    )
     # Labels on all answers would leave this; the rest falls with 1 / labels - 1 / items.
     floor = max(0.0, variance - sampled * (1 - labels / items))
     if variance / 4 <= floor or not sampled:
@@ -221,7 +236,11 @@ def _with_sum_one(gram: Array, linear: Array, free: NDArray[np.bool_]) -> Array:
 
 
 def _confusion(
-    scores: Array, labels: Array, videos: Sequence[str], steps: Sequence[float] | None, clusters: int
+    scores: Array,
+    labels: Array,
+    videos: Sequence[str],
+    steps: Sequence[float] | None,
+    clusters: int,
 ) -> tuple[dict[float, dict[float, int]] | None, dict[float, Estimate] | None, Estimate | None]:
     """Return `confusion`, `shares` and `confusion_mean` of a `Calibration`; None off a scale of steps."""
     given = ~np.isnan(labels)
@@ -234,16 +253,23 @@ def _confusion(
     table = np.concatenate([pairs.reshape(len(scores), -1), judged], axis=1)
     sums = intervals.cluster_sums(table.astype(np.float64), videos)
     counts = sums.sum(axis=0)[: size * size].reshape(size, size)
-    named = {x: {y: int(n) for y, n in zip(steps, row, strict=True)} for x, row in zip(steps, counts, strict=True)}
+    named = {
+        x: {y: int(n) for y, n in zip(steps, row, strict=True)}
+        for x, row in zip(steps, counts, strict=True)
+    }
     shares = solve_shares(counts, judged.sum(axis=0))
     if shares is None:
         return named, None, None
     blocks = np.concatenate(list(intervals.resampled_sums(sums)))
-    solved = [solve_shares(row[: size * size].reshape(size, size), row[size * size :]) for row in blocks]
+    solved = [
+        solve_shares(row[: size * size].reshape(size, size), row[size * size :]) for row in blocks
+    ]
     drawn = np.array([np.full(size, np.nan) if x is None else x for x in solved])
 
     def estimate(value: float, draws: Array, bounds: Bounds) -> Estimate:
-        return Estimate(value, intervals.confidence_interval(value, draws, clusters, bounds=bounds, method="t"))
+        return Estimate(
+            value, intervals.confidence_interval(value, draws, clusters, bounds=bounds, method="t")
+        )
 
     return (
         named,

@@ -52,7 +52,9 @@ def sums_by_cluster(
     """As `cluster_sums`, of one column after the other: the table of all is never there."""
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     index = np.fromiter((places[name] for name in clusters), dtype=np.intp, count=len(clusters))
-    sums = [np.asarray(np.bincount(index, column, len(places)), dtype=np.float64) for column in columns]
+    sums = [
+        np.asarray(np.bincount(index, column, len(places)), dtype=np.float64) for column in columns
+    ]
     return np.stack(sums, axis=1)
 
 
@@ -70,7 +72,9 @@ def resampled_sums(
     for start in range(0, resamples, most):
         counts = rng.multinomial(clusters, uniform, size=min(most, resamples - start))
         floats = counts.view(np.float64)
-        for place in range(len(counts)):  # in place, row by row: numpy would hold the whole block twice
+        for place in range(
+            len(counts)
+        ):  # in place, row by row: numpy would hold the whole block twice
             floats[place] = counts[place]
         of_block = floats @ sums
         del counts, floats  # or it stands beside the next one
@@ -80,7 +84,9 @@ def resampled_sums(
 @lru_cache(maxsize=4)
 def _drawn(clusters: int, resamples: int, seed: int) -> NDArray[np.float64]:
     """How often each cluster is drawn in each resample: the same for every set of so many clusters, so kept."""
-    counts = np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1.0 / clusters), size=resamples)
+    counts = np.random.default_rng(seed).multinomial(
+        clusters, np.full(clusters, 1.0 / clusters), size=resamples
+    )
     return counts.astype(np.float64)
 
 
@@ -147,7 +153,9 @@ def confidence_interval(
         inverse = t * t / observations
         middle = (share + inverse / 2) / (1 + inverse)
         half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
-        return _cut(low + (high - low) * (middle - half), low + (high - low) * (middle + half), bounds)
+        return _cut(
+            low + (high - low) * (middle - half), low + (high - low) * (middle + half), bounds
+        )
     return _cut(value - t * error, value + t * error, bounds) if error else None
 
 
@@ -162,7 +170,11 @@ def standard_error(draws: NDArray[np.float64], clusters: int) -> float:
     A resample of n clusters varies by (n - 1) / n of what n new ones would. Rounding alone is taken for no spread.
     """
     spread = float(np.std(draws, ddof=1))
-    return spread * math.sqrt(clusters / (clusters - 1)) if spread > 1e-12 * (1 + abs(float(draws[0]))) else 0.0
+    return (
+        spread * math.sqrt(clusters / (clusters - 1))
+        if spread > 1e-12 * (1 + abs(float(draws[0])))
+        else 0.0
+    )
 
 
 def with_runs(error: float, freedom: int, *runs: Sequence[float]) -> tuple[float, int]:
@@ -179,11 +191,17 @@ def with_runs(error: float, freedom: int, *runs: Sequence[float]) -> tuple[float
         runs: The statistic in each run, of each side that has several.
     """
     parts = [(error**2, freedom)]
-    parts += [(float(np.var(values, ddof=1)) / len(values), len(values) - 1) for values in runs if len(values) > 1]
+    parts += [
+        (float(np.var(values, ddof=1)) / len(values), len(values) - 1)
+        for values in runs
+        if len(values) > 1
+    ]
     total = math.fsum(variance for variance, _ in parts)
     if len(parts) == 1 or not total:
         return error, freedom
-    return math.sqrt(total), max(1, math.floor(total**2 / math.fsum(variance**2 / dof for variance, dof in parts)))
+    return math.sqrt(total), max(
+        1, math.floor(total**2 / math.fsum(variance**2 / dof for variance, dof in parts))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +260,19 @@ def difference_of_means(sums: NDArray[np.float64]) -> tuple[float, float, Paired
     whole = sums.sum(axis=0)
     a, b = float(whole[0] / whole[1]), float(whole[2] / whole[3])
     draws = np.concatenate(list(resampled_sums(sums)))
-    with np.errstate(divide="ignore", invalid="ignore"):  # a resample may have no value: it is left out
-        return a, b, paired_test(a - b, draws[:, 0] / draws[:, 1] - draws[:, 2] / draws[:, 3], len(sums))
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # a resample may have no value: it is left out
+        return (
+            a,
+            b,
+            paired_test(a - b, draws[:, 0] / draws[:, 1] - draws[:, 2] / draws[:, 3], len(sums)),
+        )
 
 
-def mean_over_clusters(values: NDArray[np.float64], clusters: Sequence[str], *, bounds: Bounds = UNBOUNDED) -> Estimate:
+def mean_over_clusters(
+    values: NDArray[np.float64], clusters: Sequence[str], *, bounds: Bounds = UNBOUNDED
+) -> Estimate:
     """Return the mean of items' values with its `wilson` interval over their clusters.
 
     Raises:
@@ -257,4 +283,6 @@ def mean_over_clusters(values: NDArray[np.float64], clusters: Sequence[str], *, 
     sums = cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
     draws = np.concatenate(list(resampled_sums(sums)))
     value = float(np.mean(values))
-    return Estimate(value, confidence_interval(value, draws[:, 0] / draws[:, 1], len(sums), bounds=bounds))
+    return Estimate(
+        value, confidence_interval(value, draws[:, 0] / draws[:, 1], len(sums), bounds=bounds)
+    )

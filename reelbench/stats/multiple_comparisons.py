@@ -37,7 +37,10 @@ def holm_levels(p_values: Sequence[float | None], *, alpha: float = ALPHA) -> li
 
 
 def rank_ranges(
-    names: Sequence[str], differences: Mapping[tuple[str, str], tuple[float, float | None]], *, alpha: float = ALPHA
+    names: Sequence[str],
+    differences: Mapping[tuple[str, str], tuple[float, float | None]],
+    *,
+    alpha: float = ALPHA,
 ) -> dict[str, tuple[int, int]]:
     """Return for each model the ranks, best and worst, that the data don't rule out.
 

@@ -135,9 +135,15 @@ def _chance(shift: float, dof: int, freedom: int | None, alpha: float) -> float:
         factors = [1.0]
     else:
         quantiles = (NormalDist().inv_cdf((at + 0.5) / _DRAWS) for at in range(_DRAWS))
-        factors = [max(0.05, 1 - 2 / (9 * freedom) + z * math.sqrt(2 / (9 * freedom))) ** -1.5 for z in quantiles]
+        factors = [
+            max(0.05, 1 - 2 / (9 * freedom) + z * math.sqrt(2 / (9 * freedom))) ** -1.5
+            for z in quantiles
+        ]
     shifts = [shift / factor for factor in factors]
-    chances = [1 - student_t.cdf(limit, dof, shift=one) + student_t.cdf(-limit, dof, shift=one) for one in shifts]
+    chances = [
+        1 - student_t.cdf(limit, dof, shift=one) + student_t.cdf(-limit, dof, shift=one)
+        for one in shifts
+    ]
     return sum(chances) / len(chances)
 
 
@@ -149,11 +155,15 @@ def _errors_needed(dof: int, freedom: int | None, chance: float, alpha: float) -
         low, high = high, 2 * high
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if _chance(middle, dof, freedom, alpha) < chance else (low, middle)
+        low, high = (
+            (middle, high) if _chance(middle, dof, freedom, alpha) < chance else (low, middle)
+        )
     return high
 
 
-def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alpha: float = ALPHA) -> float:
+def smallest_difference(
+    pilot: Pilot, videos: int, *, chance: float = POWER, alpha: float = ALPHA
+) -> float:
     """Return the smallest gain, in points, that `videos` videos show with the given chance.
 
     It may be more than the scale has room for, which says that so few videos show nothing. ValueError where there are
@@ -167,11 +177,17 @@ def smallest_difference(pilot: Pilot, videos: int, *, chance: float = POWER, alp
         low, high = high, 2 * high
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if middle < needed * pilot.difference(videos, middle)[0] else (low, middle)
+        low, high = (
+            (middle, high)
+            if middle < needed * pilot.difference(videos, middle)[0]
+            else (low, middle)
+        )
     return high
 
 
-def videos_needed(pilot: Pilot, effect: float, *, chance: float = POWER, alpha: float = ALPHA) -> int | None:
+def videos_needed(
+    pilot: Pilot, effect: float, *, chance: float = POWER, alpha: float = ALPHA
+) -> int | None:
     """Return the fewest videos that show a true difference of `effect` points with the given chance.
 
     At least 2 (each model's, where unpaired); None where ten million are too few; ValueError where `effect` is 0.
@@ -185,5 +201,7 @@ def videos_needed(pilot: Pilot, effect: float, *, chance: float = POWER, alpha: 
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if power(pilot, effect, middle, alpha=alpha) < chance else (low, middle)
+        low, high = (
+            (middle, high) if power(pilot, effect, middle, alpha=alpha) < chance else (low, middle)
+        )
     return high

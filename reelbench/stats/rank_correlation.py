@@ -14,7 +14,11 @@ def ranks(values: Sequence[float]) -> list[float]:
 def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
     """Return Spearman's correlation; None where one side has no spread."""
     first, second = ranks(x), ranks(y)
-    return None if len(set(first)) == 1 or len(set(second)) == 1 else statistics.correlation(first, second)
+    return (
+        None
+        if len(set(first)) == 1 or len(set(second)) == 1
+        else statistics.correlation(first, second)
+    )
 
 
 def kendall_tau(differences: Iterable[tuple[float, float]]) -> float | None:

@@ -54,13 +54,17 @@ class MeanOfRatios:
         """The mean of the ratios; None unless every ratio has an item."""
         if not self.ratios or not all(ratio.n for ratio in self.ratios):
             return None
-        values = (ratio.scale * fsum(ratio.numerators) / fsum(ratio.weights) for ratio in self.ratios)
+        values = (
+            ratio.scale * fsum(ratio.numerators) / fsum(ratio.weights) for ratio in self.ratios
+        )
         return fsum(values) / len(self.ratios)
 
     @property
     def n(self) -> int:
         """How many items take part in any of the ratios."""
-        return sum(any(column) for column in zip(*(ratio.weights for ratio in self.ratios), strict=True))
+        return sum(
+            any(column) for column in zip(*(ratio.weights for ratio in self.ratios), strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,10 @@ class Resampled:
     def minus(self, other: "Resampled") -> tuple[float | None, NDArray[np.float64] | None]:
         """Return the difference of another's value on the same items, and of each resample; None where one has none."""
         value = None if self.value is None or other.value is None else self.value - other.value
-        return value, None if self.draws is None or other.draws is None else self.draws - other.draws
+        return (
+            value,
+            None if self.draws is None or other.draws is None else self.draws - other.draws,
+        )
 
     def test(self, other: "Resampled") -> intervals.PairedTest | None:
         """Test it against another's on the same items; None where one has no value, or on too few clusters."""
@@ -101,7 +108,9 @@ def with_intervals(
     means: Mapping[KeyT, MeanOfRatios], clusters: Sequence[str], method: intervals.Method
 ) -> dict[KeyT, intervals.Estimate]:
     """Return the value and the interval of each, from the same resamples for all."""
-    draws = iter(_draws([ratio for mean in means.values() for ratio in mean.ratios if ratio.n], clusters))
+    draws = iter(
+        _draws([ratio for mean in means.values() for ratio in mean.ratios if ratio.n], clusters)
+    )
     estimates: dict[KeyT, intervals.Estimate] = {}
     for key, mean in means.items():
         mine = [next(draws) for ratio in mean.ratios if ratio.n]
@@ -109,11 +118,21 @@ def with_intervals(
         if value is None:
             estimates[key] = intervals.Estimate(None, None)
             continue
-        draw, parts, ci95 = _mean_draw(mine), [ratio.clusters(clusters) for ratio in mean.ratios], None
-        few = method != "percentile" and len(parts) > 1 and min(map(len, parts)) < MIN_CLUSTERS_PER_RATIO
+        draw, parts, ci95 = (
+            _mean_draw(mine),
+            [ratio.clusters(clusters) for ratio in mean.ratios],
+            None,
+        )
+        few = (
+            method != "percentile"
+            and len(parts) > 1
+            and min(map(len, parts)) < MIN_CLUSTERS_PER_RATIO
+        )
         if draw is not None and not few:
             number = len(set[str]().union(*parts))
-            ci95 = intervals.confidence_interval(value, draw, number, bounds=mean.bounds, method=method, runs=mean.runs)
+            ci95 = intervals.confidence_interval(
+                value, draw, number, bounds=mean.bounds, method=method, runs=mean.runs
+            )
         estimates[key] = intervals.Estimate(value, ci95)
     return estimates
 
@@ -127,7 +146,9 @@ def _draws(ratios: Sequence[Ratio], clusters: Sequence[str]) -> list[NDArray[np.
     """Each ratio in every resample; None for one whose items lie in fewer than two clusters."""
     if not ratios:
         return []
-    sums = intervals.sums_by_cluster((row for one in ratios for row in (one.numerators, one.weights)), clusters)
+    sums = intervals.sums_by_cluster(
+        (row for one in ratios for row in (one.numerators, one.weights)), clusters
+    )
     blocks = np.concatenate(list(intervals.resampled_sums(sums)))
     draws: list[NDArray[np.float64] | None] = []
     for i, ratio in enumerate(ratios):

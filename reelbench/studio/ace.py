@@ -62,7 +62,12 @@ class Ranker:
         digest = sha256(_PROMPTS.text(f"{self.mode}.txt").encode()).hexdigest()
         sampling = self.model.sampling({}) or None
         return RankerRecord(
-            model=self.model.model, k=k, mode=self.mode, votes=self.votes, prompt_sha256=digest, sampling=sampling
+            model=self.model.model,
+            k=k,
+            mode=self.mode,
+            votes=self.votes,
+            prompt_sha256=digest,
+            sampling=sampling,
         )
 
     def request(self, case: CandidateSet, index: int, vote: int) -> tuple[list[Message], Read[int]]:
@@ -77,7 +82,9 @@ class Ranker:
             read, scale = stated_number, f"{LOW} to {HIGH}"
         else:
             order = shuffled_order(case.id, count, vote)
-            material += [(f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)]
+            material += [
+                (f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)
+            ]
             read, scale = partial(stated_number, low=1, high=count, top=None), f"1 to {count}"
 
         def number(reply: str) -> int:
@@ -94,9 +101,16 @@ Ranked = tuple[dict[str, list[list[str | None]]], Tally]
 """The replies by question id (as `scoring.candidates.Replies`), and what asking came to."""
 
 
-def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar) -> Ranked:
+def rank(
+    cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar
+) -> Ranked:
     """Ask the ranker about all candidates; ReelbenchError where replies can't be had now (what came is kept)."""
-    asker = Asker(ranker.model, {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None, on_note=note, tells=True)
+    asker = Asker(
+        ranker.model,
+        {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None,
+        on_note=note,
+        tells=True,
+    )
 
     async def reply(case: CandidateSet, index: int, vote: int) -> str | None:
         messages, read = ranker.request(case, index, vote)
@@ -106,8 +120,13 @@ def rank(cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str],
         return asked.replies[-1].reply.raw if asked.replies else None
 
     async def replies(case: CandidateSet) -> list[list[str | None]]:
-        several, votes = range(len(case.candidates) if ranker.mode == "pointwise" else 1), range(ranker.votes)
-        return await asyncio.gather(*(asyncio.gather(*(reply(case, n, vote) for vote in votes)) for n in several))
+        several, votes = (
+            range(len(case.candidates) if ranker.mode == "pointwise" else 1),
+            range(ranker.votes),
+        )
+        return await asyncio.gather(
+            *(asyncio.gather(*(reply(case, n, vote) for vote in votes)) for n in several)
+        )
 
     with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
         runner = Runner([asker], show)
@@ -122,11 +141,16 @@ CONTROLS = ("first", "random", "longest", "ace", "oracle")
 class Enhancement:
     """A ranker's choice among each question's candidates, and what else the same candidates give."""
 
-    def __init__(self, cases: Sequence[CandidateSet], ranker: Ranker, ranked: Ranked, answers: Answers | None) -> None:
+    def __init__(
+        self, cases: Sequence[CandidateSet], ranker: Ranker, ranked: Ranked, answers: Answers | None
+    ) -> None:
         self.cases, self.ranker, self.answers = cases, ranker, answers
         self.replies, self.tally = ranked
         self.choices = {
-            case.id: choice.choose(ranker.mode, case.id, len(case.candidates), self.replies[case.id]) for case in cases
+            case.id: choice.choose(
+                ranker.mode, case.id, len(case.candidates), self.replies[case.id]
+            )
+            for case in cases
         }
 
         self.chosen = {name: made.index for name, made in self.choices.items()}
@@ -137,7 +161,11 @@ class Enhancement:
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
         made, taken = self.choices.values(), self.tally.record_fields()
-        alike = [value for case in self.cases if (value := choice.similarity(case.candidates)) is not None]
+        alike = [
+            value
+            for case in self.cases
+            if (value := choice.similarity(case.candidates)) is not None
+        ]
         return {
             "k": self.k,
             "chosen": self.chosen,
@@ -162,7 +190,10 @@ class Enhancement:
             for case in self.cases
         }
         nothing = {"candidates": None, "ranker_replies": None}
-        items = [item.model_copy(update=kept.get(item.id, nothing)) for item in with_texts(answers, texts)]
+        items = [
+            item.model_copy(update=kept.get(item.id, nothing))
+            for item in with_texts(answers, texts)
+        ]
         enhanced = replace(
             answers,
             submission=replace(answers.submission, items=items),
@@ -196,15 +227,25 @@ class Enhancement:
                 # As many random choices as there are candidates, which together take each candidate equally often: so
                 # their mean is that of all random choices, for everything that is a mean over items.
                 orders = {
-                    case.id: choice.shuffled_order(f"random {case.id}", len(case.candidates)) for case in self.cases
+                    case.id: choice.shuffled_order(f"random {case.id}", len(case.candidates))
+                    for case in self.cases
                 }
-                draws = [{name: order[n % len(order)] for name, order in orders.items()} for n in range(self.k)]
+                draws = [
+                    {name: order[n % len(order)] for name, order in orders.items()}
+                    for n in range(self.k)
+                ]
                 metrics["random"] = table.random(draws)
-        lengths = {name: fmean(counts[key][index] for key, index in indices.items()) for name, indices in picks.items()}
+        lengths = {
+            name: fmean(counts[key][index] for key, index in indices.items())
+            for name, indices in picks.items()
+        }
         lengths["random"] = fmean(fmean(each) for each in counts.values())
         return {
             name: {
-                "metrics": {key: value.model_dump(mode="json") for key, value in metrics.get(name, {}).items()},
+                "metrics": {
+                    key: value.model_dump(mode="json")
+                    for key, value in metrics.get(name, {}).items()
+                },
                 "mean_words": lengths[name],
             }
             for name in CONTROLS
@@ -214,5 +255,9 @@ class Enhancement:
     @property
     def name(self) -> str:
         """A name for the choice's folder: the same for the same ranker and the same choice."""
-        digest = sha256(repr((self.ranker.record(self.k), sorted(self.chosen.items()))).encode("utf-8", "replace"))
+        digest = sha256(
+            repr((self.ranker.record(self.k), sorted(self.chosen.items()))).encode(
+                "utf-8", "replace"
+            )
+        )
         return f"ace-{self.ranker.mode}-k{self.k}-{digest.hexdigest()[:12]}"

@@ -41,14 +41,27 @@ class SplitShares:
         shares: dict[str, float] = {}
         for text in given:
             name, _, share = text.partition("=")
-            if not re.fullmatch(r"[A-Za-z0-9][\w-]*", name) or name.startswith("mini") or name in shares:
-                raise InputError(f"--split {text}: expected NAME=SHARE, such as test=0.2, each name once and none mini")
+            if (
+                not re.fullmatch(r"[A-Za-z0-9][\w-]*", name)
+                or name.startswith("mini")
+                or name in shares
+            ):
+                raise InputError(
+                    f"--split {text}: expected NAME=SHARE, such as test=0.2, each name once and none mini"
+                )
             try:
                 shares[name] = float(share)
             except ValueError:
-                raise InputError(f"--split {text}: {share!r} is no share; expected one between 0 and 1") from None
-        if any(not 0 < share <= 1 for share in shares.values()) or sum(shares.values()) > 1 + _SLACK:
-            raise InputError(f"--split {' '.join(given)}: shares are above 0, and 1 together at most")
+                raise InputError(
+                    f"--split {text}: {share!r} is no share; expected one between 0 and 1"
+                ) from None
+        if (
+            any(not 0 < share <= 1 for share in shares.values())
+            or sum(shares.values()) > 1 + _SLACK
+        ):
+            raise InputError(
+                f"--split {' '.join(given)}: shares are above 0, and 1 together at most"
+            )
         return cls(shares)
 
     def split_videos(self, videos: Iterable[str]) -> dict[str, str]:
@@ -65,7 +78,9 @@ class SplitShares:
             splits.append(next(name for name in _REST if name not in self.shares))
         if len(whole) < len(splits):
             videos = number_of(len(whole), "video")
-            raise InputError(f"{videos} can't be parted into {len(splits)} splits ({', '.join(splits)})")
+            raise InputError(
+                f"{videos} can't be parted into {len(splits)} splits ({', '.join(splits)})"
+            )
         counts = {split: max(1, round(share * len(whole))) for split, share in self.shares.items()}
         while sum(counts.values()) > len(whole) - (len(splits) - len(counts)):
             counts[max(counts, key=lambda split: counts[split])] -= 1
@@ -74,7 +89,9 @@ class SplitShares:
         return {name: places[_WINDOW.sub("", name)] for name in names}
 
 
-def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, Any], media: Path | None) -> str | None:
+def write(
+    made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, Any], media: Path | None
+) -> str | None:
     """Declare what a chain wrote to a folder as a benchmark; return its id, None where the chain made no row.
 
     Raises:
@@ -88,19 +105,28 @@ def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, 
     files = {"test": FILES[made]}
     if shares.shares:
         places = shares.split_videos(entry[video] for entry in entries)
-        files = {split: f"rows_{split}.json" for split in dict.fromkeys([*shares.shares, *places.values()])}
+        files = {
+            split: f"rows_{split}.json"
+            for split in dict.fromkeys([*shares.shares, *places.values()])
+        }
         for split, file in files.items():
             write_json(folder / file, [entry for entry in entries if places[entry[video]] == split])
     # The folder's name, unless an installed benchmark or task has it.
     name = re.sub(r"\W+", "_", folder.resolve().name.lower(), flags=re.ASCII).strip("_")
     name = name if re.match(r"[a-z]", name) else f"made_{name}".rstrip("_")
     here = str((folder / benchmark_file.NAME).resolve())
-    taken = {spec.id for spec in discovery.specs().values() if str(Path(spec.file).resolve()) != here}
-    taken |= {task.name for spec in discovery.specs().values() if spec.id in taken for task in spec.tasks}
+    taken = {
+        spec.id for spec in discovery.specs().values() if str(Path(spec.file).resolve()) != here
+    }
+    taken |= {
+        task.name for spec in discovery.specs().values() if spec.id in taken for task in spec.tasks
+    }
     name = f"made_{name}" if name in taken else name
     said = studio_data("made.yaml")
     options = made == "moments" and any(entry.get("options") for entry in entries)
-    by_split = "".join(f"  {split}: {{source: {{file: {file}}}}}\n" for split, file in files.items())
+    by_split = "".join(
+        f"  {split}: {{source: {{file: {file}}}}}\n" for split, file in files.items()
+    )
     declaration = said["declaration"].format(
         name=name,
         made=made,
@@ -112,10 +138,15 @@ def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, 
     if media is not None:
         containment.allow(folder, media)
     videos = len({entry[video] for entry in entries})
-    models = (f"{role}: {', '.join(use['returned']) or use['asked']}" for role, use in funnel["models"].items())
+    models = (
+        f"{role}: {', '.join(use['returned']) or use['asked']}"
+        for role, use in funnel["models"].items()
+    )
     stages = (
         f"- {stage['name']}: {stage['in']} in, {stage['out']} out"
-        + "".join(f"; {number} {reason.replace('_', ' ')}" for reason, number in stage["dropped"].items())
+        + "".join(
+            f"; {number} {reason.replace('_', ' ')}" for reason, number in stage["dropped"].items()
+        )
         for stage in funnel["stages"]
     )
     edited = funnel.get("edited_after")
@@ -123,12 +154,16 @@ def write(made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, 
         "checked": said["edited"].format(stages=", ".join(edited)) if edited else said["checked"],
         "rows": len(entries),
         "videos": f"{videos} video{'s' * (videos != 1)}",
-        "splits": f", in the splits {', '.join(files)}, which share no video" if len(files) > 1 else "",
+        "splits": f", in the splits {', '.join(files)}, which share no video"
+        if len(files) > 1
+        else "",
         "made": made,
         "source": said["source"][made],
         "today": datetime.now(tz=UTC).date().isoformat(),
         "models": "; ".join(models),
-        "prompts": ", ".join(f"`{name}` {digest[:8]}" for name, digest in funnel["prompts"].items()),
+        "prompts": ", ".join(
+            f"`{name}` {digest[:8]}" for name, digest in funnel["prompts"].items()
+        ),
         "stages": "\n".join(stages),
     }
     written = {section: text.format(**texts) for section, text in said["datasheet"].items()}

@@ -33,7 +33,9 @@ SAMPLING = {"temperature": 0.0}
 """Sent with each question, where a judge's own options don't say otherwise."""
 
 SCALE = JudgeSpec(criteria=("level",), low=1, high=len(LEVELS), default_model="gpt-6-luna")
-_NAMED = re.compile(rf"\W*(?:level\W+)?([1-{len(LEVELS)}])(?:\W+({'|'.join(LEVELS)}))?\W*", re.IGNORECASE)
+_NAMED = re.compile(
+    rf"\W*(?:level\W+)?([1-{len(LEVELS)}])(?:\W+({'|'.join(LEVELS)}))?\W*", re.IGNORECASE
+)
 
 
 Side = Literal["question", "answer"]
@@ -76,11 +78,16 @@ def as_item(text: BloomText, place: int = 0) -> "Item":
     """Return a text as an item of a judge's."""
     from reelbench.registry.records import Item
 
-    return Item(id=str(place), video="", target={"text": ""}, prediction=text.text, question=text.side)
+    return Item(
+        id=str(place), video="", target={"text": ""}, prediction=text.text, question=text.side
+    )
 
 
 def classify(
-    texts: Iterable[BloomText], options: "JudgeOptions", note: Callable[[str], None], bar: Bar = no_bar
+    texts: Iterable[BloomText],
+    options: "JudgeOptions",
+    note: Callable[[str], None],
+    bar: Bar = no_bar,
 ) -> "tuple[list[int | None], JudgeRecord]":
     """Return each text's level, None where the judge gave none, and the judge's record."""
     from reelbench.judges.judge_run import JudgeRun
@@ -90,5 +97,7 @@ def classify(
     with bar("classifying", len(items)) as show:
         run = JudgeRun(SCALE, prompts, items, options, show=show, on_note=note)
         # Under mean votes a level may lie between two; the nearest counts.
-        levels = [round(verdict.scores["level"]) if "level" in verdict.scores else None for verdict in run]
+        levels = [
+            round(verdict.scores["level"]) if "level" in verdict.scores else None for verdict in run
+        ]
     return levels, run.record

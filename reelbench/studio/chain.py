@@ -24,7 +24,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reelbench.base.base_record import Record, record_of
 from reelbench.base.errors import InputError, PendingError
-from reelbench.base.files import open_aside, read_json, sha256_of, write_json, write_jsonl, write_text
+from reelbench.base.files import (
+    open_aside,
+    read_json,
+    sha256_of,
+    write_json,
+    write_jsonl,
+    write_text,
+)
 from reelbench.base.progress import Show, no_show
 from reelbench.base.yaml_text import read_mapping
 from reelbench.llm.ask_options import AskOptions
@@ -46,7 +53,9 @@ class Role(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # as the command line and the trace call the role
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9_]*$"
+    )  # as the command line and the trace call the role
     prompt: str  # file with its instructions
     sees: tuple[str, ...]  # the material it is shown, and the roles whose words, in this order
     model: str | None = None  # asked, where the command line names none for it
@@ -99,7 +108,9 @@ class ChainCase(Generic[ItemT]):
 
     item: ItemT
     chain: "Chain"
-    about: dict[str, object] = field(default_factory=dict[str, object])  # what the trace says of each question about it
+    about: dict[str, object] = field(
+        default_factory=dict[str, object]
+    )  # what the trace says of each question about it
     lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     async def ask(
@@ -152,7 +163,10 @@ class ChainCase(Generic[ItemT]):
                     "messages": on_record(question),
                     **({"sampling": asker.sampling} if asker.sampling else {}),
                     "reply": reply.raw,
-                    "tokens": {"prompt": reply.prompt_tokens, "completion": reply.completion_tokens},
+                    "tokens": {
+                        "prompt": reply.prompt_tokens,
+                        "completion": reply.completion_tokens,
+                    },
                     "key": kept.key.hex(),
                 }
             )
@@ -179,7 +193,9 @@ class StageOptions:
         """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
         for option, name in (("--from", self.start_after), ("--until", self.until)):
             if name is not None and name not in stages:
-                raise InputError(f"{option}: no stage is called {name!r}; there are {', '.join(stages)}")
+                raise InputError(
+                    f"{option}: no stage is called {name!r}; there are {', '.join(stages)}"
+                )
         start = 0 if self.start_after is None else stages.index(self.start_after) + 1
         end = len(stages) if self.until is None else stages.index(self.until) + 1
         if end < start or (end == start and self.until is not None):
@@ -194,7 +210,9 @@ class ChainSetup:
     models: Mapping[str, AskOptions]
     out: Path | None  # where results are written; None for a plan: nothing is asked or written
     budget: Budget | None = None
-    on_note: Callable[[str], None] = lambda _: None  # called with each line that the user should know
+    on_note: Callable[[str], None] = lambda _: (
+        None
+    )  # called with each line that the user should know
     show: Show = no_show  # called as items are done
 
 
@@ -234,12 +252,18 @@ class Chain:
         self.askers: dict[str, Asker] = {}
         for role, options in setup.models.items():
             sent = {**(sampling or {}).get(role, {}), **options.extra}
-            like = (known for known in self.askers.values() if (known.options, known.sampling) == (options, sent))
+            like = (
+                known
+                for known in self.askers.values()
+                if (known.options, known.sampling) == (options, sent)
+            )
             self.askers[role] = next(like, None) or Asker(
                 options, sent, budget=setup.budget, on_note=setup.on_note, tells=True
             )
         self._distinct = list(dict.fromkeys(self.askers.values()))
-        self._concurrency = max((options.concurrency for options in setup.models.values()), default=1)
+        self._concurrency = max(
+            (options.concurrency for options in setup.models.values()), default=1
+        )
 
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:
@@ -265,7 +289,11 @@ class Chain:
             asker.tally.spent_usd += asker.options.cost_usd(prompt, completion) or 0.0
 
     async def run(
-        self, items: Iterable[ItemT], work: Callable[[ChainCase[ItemT]], Awaitable[ResultT]], *, shown: bool = True
+        self,
+        items: Iterable[ItemT],
+        work: Callable[[ChainCase[ItemT]], Awaitable[ResultT]],
+        *,
+        shown: bool = True,
     ) -> list[ResultT | None]:
         """Return what `work` made of each item, None where it was dropped, in the order of the items.
 
@@ -285,9 +313,13 @@ class Chain:
                 pending += 1
                 return None
 
-        runner = Runner(self.askers.values(), self._show if shown else no_show, at_once=self._concurrency)
+        runner = Runner(
+            self.askers.values(), self._show if shown else no_show, at_once=self._concurrency
+        )
         async for case, result in runner.run((ChainCase(item, self) for item in items), worked):
-            self._trace.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in case.lines)
+            self._trace.writelines(
+                json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in case.lines
+            )
             case.lines.clear()
             results.append(result)
         if pending:
@@ -335,12 +367,17 @@ class Chain:
         funnel = self.account(thresholds, settings, **more)
         document = funnel.model_dump(mode="json", by_alias=True)
         self.save_trace(self._out / "trace.jsonl")
-        if until is not None:  # people may edit what a chain has after a stage; beside it, how it came about
+        if (
+            until is not None
+        ):  # people may edit what a chain has after a stage; beside it, how it came about
             path = self._out / stage_file(until)
             write_jsonl(path, lines)
             self.save_trace(self._out / stage_file(until, _TRACE))
             account = _Account(file_sha256=sha256_of(path), funnel=funnel)
-            write_json(self._out / stage_file(until, ".account.json"), account.model_dump(mode="json", by_alias=True))
+            write_json(
+                self._out / stage_file(until, ".account.json"),
+                account.model_dump(mode="json", by_alias=True),
+            )
         write_json(self._out / "funnel.json", document)
         write_text(self._out / "funnel.svg", to_svg(document["stages"]))
         return document
@@ -351,7 +388,9 @@ class Chain:
         with open_aside(path, "wb") as file:
             shutil.copyfileobj(self._trace, file)
 
-    def account(self, thresholds: Mapping[str, object], settings: Mapping[str, object], **more: object) -> FunnelRecord:
+    def account(
+        self, thresholds: Mapping[str, object], settings: Mapping[str, object], **more: object
+    ) -> FunnelRecord:
         """Return the funnel's record, `more` of its fields included.
 
         `calls` are this run's, `cached` the replies that were there; tokens, models and cost are those of all replies
@@ -406,7 +445,9 @@ def _earlier(folder: Path, stage: str) -> FunnelRecord | None:
     path = folder / stage_file(stage, ".account.json")
     if not path.is_file() or not (folder / stage_file(stage, _TRACE)).is_file():
         return None
-    account = record_of(_Account, read_json(path), str(path), f"; write it anew with --until {stage}")
+    account = record_of(
+        _Account, read_json(path), str(path), f"; write it anew with --until {stage}"
+    )
     funnel = account.funnel
     if sha256_of(folder / stage_file(stage)) != account.file_sha256:
         funnel = funnel.model_copy(update={"edited_after": (*(funnel.edited_after or ()), stage)})

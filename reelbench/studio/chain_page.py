@@ -32,9 +32,13 @@ _LINKS = (("#survived", "What survived"), ("#said", "Who said what"), ("#videos"
 _SIDES = ("the draft", "the discussion's set")
 """The two sets that a discussion's judge compares, as A and B when it is first asked; then the other way round."""
 _MATERIAL = re.compile(r"<(\w+) ([0-9a-f]{32})>\n(.*?)\n</\1 \2>", re.DOTALL)
-_SHORT = 700  # characters of material that stands beside a reply; what is longer is with what was asked
+_SHORT = (
+    700  # characters of material that stands beside a reply; what is longer is with what was asked
+)
 # Of scripts without spaces each character is a word.
-_WORD = re.compile(r"\s*(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)")
+_WORD = re.compile(
+    r"\s*(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)"
+)
 
 Runs = list[tuple[str, str]]
 """Runs of words as (before, after): the same text where nothing changed."""
@@ -47,9 +51,15 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
     """
     lines = list(_trace_lines(folder / "trace.jsonl", video))
     if not lines:
-        raise InputError(f"{folder / 'trace.jsonl'}: nothing was asked{f' for {video!r}' if video else ''}")
+        raise InputError(
+            f"{folder / 'trace.jsonl'}: nothing was asked{f' for {video!r}' if video else ''}"
+        )
     name = lines[0]["video"]
-    made = [entry for file in ("annotations.json", "rextime.json") for entry in _made_questions(folder / file, name)]
+    made = [
+        entry
+        for file in ("annotations.json", "rextime.json")
+        for entry in _made_questions(folder / file, name)
+    ]
     drafts = list(_made_questions(folder / "single_pass.json", name))
     said = [line for line in lines if line["role"] not in _COUNTED]
     compared, funnel = folder / "comparison.json", folder / "funnel.json"
@@ -70,7 +80,9 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
             )
         ],
         "turns": list(_turns(said)),
-        "compared": _check_shape(_Comparison, read_json(compared), str(compared)) if compared.is_file() else None,
+        "compared": _check_shape(_Comparison, read_json(compared), str(compared))
+        if compared.is_file()
+        else None,
         "stages": _check_shape(_Funnel, read_json(funnel), str(funnel))["stages"],
     }
     page = shell_page(
@@ -86,7 +98,9 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
     return path
 
 
-def _beside(drafts: Iterable[Mapping[str, Any]], made: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _beside(
+    drafts: Iterable[Mapping[str, Any]], made: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """Return the single pass beside what came of it, question by question."""
     first, last = ({entry["question_id"]: entry for entry in entries} for entries in (drafts, made))
     lines = []
@@ -94,8 +108,12 @@ def _beside(drafts: Iterable[Mapping[str, Any]], made: Iterable[Mapping[str, Any
         before, after = first.get(name), last.get(name)
         line: dict[str, Any] = {"id": name, "before": before, "after": after, "changed": []}
         if before and after:
-            line["runs"] = {field: _runs(before[field], after[field]) for field in ("question", "answer")}
-            line["changed"] = [field for field in ("question", "answer") if before[field] != after[field]]
+            line["runs"] = {
+                field: _runs(before[field], after[field]) for field in ("question", "answer")
+            }
+            line["changed"] = [
+                field for field in ("question", "answer") if before[field] != after[field]
+            ]
         lines.append(line)
     return lines
 
@@ -116,7 +134,9 @@ def _runs(before: str, after: str) -> Runs:
 def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the turns of one video's trace, in their order; a writer's questions are held to those written before."""
     written: dict[str, dict[int, WrittenQuestion]] = {}
-    for (role, number), group in groupby(lines, key=lambda line: (line["role"], line.get("round") or 0)):
+    for (role, number), group in groupby(
+        lines, key=lambda line: (line["role"], line.get("round") or 0)
+    ):
         replies: list[dict[str, Any]] = []
         asked = -1
         for line in group:
@@ -129,24 +149,43 @@ def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             for message in line["messages"]:
                 content = message["content"]
                 if not isinstance(content, str):
-                    parts = (part.get("text") or f"[{part['type']}: {part[part['type']]['url']}]" for part in content)
+                    parts = (
+                        part.get("text") or f"[{part['type']}: {part[part['type']]['url']}]"
+                        for part in content
+                    )
                     content = "\n".join(parts)
                 put.append((message["role"], content))
             pieces = [(_spaced(name), text) for name, _, text in _MATERIAL.findall(put[-1][1])]
-            short = sum(len(text) for _, text in pieces) <= _SHORT and not any(text[:1] in "[{" for _, text in pieces)
+            short = sum(len(text) for _, text in pieces) <= _SHORT and not any(
+                text[:1] in "[{" for _, text in pieces
+            )
             better = (values or {}).get("better") if sides else None
             prefers = None
             if sides and better in ("A", "B", "tie"):
-                prefers = "Sees no difference" if better == "tie" else f"Prefers {sides['AB'.index(better)]}"
+                prefers = (
+                    "Sees no difference"
+                    if better == "tie"
+                    else f"Prefers {sides['AB'.index(better)]}"
+                )
             # An object's content in words: events with their times, questions, short facts.
             spans, pairs, facts = [], [], []
             for name, value in (values or {}).items():
                 span = (values or {}).get(f"{name}_timestamp")
-                ends = [end for end in span if isinstance(end, int | float)] if is_array(span) else []
-                fields = {str(key).casefold(): text for key, text in value.items()} if isinstance(value, dict) else {}
+                ends = (
+                    [end for end in span if isinstance(end, int | float)] if is_array(span) else []
+                )
+                fields = (
+                    {str(key).casefold(): text for key, text in value.items()}
+                    if isinstance(value, dict)
+                    else {}
+                )
                 if {"question", "answer"} <= fields.keys():
                     pairs.append((str(fields["question"]), str(fields["answer"])))
-                elif is_array(span) and len(span) == len(ends) == 2 and 0 <= ends[0] <= ends[1] < math.inf:  # noqa: PLR2004
+                elif (
+                    is_array(span)
+                    and len(span) == len(ends) == 2
+                    and 0 <= ends[0] <= ends[1] < math.inf
+                ):  # noqa: PLR2004
                     spans.append((f"{_spaced(str(name))}: {value}", ends))
                 elif not isinstance(value, dict | list):
                     facts.append((_spaced(str(name)), str(value)))
@@ -159,7 +198,9 @@ def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 "words": words,
                 "questions": [
                     {
-                        field: _runs(getattr(before.get(number, question), field), getattr(question, field))
+                        field: _runs(
+                            getattr(before.get(number, question), field), getattr(question, field)
+                        )
                         for field in ("question", "answer")
                     }
                     for number, question in questions.items()
@@ -187,7 +228,9 @@ def _questions(reply: str) -> dict[int, WrittenQuestion]:
     for place, question in enumerate(questions_in(reply), start=1):
         if question is None:
             return {}
-        questions[question.id if question.id is not None and question.id not in questions else place] = question
+        questions[
+            question.id if question.id is not None and question.id not in questions else place
+        ] = question
     return questions
 
 
@@ -276,7 +319,9 @@ def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise InputError(f"{path}: can't be read ({error.strerror}); give the folder that a chain wrote") from None
+        raise InputError(
+            f"{path}: can't be read ({error.strerror}); give the folder that a chain wrote"
+        ) from None
     decoder = Decoder(path)
     with file:
         for number, text in enumerate(file, start=1):
@@ -284,7 +329,9 @@ def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
                 line = decoder.decode(text.decode("utf-8"), number)
                 name = line["video"]
             except (ValueError, LookupError, TypeError):
-                raise InputError(f"{path}, line {number}: not a line of a chain's trace; is the file whole?") from None
+                raise InputError(
+                    f"{path}, line {number}: not a line of a chain's trace; is the file whole?"
+                ) from None
             video = name if video is None else video
             if name == video:
                 yield _check_shape(_Line, line, f"{path}, line {number}")
@@ -295,11 +342,15 @@ def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
     document = read_json(path) if path.is_file() else []
     if not isinstance(document, dict | list):
         raise InputError(f"{path}: not a chain's questions, but {type(document).__name__}")
-    for place, entry in document.items() if isinstance(document, dict) else enumerate(document, start=1):
+    for place, entry in (
+        document.items() if isinstance(document, dict) else enumerate(document, start=1)
+    ):
         if not isinstance(entry, dict):
             raise InputError(f"{path}, entry {place}: not a question, but {type(entry).__name__}")
         if video in (entry.get("video"), entry.get("vid")):
-            yield _check_shape(_Made if "vid" in entry else _Discussed, entry, f"{path}, entry {place}")
+            yield _check_shape(
+                _Made if "vid" in entry else _Discussed, entry, f"{path}, entry {place}"
+            )
 
 
 def _check_shape(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value

@@ -27,8 +27,12 @@ class SourceRules:
     most_windows: int = 1
 
     def __post_init__(self) -> None:
-        if self.overlap not in ("none", "partial") and not re.fullmatch(r"\d+(\.\d+)?", self.overlap):
-            raise InputError(f"--overlap: {self.overlap!r} is not none, partial or a number of seconds")
+        if self.overlap not in ("none", "partial") and not re.fullmatch(
+            r"\d+(\.\d+)?", self.overlap
+        ):
+            raise InputError(
+                f"--overlap: {self.overlap!r} is not none, partial or a number of seconds"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,9 @@ def studio_data(path: str) -> Any:  # noqa: ANN401 - what a file holds
     """Return the content of a YAML file, by its path in the studio."""
     import yaml
 
-    return yaml.safe_load(resources.files("reelbench.studio").joinpath(path).read_text(encoding="utf-8"))
+    return yaml.safe_load(
+        resources.files("reelbench.studio").joinpath(path).read_text(encoding="utf-8")
+    )
 
 
 def from_papers(part: str) -> dict[str, Any]:

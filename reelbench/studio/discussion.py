@@ -56,7 +56,9 @@ DATA = ("metadata", "qa", "context")
 
 
 class _Questions(BaseModel):
-    questions: list[WrittenQuestion] = Field(validation_alias=AliasChoices(*QUESTION_KEYS), min_length=1)
+    questions: list[WrittenQuestion] = Field(
+        validation_alias=AliasChoices(*QUESTION_KEYS), min_length=1
+    )
 
 
 class _Verdict(BaseModel):
@@ -94,13 +96,17 @@ class _Turn(NamedTuple):
 class Discussion:
     """The chain that makes questions for one video."""
 
-    def __init__(self, prompts: ChainPrompts, options: DiscussionOptions, gates: Gates | None = None) -> None:
+    def __init__(
+        self, prompts: ChainPrompts, options: DiscussionOptions, gates: Gates | None = None
+    ) -> None:
         """Read the roles; InputError where one of them is not as a discussion needs it."""
         self.prompts = prompts
         self.options = options
         self.gates = gates or Gates(GateRules())
         self.roles = prompts.roles
-        self.context_questions = [line.strip() for line in prompts.text("context_questions.txt").splitlines()]
+        self.context_questions = [
+            line.strip() for line in prompts.text("context_questions.txt").splitlines()
+        ]
         if len(self.roles) < 2:  # noqa: PLR2004
             raise InputError(
                 "roles.yaml: a discussion takes two roles or more; the first one writes, the others review"
@@ -108,9 +114,13 @@ class Discussion:
         known = {*DATA, *(role.name for role in self.roles)}
         for role in self.roles:
             if unknown := [seen for seen in role.sees if seen not in known]:
-                raise InputError(f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}")
+                raise InputError(
+                    f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}"
+                )
             if role.name in {*DATA, JUDGE, BLOOM}:
-                raise InputError(f"roles.yaml: no role may be called {role.name}; that name has another meaning")
+                raise InputError(
+                    f"roles.yaml: no role may be called {role.name}; that name has another meaning"
+                )
         self.expert, *reviewers = self.roles
         turns = [_Turn(CONTEXT, None, 0), _Turn(self.expert.name, self.expert, 0)]
         for number in range(1, options.rounds + 1):
@@ -152,12 +162,16 @@ class Discussion:
             shown = await self.pictures.attachments(row, plan=case.chain.planning)
             answers = []
             for question in self.context_questions:
-                messages = self.prompts.messages("context.txt", (), shown, question=question, view=self.pictures.view)
+                messages = self.prompts.messages(
+                    "context.txt", (), shown, question=question, view=self.pictures.view
+                )
                 answers.append(await case.ask(CONTEXT, messages, _text, stand_in=filler_text(100)))
             video.context = answers
             return
         if video.context is None:
-            raise InputError(f"--from: {video.name} has no context, which a discussion goes on from")
+            raise InputError(
+                f"--from: {video.name} has no context, which a discussion goes on from"
+            )
         data = self._data(talk)
         material = [(name, data[name]) for name in role.sees if name in data]
         for word in video.words[len(talk.texts) :]:  # made once, and not by each who hears it
@@ -208,16 +222,27 @@ class Discussion:
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
         data = self._data(case.item)
         # Without the numbers, which are the same in both.
-        plain = [[question.model_dump(exclude={"id"}) for question in written] for written in case.item.both]
+        plain = [
+            [question.model_dump(exclude={"id"}) for question in written]
+            for written in case.item.both
+        ]
         outcomes = []
         for order in ((0, 1), (1, 0)):
-            shown = [(f"set_{letter}", material_text(plain[place])) for letter, place in zip("AB", order, strict=True)]
+            shown = [
+                (f"set_{letter}", material_text(plain[place]))
+                for letter, place in zip("AB", order, strict=True)
+            ]
             messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
             with case.chain.funnel.stage(JUDGE):
                 verdict = await case.ask(
-                    JUDGE, messages, lambda text: read_model(text, _Verdict), stand_in='{"better": "tie"}'
+                    JUDGE,
+                    messages,
+                    lambda text: read_model(text, _Verdict),
+                    stand_in='{"better": "tie"}',
                 )
-            outcomes.append(0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1))
+            outcomes.append(
+                0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1)
+            )
         return outcomes[0], outcomes[1]
 
     async def levels(self, case: ChainCase["Talk"]) -> Levels:
@@ -232,7 +257,9 @@ class Discussion:
                 if text not in known:
                     messages = prompts.messages("level", bloom.as_item(bloom.BloomText(side, text)))
                     with suppress(DroppedError), case.chain.funnel.stage(BLOOM):
-                        known[text] = await case.ask(BLOOM, messages, bloom.read_level, stand_in="4")
+                        known[text] = await case.ask(
+                            BLOOM, messages, bloom.read_level, stand_in="4"
+                        )
         return levels
 
     def _data(self, talk: "Talk") -> dict[str, str]:
@@ -253,10 +280,16 @@ class Talk:
     """A discussion: its video, with what is known of it and who said what, and the questions that came of it."""
 
     video: DiscussionVideo
-    written: WrittenQuestions = field(default_factory=lambda: WrittenQuestions([], Counter()))  # by the expert, last
-    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])  # of the expert, once it is over
+    written: WrittenQuestions = field(
+        default_factory=lambda: WrittenQuestions([], Counter())
+    )  # by the expert, last
+    first: list[WrittenQuestion] = field(
+        default_factory=list[WrittenQuestion]
+    )  # of the expert, once it is over
     last: list[WrittenQuestion] | None = None  # likewise; None where no review ended
-    data: dict[str, str] = field(default_factory=dict[str, str])  # what every turn is shown of the video
+    data: dict[str, str] = field(
+        default_factory=dict[str, str]
+    )  # what every turn is shown of the video
     texts: list[str] = field(default_factory=list[str])  # of what was said, word by word
 
     @property
@@ -289,13 +322,19 @@ def _read(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
     ids = [question.id for question in questions]
     numbered = refined and any(ids)
     if numbered and sorted(number or 0 for number in ids) != list(range(1, count + 1)):
-        raise UnreadableError(f"id: found {ids}; each question keeps its own, and there are 1 to {count}")
+        raise UnreadableError(
+            f"id: found {ids}; each question keeps its own, and there are 1 to {count}"
+        )
     return WrittenQuestions(_number_questions(questions, keep=numbered), Counter(), numbered)
 
 
 def _number_questions(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
     """Return questions with a number each, in the numbers' order: their own where it is free, else the next one."""
-    own = [question.id for question in questions if keep and question.id and question.id <= len(questions)]
+    own = [
+        question.id
+        for question in questions
+        if keep and question.id and question.id <= len(questions)
+    ]
     free = iter([number for number in range(1, len(questions) + 1) if number not in own])
     taken: dict[int, WrittenQuestion] = {}
     for question in questions:
@@ -317,7 +356,11 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
         else:
             kept[known] = question
     return (
-        WrittenQuestions(_number_questions(list(kept.values()), keep=False), dropped, numbered=False) if kept else None
+        WrittenQuestions(
+            _number_questions(list(kept.values()), keep=False), dropped, numbered=False
+        )
+        if kept
+        else None
     )
 
 
@@ -325,7 +368,10 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
 
 
 async def run(
-    videos: Sequence[DiscussionVideo], discussion: Discussion, setup: ChainSetup, parser: Parser | None = None
+    videos: Sequence[DiscussionVideo],
+    discussion: Discussion,
+    setup: ChainSetup,
+    parser: Parser | None = None,
 ) -> dict[str, Any]:
     """Discuss videos and write what came of it; return `funnel.json`, or the plan.
 
@@ -337,32 +383,51 @@ async def run(
     models, out, options = setup.models, setup.out, discussion.options
     stages = [turn.name for turn in discussion.turns]
     if options.until is None:  # then the questions, and what is asked to compare the two sets
-        stages += ["questions", *discussion.gates.names, *(role for role in (JUDGE, BLOOM) if role in models)]
+        stages += [
+            "questions",
+            *discussion.gates.names,
+            *(role for role in (JUDGE, BLOOM) if role in models),
+        ]
     funnel = Funnel(*stages)
-    chain = Chain(setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after)
+    chain = Chain(
+        setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after
+    )
     async with chain.asking():
         talks = [talk for talk in await chain.run(videos, discussion.discuss) if talk is not None]
         settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
         if options.start_after is None:  # later stages show no frames
             settings["frames"] = discussion.pictures.sampling.spec(form=True)
         if options.until is not None:
-            return chain.write({}, settings, until=options.until, lines=(talk.video.as_line() for talk in talks))
+            return chain.write(
+                {}, settings, until=options.until, lines=(talk.video.as_line() for talk in talks)
+            )
         for talk in talks:
             talk.first, *later = talk.sets(discussion.expert)
             if later:
                 talk.last = later[-1]
-                funnel.count("questions", len(talk.last) + talk.written.dropped.total(), talk.written.dropped)
+                funnel.count(
+                    "questions", len(talk.last) + talk.written.dropped.total(), talk.written.dropped
+                )
         whole = [talk for talk in talks if talk.last is not None]
-        passed = await discussion.gates.passing(chain, [asked for talk in whole for asked in discussion.finished(talk)])
+        passed = await discussion.gates.passing(
+            chain, [asked for talk in whole for asked in discussion.finished(talk)]
+        )
         for talk in whole:  # what they drop goes
-            talk.last = [asked for asked in talk.last or () if f"{talk.video.name}_{asked.id}" in passed]
+            talk.last = [
+                asked for asked in talk.last or () if f"{talk.video.name}_{asked.id}" in passed
+            ]
         judged, told = await _compare_sets(chain, discussion, whole)
         if out is None:
             return chain.plan()
         if by_order := sum(not talk.written.numbered for talk in whole):
             settings["paired_by_order"] = by_order
-            setup.on_note(f"{by_order} videos' last questions came without numbers: they keep the first ones' by order")
-        sets = (("single_pass.json", "reelbench_single_pass"), ("annotations.json", "reelbench_discussion"))
+            setup.on_note(
+                f"{by_order} videos' last questions came without numbers: they keep the first ones' by order"
+            )
+        sets = (
+            ("single_pass.json", "reelbench_single_pass"),
+            ("annotations.json", "reelbench_discussion"),
+        )
         for place, (file, dataset) in enumerate(sets):  # in MovieCORE's own shape
             entries = annotations(((talk.video, talk.both[place]) for talk in talks), dataset)
             write_json(out / file, dict(entries))

@@ -50,7 +50,9 @@ def questions_in(reply: str) -> list[WrittenQuestion | None]:
     """Return the questions that a reply lists, None in the place of what isn't one."""
     whole = last_dictionary(reply) or {}
     questions: list[WrittenQuestion | None] = []
-    for entry in next((whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), []):
+    for entry in next(
+        (whole[key] for key in QUESTION_KEYS if isinstance(whole.get(key), list)), []
+    ):
         try:
             questions.append(WrittenQuestion.model_validate(entry))
         except ValidationError:
@@ -111,7 +113,9 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
                 raise InputError(
                     f'{file}: has no "global"; a folder of videos holds MovieChat\'s annotations and no others'
                 )
-            document.append({"video": file.stem, **entry})  # without `info` a file is called after its video
+            document.append(
+                {"video": file.stem, **entry}
+            )  # without `info` a file is called after its video
     else:
         document = read_json_or_jsonl(path)
     if isinstance(document, dict) and "global" in document:
@@ -125,9 +129,13 @@ def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
         video = record_of(DiscussionVideo, given, where, f"; expected {EXPECTED}")
         video.context = context = [answer.strip() for answer in video.context or ()] or None
         if context is not None and (len(context) != questions or not all(context)):
-            raise InputError(f"{where}, field context: expected {questions} answers, none empty; found {len(context)}")
+            raise InputError(
+                f"{where}, field context: expected {questions} answers, none empty; found {len(context)}"
+            )
         if video.name in videos:
-            raise InputError(f"{where}: the video {video.name!r} occurs twice; the file must have each video once")
+            raise InputError(
+                f"{where}: the video {video.name!r} occurs twice; the file must have each video once"
+            )
         videos[video.name] = video
     if not videos:
         raise InputError(f"{path}: no videos in it; expected {EXPECTED}")
@@ -142,7 +150,10 @@ def _by_video(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
         read = []
         for entry in entries:
             info = entry["info"] if isinstance(entry.get("info"), dict) else {}
-            about = {**{key: value for key, value in entry.items() if key not in _NO_METADATA}, **info}
+            about = {
+                **{key: value for key, value in entry.items() if key not in _NO_METADATA},
+                **info,
+            }
             name = Path(str(about.pop("video_path", None) or entry.get("video") or "")).stem
             read.append({"video": name, "metadata": about, "qa": entry["global"]})
         return read
@@ -151,7 +162,9 @@ def _by_video(path: Path, entries: Sequence[Any]) -> Iterable[Any]:
     videos: dict[str, dict[str, Any]] = {}
     for number, entry in enumerate(entries, start=1):
         if "question" not in entry or "answer" not in entry or not entry.get("video"):
-            raise InputError(f"{path}: question {number} lacks video, question or answer; expected {EXPECTED}")
+            raise InputError(
+                f"{path}: question {number} lacks video, question or answer; expected {EXPECTED}"
+            )
         metadata = {key: value for key, value in entry.items() if key not in _OF_THE_QUESTION}
         name = str(entry["video"])
         video = videos.setdefault(name, {"video": name, "metadata": metadata, "qa": []})

@@ -33,7 +33,8 @@ class RoleRecord(Record):
     asked: str = Field(description="The model that was named.")
     returned: dict[str, int] = Field(description="Model as the server names it -> replies.")
     sampling: Later[dict[str, Any] | None] = Field(
-        default=None, description="What was sent beside model and messages (temperature, seed, `--llm-extra`)."
+        default=None,
+        description="What was sent beside model and messages (temperature, seed, `--llm-extra`).",
     )
 
 
@@ -48,7 +49,9 @@ class AcrossTimeRecord(Record):
     """Questions that reason across time, and certificates of those whose both spans are known (ReXTime, C.6)."""
 
     questions: int = Field(ge=0)
-    known: int = Field(ge=0, description="Questions with a span of their own and one of their answer.")
+    known: int = Field(
+        ge=0, description="Questions with a span of their own and one of their answer."
+    )
     identical: int = Field(ge=0, description="Of these, both spans are the same.")
     contained: int = Field(ge=0, description="One span lies within the other: not across time.")
     across_time: int = Field(ge=0)
@@ -73,19 +76,29 @@ class FunnelRecord(Record):
     cached: int = Field(ge=0, description="Replies that were there.")
     tokens: TokensRecord
     models: dict[str, RoleRecord]
-    thresholds: dict[str, int | float | str | None] = Field(description="Where what is kept was parted from the rest.")
+    thresholds: dict[str, int | float | str | None] = Field(
+        description="Where what is kept was parted from the rest."
+    )
     settings: dict[str, int | float | bool | str | tuple[str, ...] | None]
     prompts: dict[str, str] = Field(description="File -> sha256.")
-    cost_usd: float | None = Field(ge=0, description="Of all replies behind the results; null without prices.")
+    cost_usd: float | None = Field(
+        ge=0, description="Of all replies behind the results; null without prices."
+    )
     unmarked: Later[tuple[str, ...] | None] = Field(
-        default=None, description="`make moments`: questions whose span is the whole video until people mark it."
+        default=None,
+        description="`make moments`: questions whose span is the whole video until people mark it.",
     )
     across_time: Later[AcrossTimeRecord | None] = Field(default=None, description="`make moments`.")
-    per_1000_kept: Later[CostRecord | None] = Field(default=None, description="Null without prices and people's time.")
-    edited_after: Later[tuple[str, ...] | None] = Field(
-        default=None, description="Stages whose file people changed before the chain went on from it."
+    per_1000_kept: Later[CostRecord | None] = Field(
+        default=None, description="Null without prices and people's time."
     )
-    made_by: Later[Literal["machine"] | None] = Field(default=None, description="`make tags`: who made the tags.")
+    edited_after: Later[tuple[str, ...] | None] = Field(
+        default=None,
+        description="Stages whose file people changed before the chain went on from it.",
+    )
+    made_by: Later[Literal["machine"] | None] = Field(
+        default=None, description="`make tags`: who made the tags."
+    )
 
 
 def join_accounts(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:
@@ -149,7 +162,12 @@ class Funnel:
         """Return the stages as `funnel.json` has them."""
         counts = [(name, self._entered[name], dropped) for name, dropped in self._dropped.items()]
         return [
-            {"name": name, "in": entered, "out": entered - lost.total(), "dropped": dict(sorted((+lost).items()))}
+            {
+                "name": name,
+                "in": entered,
+                "out": entered - lost.total(),
+                "dropped": dict(sorted((+lost).items())),
+            }
             for name, entered, lost in counts
         ]
 
@@ -167,7 +185,9 @@ def to_svg(stages: Sequence[Mapping[str, Any]]) -> str:
         top = _MARGIN + place * _ROW
         middle = top + _HEIGHT / 2 + 4
         share = stage["out"] / stage["in"] if stage["in"] else 0.0
-        losses = ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in stage["dropped"].items())
+        losses = ", ".join(
+            f"{reason.replace('_', ' ')} {count}" for reason, count in stage["dropped"].items()
+        )
         if len(losses) > _LONGEST:
             losses = losses[: _LONGEST - 1] + "…"
         parts += [

@@ -83,12 +83,19 @@ class Gates:
     @property
     def thresholds(self) -> dict[str, int | float | str]:
         """What the funnel says of where they part; nothing without gates."""
-        return {key: value for key, value in asdict(self.rules).items() if key != "gate"} if self.names else {}
+        return (
+            {key: value for key, value in asdict(self.rules).items() if key != "gate"}
+            if self.names
+            else {}
+        )
 
     def roles(self, *, options: bool) -> dict[str, bool]:
         """Return the roles, with whether each is asked; `options` says whether the questions have any."""
         blind = GateName.ANSWERABLE in self.names
-        return {BLIND: blind, CHECKER: GateName.UNSUPPORTED in self.names or (blind and not options)}
+        return {
+            BLIND: blind,
+            CHECKER: GateName.UNSUPPORTED in self.names or (blind and not options),
+        }
 
     async def passing(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
         """Return the ids that pass all gates, in whose stages of the funnel the others are counted."""
@@ -104,8 +111,12 @@ class Gates:
                     if is_refusal(text) or _CANT_TELL.search(_QUOTED.sub("", text))
                 }
             else:
-                reasons = dict.fromkeys(near_duplicates(questions, self.rules.duplicate_from), "duplicate")
-            reasons = {} if chain.planning and name not in asked else reasons  # stand-ins are all alike
+                reasons = dict.fromkeys(
+                    near_duplicates(questions, self.rules.duplicate_from), "duplicate"
+                )
+            reasons = (
+                {} if chain.planning and name not in asked else reasons
+            )  # stand-ins are all alike
             chain.funnel.count(name, len(questions), Counter(reasons.values()))
             questions = [question for question in questions if question.id not in reasons]
         chain.prompts.sha256.update(self._prompts.sha256)
@@ -127,8 +138,12 @@ class Gates:
 
         found = zip(questions, await chain.run(questions, reason, shown=False), strict=True)
         if unchecked:
-            reasons = ", ".join(f"{reason} {number}" for reason, number in sorted(unchecked.items()))
-            chain.note(f"{name}: {unchecked.total()} questions could not be checked and were kept ({reasons})")
+            reasons = ", ".join(
+                f"{reason} {number}" for reason, number in sorted(unchecked.items())
+            )
+            chain.note(
+                f"{name}: {unchecked.total()} questions could not be checked and were kept ({reasons})"
+            )
         return {asked.id: dropped for asked, dropped in found if dropped}
 
     async def _unsupported(self, case: _Case) -> str | None:
@@ -149,8 +164,12 @@ class Gates:
             options = list(asked.options)
             random.Random(f"{self._seed}|{asked.id}|{order}").shuffle(options)  # noqa: S311 - no secret
             right = LETTERS[options.index(asked.right)]
-            lettered = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
-            choice = await self._ask(case, "blind.txt", _Letter, question=asked.question, options=lettered)
+            lettered = "\n".join(
+                f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)
+            )
+            choice = await self._ask(
+                case, "blind.txt", _Letter, question=asked.question, options=lettered
+            )
             if (choice.answer or "").strip(".)( ").upper() != right and not case.chain.planning:
                 return None
         return None if case.chain.planning else "answerable"
@@ -158,7 +177,9 @@ class Gates:
     async def _ask(self, case: _Case, prompt: str, model: type[ModelT], **material: str) -> ModelT:
         role, stand_in = _ASKED[prompt]
         messages = self._prompts.messages(prompt, list(material.items()))
-        return await case.ask(role, messages, lambda text: read_model(text, model), stand_in=stand_in, id=case.item.id)
+        return await case.ask(
+            role, messages, lambda text: read_model(text, model), stand_in=stand_in, id=case.item.id
+        )
 
 
 _ASKED = {
@@ -212,6 +233,13 @@ def content_words(text: str) -> frozenset[str]:
             stem = f"{word[:-3]}y"
         elif word.endswith("s") and not word.endswith("ss"):
             stem = word[:-1]
-        ending = next((end for end in ("ing", "ed", "e") if stem.endswith(end) and len(stem) - len(end) >= _STEM), "")
+        ending = next(
+            (
+                end
+                for end in ("ing", "ed", "e")
+                if stem.endswith(end) and len(stem) - len(end) >= _STEM
+            ),
+            "",
+        )
         stems.add(stem.removesuffix(ending))
     return frozenset(stems)

@@ -25,7 +25,9 @@ from reelbench.studio.moment_sources import Source, Span
 Category = Literal["cause-effect", "means-to-an-end", "sequential"]
 Rating = Annotated[int, Field(ge=0, le=3)]
 _Text = Annotated[str, Field(min_length=1)]
-_Word = BeforeValidator(lambda value: value.strip().rstrip(".").lower() if isinstance(value, str) else value)
+_Word = BeforeValidator(
+    lambda value: value.strip().rstrip(".").lower() if isinstance(value, str) else value
+)
 _YesNo = Annotated[Literal["yes", "no"] | None, _Word]
 _Level = Annotated[Literal["low", "medium", "high"] | None, _Word]
 ALIGNMENTS = ("low", "medium", "high")
@@ -137,7 +139,9 @@ class _Options(_Read):
     wrong_answer_3: _Text
 
 
-def read_pair(reply: str, model: type[EventPairT], captions: Sequence[Span], last: float) -> EventPairT:
+def read_pair(
+    reply: str, model: type[EventPairT], captions: Sequence[Span], last: float
+) -> EventPairT:
     """Read a pair of events; `captions` have their starts and ends, `last` is when the video, or its last event, ends.
 
     All in seconds. UnreadableError unless the events are captioned ones, the first of which begins first.
@@ -146,9 +150,13 @@ def read_pair(reply: str, model: type[EventPairT], captions: Sequence[Span], las
     spans = dict(zip(model.names, (pair.first_span, pair.second_span), strict=True))
     for name, (start, end) in spans.items():
         if not 0 <= start < end <= last:
-            raise UnreadableError(f"{name}_timestamp: not a part of the video, which goes from 0 to {last:g} s")
+            raise UnreadableError(
+                f"{name}_timestamp: not a part of the video, which goes from 0 to {last:g} s"
+            )
     if pair.first_span == pair.second_span:
-        raise UnreadableError("both events have the same timestamp; they must be at different times")
+        raise UnreadableError(
+            "both events have the same timestamp; they must be at different times"
+        )
     for name, (start, end) in spans.items():
         starts = any(abs(start - caption[0]) <= ROUNDED for caption in captions)
         if not starts or not any(abs(end - caption[1]) <= ROUNDED for caption in captions):
@@ -157,7 +165,9 @@ def read_pair(reply: str, model: type[EventPairT], captions: Sequence[Span], las
             )
     if pair.first_span[0] > pair.second_span[0]:
         first, second = model.names
-        raise UnreadableError(f"{first}_timestamp: starts after the {second}; the first event must come first")
+        raise UnreadableError(
+            f"{first}_timestamp: starts after the {second}; the first event must come first"
+        )
     return pair
 
 
@@ -258,7 +268,9 @@ class MomentSource:
 
     def as_line(self) -> dict[str, Any]:
         """Return it as a file to go on from has it."""
-        return PairsLine(source=self.source.id, pairs=self.pairs, unfinished=self.unfinished).model_dump()
+        return PairsLine(
+            source=self.source.id, pairs=self.pairs, unfinished=self.unfinished
+        ).model_dump()
 
 
 class PairsLine(BaseModel):
@@ -277,7 +289,9 @@ def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
         where = f"{path}, line {number}"
         given = record_of(PairsLine, line, where)
         if given.source not in known:
-            raise InputError(f"{where}: --captions has no {given.source!r}; give the file it was made from")
+            raise InputError(
+                f"{where}: --captions has no {given.source!r}; give the file it was made from"
+            )
         read.append(MomentSource(known[given.source], given.pairs, given.unfinished))
     return read
 
@@ -307,7 +321,10 @@ def to_row(draft: Draft, source: Source, *, seed: int, with_options: bool) -> di
 
 
 def mini_test(
-    rows: Sequence[Mapping[str, Any]], number: int, seed: int, note: Callable[[str], None] = lambda _: None
+    rows: Sequence[Mapping[str, Any]],
+    number: int,
+    seed: int,
+    note: Callable[[str], None] = lambda _: None,
 ) -> list[Mapping[str, Any]]:
     """Return so many rows of each category, drawn by the seed, in the rows' order; ReXTime's mini-test has 100 each."""
     by_category: dict[str, list[int]] = {}
@@ -329,13 +346,22 @@ def across_time(spans: Iterable[tuple[Span | None, Span | None, str]]) -> dict[s
     `identical` counts those with the same ends.
     """
     whole = [(asked, answer, video) for asked, answer, video in spans]
-    known = [(asked, answer, video) for asked, answer, video in whole if asked is not None and answer is not None]
+    known = [
+        (asked, answer, video)
+        for asked, answer, video in whole
+        if asked is not None and answer is not None
+    ]
     # One lies within the other where what they share is all of it.
     shared = [(max(asked[0], answer[0]), min(asked[1], answer[1])) for asked, answer, _ in known]
     contained = sum(
-        both in (tuple(asked), tuple(answer)) for both, (asked, answer, _) in zip(shared, known, strict=True)
+        both in (tuple(asked), tuple(answer))
+        for both, (asked, answer, _) in zip(shared, known, strict=True)
     )
-    measured = certificates([(a, b) for a, b, _ in known], [video for *_, video in known]) if known else None
+    measured = (
+        certificates([(a, b) for a, b, _ in known], [video for *_, video in known])
+        if known
+        else None
+    )
     return {
         "questions": len(whole),
         "known": len(known),
@@ -347,7 +373,9 @@ def across_time(spans: Iterable[tuple[Span | None, Span | None, str]]) -> dict[s
     }
 
 
-def cost_per_1000(cost_usd: float | None, seconds: float, kept: int, wage: float = WAGE) -> dict[str, float] | None:
+def cost_per_1000(
+    cost_usd: float | None, seconds: float, kept: int, wage: float = WAGE
+) -> dict[str, float] | None:
     """Return the cost of 1,000 kept questions: dollars of models, people's hours, both in dollars; None of nothing.
 
     `cost_usd` is None without prices; `seconds` are of people's work, `wage` is in dollars an hour. ReXTime counts $35
@@ -356,4 +384,9 @@ def cost_per_1000(cost_usd: float | None, seconds: float, kept: int, wage: float
     if not kept or (cost_usd is None and not seconds):
         return None
     models, hours = 1000 * (cost_usd or 0.0) / kept, 1000 * seconds / 3600 / kept
-    return {"models_usd": models, "people_hours": hours, "people_usd": hours * wage, "usd": models + hours * wage}
+    return {
+        "models_usd": models,
+        "people_hours": hours,
+        "people_usd": hours * wage,
+        "usd": models + hours * wage,
+    }

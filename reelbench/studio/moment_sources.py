@@ -95,7 +95,9 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
         entries = document if isinstance(document, list) else [document]
         queries: list[Query] = []
         for number, entry in enumerate(entries, start=1):
-            queries.append(record_of(Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}"))
+            queries.append(
+                record_of(Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}")
+            )
             queries[-1].source = f"qvhighlights_{path.stem}"
         if len({query.id for query in queries}) < len(queries):
             raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
@@ -129,7 +131,9 @@ def fit_events(video: Captioned, rules: SourceRules) -> tuple[Event, ...]:
         if not groups or start - reached > _exact(rules.gap):
             groups.append([])
         groups[-1].append(event)
-        covered += max(Fraction(0), end - (max(start, reached) if rules.coverage == "union" else start))
+        covered += max(
+            Fraction(0), end - (max(start, reached) if rules.coverage == "union" else start)
+        )
         reached = max(reached, end)
     if covered < _exact(rules.least_coverage) * duration:
         raise DroppedError("sparse")
@@ -142,7 +146,9 @@ def fit_events(video: Captioned, rules: SourceRules) -> tuple[Event, ...]:
 def first_pair(events: Sequence[Event], rules: SourceRules) -> tuple[Event, Event]:
     """Return two events, in order of time, that may be a pair; DroppedError where there are none: `overlapping`."""
     pairs = combinations(sorted(events, key=lambda event: event.span), 2)
-    pair = next((pair for pair in pairs if not overlap_beyond(pair[0].span, pair[1].span, rules)), None)
+    pair = next(
+        (pair for pair in pairs if not overlap_beyond(pair[0].span, pair[1].span, rules)), None
+    )
     if pair is None:
         raise DroppedError("overlapping")
     return pair
@@ -167,7 +173,10 @@ def fit_window(query: Query, rules: SourceRules) -> Span:
         raise DroppedError("bad_times")
     if len(query.windows) > rules.most_windows:
         raise DroppedError("repeated")
-    start, end = min(window[0] for window in query.windows), max(window[1] for window in query.windows)
+    start, end = (
+        min(window[0] for window in query.windows),
+        max(window[1] for window in query.windows),
+    )
     tolerance = _exact(rules.whole_tolerance)
     if _exact(start) <= tolerance and _exact(end) >= _exact(query.duration) - tolerance:
         raise DroppedError("whole_clip")

@@ -36,12 +36,26 @@ from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.gates import GateQuestion, Gates
-from reelbench.studio.moment_pairs import Draft, EventPairT, MomentSource, Pair, Relation, Sequential
+from reelbench.studio.moment_pairs import (
+    Draft,
+    EventPairT,
+    MomentSource,
+    Pair,
+    Relation,
+    Sequential,
+)
 from reelbench.studio.moment_sources import Captioned, Event, Query, Source, Span
 from reelbench.studio.video_frames import VideoFrames
 
 ROLES = {
-    Captioned: ("relation", "sequential", "cause_effect", "means_to_an_end", "verification", "options"),
+    Captioned: (
+        "relation",
+        "sequential",
+        "cause_effect",
+        "means_to_an_end",
+        "verification",
+        "options",
+    ),
     Query: ("neighbours", "sequential", "cause_effect", "verification", "options"),
 }
 """Roles that a kind of source takes."""
@@ -62,22 +76,32 @@ class MomentOptions(StageOptions):
 
     rules: SourceRules = field(default_factory=SourceRules)
     cuts: Cuts = field(default_factory=Cuts)
-    seed: int = 0  # of the options' order, and of the draw between two questions that score the same
-    with_options: bool = True  # three wrong ones to each question; False gives the form of the training split
+    seed: int = (
+        0  # of the options' order, and of the draw between two questions that score the same
+    )
+    with_options: bool = (
+        True  # three wrong ones to each question; False gives the form of the training split
+    )
     mini_test: int = 0  # questions of each category for a file of their own
 
 
 class Moments:
     """The chain that makes the questions on one video's captions, or on one query."""
 
-    def __init__(self, prompts: ChainPrompts, options: MomentOptions, gates: Gates | None = None) -> None:
+    def __init__(
+        self, prompts: ChainPrompts, options: MomentOptions, gates: Gates | None = None
+    ) -> None:
         """Read the roles; InputError where one is missing, or a stage that is named."""
         self.prompts = prompts
         self.options = options
         self.gates = gates or Gates(GateRules())
         self.roles: dict[str, Role] = {role.name: role for role in prompts.roles}
-        if missing := [name for names in ROLES.values() for name in names if name not in self.roles]:
-            raise InputError(f"roles.yaml: there is no role {missing[0]}, which questions on moments need")
+        if missing := [
+            name for names in ROLES.values() for name in names if name not in self.roles
+        ]:
+            raise InputError(
+                f"roles.yaml: there is no role {missing[0]}, which questions on moments need"
+            )
         stages = [stage for stage in STAGES if stage != "options" or options.with_options]
         self.stages = stages[options.stages_run(stages)]
         self.pictures = VideoFrames(discovery.get("rextime"), options.frames, options.media)
@@ -87,7 +111,11 @@ class Moments:
         asked = {name for stage in self.stages for name in STAGES[stage]}
         if isinstance(source, Query) and self.options.cuts.not_causal == "drop":
             asked.discard("sequential")
-        return [role for name, role in self.roles.items() if name in asked and name in ROLES[type(source)]]
+        return [
+            role
+            for name, role in self.roles.items()
+            if name in asked and name in ROLES[type(source)]
+        ]
 
     @property
     def thresholds(self) -> dict[str, Any]:
@@ -97,7 +125,11 @@ class Moments:
             taken = asdict(options.rules) | asdict(options.cuts)
         elif "verification" in self.stages:
             cuts = options.cuts
-            taken = {"verified_from": cuts.verified_from, "keep": cuts.keep, "query_answers": cuts.query_answers}
+            taken = {
+                "verified_from": cuts.verified_from,
+                "keep": cuts.keep,
+                "query_answers": cuts.query_answers,
+            }
         return taken | self.gates.thresholds
 
     async def make(self, case: ChainCase[MomentSource]) -> MomentSource:
@@ -123,7 +155,11 @@ class Moments:
                 shown = await self.pictures.attachments(row, plan=case.chain.planning)
             try:
                 seen = await self._ask(
-                    case, "neighbours", {"query": source.text}, moment_pairs.read_neighbours, shown=shown
+                    case,
+                    "neighbours",
+                    {"query": source.text},
+                    moment_pairs.read_neighbours,
+                    shown=shown,
                 )
             except DroppedError as error:
                 funnel.count("pairs", 2, {error.reason: 2})
@@ -134,13 +170,20 @@ class Moments:
                 events = moment_sources.fit_events(source, rules)
                 moment_sources.first_pair(events, rules)
             last = max(source.duration, *(event.end for event in events))
-            finders = [partial(self._pair_of, case, events, last, model) for model in (Relation, Sequential)]
+            finders = [
+                partial(self._pair_of, case, events, last, model)
+                for model in (Relation, Sequential)
+            ]
         for find in finders:
             with suppress(DroppedError), funnel.stage("pairs"):
                 case.item.pairs.append(await find())
 
     async def _pair_of(
-        self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[Relation | Sequential]
+        self,
+        case: ChainCase[MomentSource],
+        events: Sequence[Event],
+        last: float,
+        model: type[Relation | Sequential],
     ) -> Pair:
         """Return two of a video's events, as one role pairs them."""
         read = await self._ask_pair(case, events, last, model)
@@ -153,17 +196,28 @@ class Moments:
         return pair.with_questions(read) if isinstance(read, Sequential) else pair
 
     async def _ask_pair(
-        self, case: ChainCase[MomentSource], events: Sequence[Event], last: float, model: type[EventPairT]
+        self,
+        case: ChainCase[MomentSource],
+        events: Sequence[Event],
+        last: float,
+        model: type[EventPairT],
     ) -> EventPairT:
         """Ask for a pair of events; `last` is the second at which all is over."""
-        first, second = (json.dumps(event.span) for event in moment_sources.first_pair(events, self.options.rules))
+        first, second = (
+            json.dumps(event.span)
+            for event in moment_sources.first_pair(events, self.options.rules)
+        )
         stand_in = _stand_in(model.role).replace('"<first>"', first).replace('"<second>"', second)
-        shown = material_text([{"timestamp": event.span, "caption": event.text} for event in events])
+        shown = material_text(
+            [{"timestamp": event.span, "caption": event.text} for event in events]
+        )
         return await self._ask(
             case,
             model.role,
             {"captions": shown},
-            lambda text: moment_pairs.read_pair(text, model, [event.span for event in events], last),
+            lambda text: moment_pairs.read_pair(
+                text, model, [event.span for event in events], last
+            ),
             parts={"caption": shown},
             stand_in=stand_in,
         )
@@ -177,7 +231,10 @@ class Moments:
         side: Literal["cause", "effect"],
     ) -> Pair:
         """Return a query's event with what leads to it or follows from it, or merely comes before or after it."""
-        text, causal = seen.neighbour(side, self.options.cuts), getattr(seen, f"{side}_relevant") == "yes"
+        text, causal = (
+            seen.neighbour(side, self.options.cuts),
+            getattr(seen, f"{side}_relevant") == "yes",
+        )
         first = side == "cause"
         pair = Pair(
             id=f"qvh_{query.id}_{side}",
@@ -211,7 +268,9 @@ class Moments:
             material = {"event1": pair.events[0], "event2": pair.events[1]}
             with self._step(case, "questions", pair):
                 if not pair.questions:
-                    read = await self._ask(case, role, material, lambda text: read_model(text, moment_pairs.BothTypes))
+                    read = await self._ask(
+                        case, role, material, lambda text: read_model(text, moment_pairs.BothTypes)
+                    )
                     pair.with_questions(read)
 
     async def _verify(self, case: ChainCase[MomentSource]) -> None:
@@ -226,7 +285,11 @@ class Moments:
                 parts |= {f"question{number}": draft.question, f"answer{number}": draft.answer}
             with self._step(case, "verification", pair):
                 read = await self._ask(
-                    case, "verification", cases, lambda text: read_model(text, moment_pairs.Scores), parts=parts
+                    case,
+                    "verification",
+                    cases,
+                    lambda text: read_model(text, moment_pairs.Scores),
+                    parts=parts,
                 )
                 scores = [read.case_1_score, read.case_2_score][: len(drafts)]
                 # Both came through as far as asking goes; what the scores make of them is counted one by one.
@@ -268,7 +331,11 @@ class Moments:
     def finished(self, work: MomentSource) -> list[GateQuestion]:
         """Return a source's questions as gates look at them."""
         source = work.source
-        known = source.text if isinstance(source, Query) else material_text([event.text for event in source.events])
+        known = (
+            source.text
+            if isinstance(source, Query)
+            else material_text([event.text for event in source.events])
+        )
         return [
             GateQuestion(
                 draft.id,
@@ -297,7 +364,9 @@ class Moments:
         role = self.roles[name]
         pieces = [(seen, material[seen]) for seen in role.sees if seen in material]
         seen = shown if "frames" in role.sees else ()
-        messages = self.prompts.messages(role.prompt, pieces, seen, parts or {}, view=self.pictures.view)
+        messages = self.prompts.messages(
+            role.prompt, pieces, seen, parts or {}, view=self.pictures.view
+        )
         return await case.ask(name, messages, read, stand_in=stand_in or _stand_in(name))
 
 
@@ -313,7 +382,9 @@ def _stand_in(role: str) -> str:
 # --- a whole file ----------------------------------------------------------------------------------------------------
 
 
-async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSetup) -> dict[str, Any]:
+async def run(
+    sources: Sequence[MomentSource], moments: Moments, setup: ChainSetup
+) -> dict[str, Any]:
     """Make questions and write `rextime.json`, `trace.jsonl` and `funnel.json` to the setup's folder.
 
     `unfinished.jsonl` has the questions that could not be verified, or got no options, because nothing readable came;
@@ -325,16 +396,28 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
     stages = [*(("filters",) if options.start_after is None else ()), *moments.stages]
     stages += moments.gates.names if options.until is None else ()
     chain = Chain(setup, moments.prompts, Funnel(*stages), start_after=options.start_after)
-    thresholds, settings = moments.thresholds, {"seed": options.seed, "options": options.with_options}
+    thresholds, settings = (
+        moments.thresholds,
+        {"seed": options.seed, "options": options.with_options},
+    )
     async with chain.asking():
         works = [work for work in await chain.run(sources, moments.make) if work is not None]
         if options.until is not None:
-            return chain.write(thresholds, settings, until=options.until, lines=(work.as_line() for work in works))
-        gated = await moments.gates.passing(chain, [asked for work in works for asked in moments.finished(work)])
+            return chain.write(
+                thresholds, settings, until=options.until, lines=(work.as_line() for work in works)
+            )
+        gated = await moments.gates.passing(
+            chain, [asked for work in works for asked in moments.finished(work)]
+        )
         if out is None:
             return chain.plan()
         made = [
-            (draft, moment_pairs.to_row(draft, work.source, seed=options.seed, with_options=options.with_options))
+            (
+                draft,
+                moment_pairs.to_row(
+                    draft, work.source, seed=options.seed, with_options=options.with_options
+                ),
+            )
             for work in works
             for pair in work.pairs
             for draft in pair.questions
@@ -351,9 +434,17 @@ async def run(sources: Sequence[MomentSource], moments: Moments, setup: ChainSet
         write_json(out / "rextime.json", rows)
         if options.mini_test:
             write_json(
-                out / "mini_test.json", moment_pairs.mini_test(rows, options.mini_test, options.seed, setup.on_note)
+                out / "mini_test.json",
+                moment_pairs.mini_test(rows, options.mini_test, options.seed, setup.on_note),
             )
-        write_jsonl(out / "unfinished.jsonl", (draft.model_dump() for work in works for draft in work.unfinished))
-        measured = moment_pairs.across_time([(draft.question_span, draft.span, row["vid"]) for draft, row in made])
+        write_jsonl(
+            out / "unfinished.jsonl",
+            (draft.model_dump() for work in works for draft in work.unfinished),
+        )
+        measured = moment_pairs.across_time(
+            [(draft.question_span, draft.span, row["vid"]) for draft, row in made]
+        )
         cost = moment_pairs.cost_per_1000(chain.cost_usd(), 0.0, len(rows))
-        return chain.write(thresholds, settings, unmarked=unmarked, across_time=measured, per_1000_kept=cost)
+        return chain.write(
+            thresholds, settings, unmarked=unmarked, across_time=measured, per_1000_kept=cost
+        )

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, computed_field, field_serializer
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    computed_field,
+    field_serializer,
+)
 
 from reelbench.base.base_record import record_of
 from reelbench.base.errors import InputError, number_of
@@ -61,7 +69,9 @@ class ProfileRow(BaseModel):
 
     id: Text
     question: str = Field(pattern=r"\S")
-    answer: Annotated[str | None, AfterValidator(lambda text: text if text and text.strip() else None)] = None
+    answer: Annotated[
+        str | None, AfterValidator(lambda text: text if text and text.strip() else None)
+    ] = None
     language: str = "en"
     video: Text = ""
     span: Ends = ()
@@ -94,7 +104,9 @@ def read_benchmark(name: str, split: str | None = None, data: Path | None = None
     located = loading.locate(name, split, data)
     spec, entries = located.spec, list[ProfileRow]()
     for row in located.read():
-        fields = _known(row) | {"labels": {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}}
+        fields = _known(row) | {
+            "labels": {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}
+        }
         if spec.asks_choice and "answer" in fields:
             fields["answer"] = row["options"][LETTERS.index(row["answer"])]
         if "skills" in row:
@@ -111,7 +123,10 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def count_steps(texts: Iterable[str]) -> int:
     """Return the number of reasoning steps: a text is one, or as many as it has numbers, or else lines."""
-    return sum(len(_NUMBERED.findall(text)) or sum(bool(line.strip()) for line in text.splitlines()) for text in texts)
+    return sum(
+        len(_NUMBERED.findall(text)) or sum(bool(line.strip()) for line in text.splitlines())
+        for text in texts
+    )
 
 
 def read_file(path: Path, name: str | None = None) -> Dataset:
@@ -130,13 +145,19 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
     else:
         rows, unit = read_jsonl(path), "line"
     if not rows:
-        raise InputError(f'{path}: no rows; expected one JSON object per line with "question" and "answer"')
+        raise InputError(
+            f'{path}: no rows; expected one JSON object per line with "question" and "answer"'
+        )
     rows_read = list[ProfileRow]()
     for number, row in rows:
         where = f"{path}, {unit} {number}"
         if not isinstance(row, dict):
-            raise InputError(f'{where}: expected an object with "question" and "answer", found {type(row).__name__}')
-        rows_read.append(record_of(ProfileRow, {"id": row.get("qid", number), **_known(row)}, where))
+            raise InputError(
+                f'{where}: expected an object with "question" and "answer", found {type(row).__name__}'
+            )
+        rows_read.append(
+            record_of(ProfileRow, {"id": row.get("qid", number), **_known(row)}, where)
+        )
     return Dataset(name or path.stem, rows_read)
 
 
@@ -177,7 +198,11 @@ class Measure(BaseModel):
     @property
     def average(self) -> float | None:
         """Mean of questions' and answers' means; None where one of them is missing."""
-        return None if self.question is None or self.answer is None else (self.question + self.answer) / 2
+        return (
+            None
+            if self.question is None or self.answer is None
+            else (self.question + self.answer) / 2
+        )
 
 
 class Label(BaseModel):
@@ -197,7 +222,9 @@ class Label(BaseModel):
     @property
     def weak(self) -> bool | None:
         """Whether it is rare and answered badly; None without an accuracy."""
-        return None if self.accuracy is None else cognitive_profile.is_weak(self.share, self.accuracy)
+        return (
+            None if self.accuracy is None else cognitive_profile.is_weak(self.share, self.accuracy)
+        )
 
 
 class Spans(BaseModel):
@@ -241,17 +268,28 @@ class Profile(BaseModel):
     def sides(self, name: str) -> tuple[float | None, ...]:
         """Return a measure of texts: of questions, of answers, and the average of the two."""
         measure: Measure | None = getattr(self, name)
-        return (None,) * 3 if measure is None else (measure.question, measure.answer, measure.average)
+        return (
+            (None,) * 3 if measure is None else (measure.question, measure.answer, measure.average)
+        )
 
     @field_serializer("words")
     def _with_vocabulary(self, words: Measure | None) -> dict[str, Any] | None:
         counted, top = self.vocabulary, dict(self.vocabulary.most_common(_TOP))
-        return words and {**words.model_dump(), "total": counted.total(), "vocabulary": len(counted), "top": top}
+        return words and {
+            **words.model_dump(),
+            "total": counted.total(),
+            "vocabulary": len(counted),
+            "top": top,
+        }
 
     @field_serializer("reasoning_steps")
     def _with_mean(self, steps: Counter[int]) -> dict[str, Any] | None:
         counts = dict(sorted(steps.items()))
-        return {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": counts} if steps else None
+        return (
+            {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": counts}
+            if steps
+            else None
+        )
 
 
 def profile(dataset: Dataset, extras: Extras) -> Profile:
@@ -262,18 +300,28 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
     if extras.tags is not None:
         entries = _with_tags(entries, extras.tags, extras.note)
     if extras.result is not None:
-        entries, correct = _with_result(replace(dataset, entries=entries), extras.result, extras.note)
+        entries, correct = _with_result(
+            replace(dataset, entries=entries), extras.result, extras.note
+        )
     labels, links = _labels(entries, correct), dict[str, float]()
-    for facet, of in labels.items():  # how frequency and accuracy go together, where three labels say so
+    for (
+        facet,
+        of,
+    ) in labels.items():  # how frequency and accuracy go together, where three labels say so
         known = [(label.n, label.accuracy) for label in of.values() if label.accuracy is not None]
         if len(known) > 2 and (rho := spearman(*zip(*known, strict=True))) is not None:  # noqa: PLR2004
             links[facet] = rho
     measures, made_with = _measures(replace(dataset, entries=entries), extras)
-    said, papers = _texts(entries, lambda language: language not in UNSPACED), from_papers("profiles")
+    said, papers = (
+        _texts(entries, lambda language: language not in UNSPACED),
+        from_papers("profiles"),
+    )
     return Profile(
         name=dataset.name,
         rows=len(entries),
-        videos=len({entry.video for entry in entries}) if all(entry.video for entry in entries) else None,
+        videos=len({entry.video for entry in entries})
+        if all(entry.video for entry in entries)
+        else None,
         languages=dict(Counter(entry.language for entry in entries).most_common()),
         **measures,
         words=_measure(said, (float(len(words(text))) for _, text in said)),
@@ -281,12 +329,15 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
         labels=labels,
         accuracy_link=links,
         spans=_spans(entries),
-        reasoning_steps=Counter(entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None),
+        reasoning_steps=Counter(
+            entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None
+        ),
         made_with=made_with,
         published=tuple(
             {**row, **{name: papers[name] for name in ("cite", "of", "made_with")}}
             for row in papers["rows"]
-            if extras.all_published or (dataset.spec is not None and row["benchmark"] == dataset.spec.id)
+            if extras.all_published
+            or (dataset.spec is not None and row["benchmark"] == dataset.spec.id)
         ),
     )
 
@@ -301,7 +352,9 @@ def _measures(dataset: Dataset, extras: Extras) -> tuple[dict[str, Measure | Non
     english = _texts(entries, lambda language: language == "en")
     if english and (others := len(languages) - languages.count("en")):
         not_english = number_of(others, "question is", "questions are")
-        note(f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade")
+        note(
+            f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade"
+        )
     elif not english:
         note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
     grade = _measure(english, (text_profile.flesch_kincaid(text) for _, text in english))
@@ -313,25 +366,38 @@ def _measures(dataset: Dataset, extras: Extras) -> tuple[dict[str, Measure | Non
                 "of the parse depth"
             )
         parsed = _texts(entries, lambda language: language == parser.language)
-        measures["parse_depth"] = depth = _measure(parsed, parser.depths(text for _, text in parsed))
+        measures["parse_depth"] = depth = _measure(
+            parsed, parser.depths(text for _, text in parsed)
+        )
         made_with |= {"parse_depth": parser.name} if depth else {}
     made_with |= {"flesch_kincaid": text_profile.SYLLABLES} if grade else {}
     if extras.judge is not None:
         texts = _texts(entries)
         levels, record = bloom.classify(texts, extras.judge, note, extras.bar)
         if lacking := levels.count(None):
-            note(f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean")
-        higher = (level if level is None else 100.0 * (level >= bloom.HIGHER_ORDER) for level in levels)
+            note(
+                f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean"
+            )
+        higher = (
+            level if level is None else 100.0 * (level >= bloom.HIGHER_ORDER) for level in levels
+        )
         measures |= {"bloom": _measure(texts, levels), "higher_order": _measure(texts, higher)}
         answered = ", ".join(record.returned) or record.requested
         made_with["bloom"] = f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
     return measures, made_with
 
 
-def _texts(entries: Iterable[ProfileRow], speaks: Callable[[str], bool] = lambda _: True) -> list[bloom.BloomText]:
+def _texts(
+    entries: Iterable[ProfileRow], speaks: Callable[[str], bool] = lambda _: True
+) -> list[bloom.BloomText]:
     """Return the texts of the entries whose language (`en`) is one that is looked at."""
     fits = [entry for entry in entries if speaks(language_of(entry.language))]
-    return [bloom.BloomText(side, text) for entry in fits for side in bloom.SIDES if (text := getattr(entry, side))]
+    return [
+        bloom.BloomText(side, text)
+        for entry in fits
+        for side in bloom.SIDES
+        if (text := getattr(entry, side))
+    ]
 
 
 def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Measure | None:
@@ -349,13 +415,19 @@ def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -
 # --- labels --------------------------------------------------------------------------------------------------------
 
 
-def _with_tags(entries: Sequence[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
+def _with_tags(
+    entries: Sequence[ProfileRow], path: Path, note: Callable[[str], None]
+) -> list[ProfileRow]:
     tags, asked = cognitive_profile.read_tags(path), {entry.id for entry in entries}
     without_question, without_tags = len(tags.keys() - asked), len(asked - tags.keys())
     if without_question == len(tags):
-        raise InputError(f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions")
+        raise InputError(
+            f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions"
+        )
     if without_question or without_tags:
-        note(f"{path}: {without_question} tags without a question, {without_tags} questions without tags")
+        note(
+            f"{path}: {without_question} tags without a question, {without_tags} questions without tags"
+        )
     facets = {name: given.facets for name, given in tags.items()}
     return [e.model_copy(update={"labels": {**e.labels, **facets.get(e.id, {})}}) for e in entries]
 
@@ -373,23 +445,34 @@ def _with_result(
     samples = {sample.id: sample for sample in result_files.read_samples(folder)}
     correct: dict[str, float] = {}
     low, high = spec.primary.bounds
-    for name, sample in samples.items():  # by the choice where there is one, else the share of the primary's scale
+    for (
+        name,
+        sample,
+    ) in samples.items():  # by the choice where there is one, else the share of the primary's scale
         if "correct" in sample.scores:
             correct[name] = sample.scores["correct"]
         elif (score := aggregation.score_of(spec, sample)) is not None:
             correct[name] = (score - low) / (high - low)
     unscored = [entry.id in correct for entry in dataset.entries].count(False)
     if unscored == len(dataset.entries):
-        raise InputError(f"{folder}: no question of {dataset.name} is scored in it; nothing to link labels to")
+        raise InputError(
+            f"{folder}: no question of {dataset.name} is scored in it; nothing to link labels to"
+        )
     if unscored:
         note(f"{folder}: {unscored} questions are not scored in it and have no accuracy")
     facets = {name: sample.facets for name, sample in samples.items()}
     # Its own labels stay, and stand first.
-    labels = [{**entry.labels, **facets.get(entry.id, {}), **entry.labels} for entry in dataset.entries]
-    return [e.model_copy(update={"labels": of}) for e, of in zip(dataset.entries, labels, strict=True)], correct
+    labels = [
+        {**entry.labels, **facets.get(entry.id, {}), **entry.labels} for entry in dataset.entries
+    ]
+    return [
+        e.model_copy(update={"labels": of}) for e, of in zip(dataset.entries, labels, strict=True)
+    ], correct
 
 
-def _labels(entries: Sequence[ProfileRow], correct: Mapping[str, float]) -> dict[str, dict[str, Label]]:
+def _labels(
+    entries: Sequence[ProfileRow], correct: Mapping[str, float]
+) -> dict[str, dict[str, Label]]:
     videos = {entry.id: entry.video for entry in entries}
     known = Counter(facet for entry in entries for facet in entry.labels)
     counted: dict[str, dict[str, list[str]]] = {}
@@ -404,29 +487,43 @@ def _labels(entries: Sequence[ProfileRow], correct: Mapping[str, float]) -> dict
             rate = None
             if answered := [item for item in dict.fromkeys(ids) if item in correct]:
                 values = 100 * np.array([correct[item] for item in answered], dtype=np.float64)
-                rate = mean_over_clusters(values, [videos[item] for item in answered], bounds=(0, 100))
+                rate = mean_over_clusters(
+                    values, [videos[item] for item in answered], bounds=(0, 100)
+                )
             share = 100 * len(ids) / known[facet]
-            figures[facet][name] = Label(n=len(ids), share=share, accuracy=rate and rate.value, ci95=rate and rate.ci95)
+            figures[facet][name] = Label(
+                n=len(ids), share=share, accuracy=rate and rate.value, ci95=rate and rate.ci95
+            )
     return figures
 
 
 _MOST_NOTED = 3
 
 
-def _with_question_spans(entries: list[ProfileRow], path: Path, note: Callable[[str], None]) -> list[ProfileRow]:
+def _with_question_spans(
+    entries: list[ProfileRow], path: Path, note: Callable[[str], None]
+) -> list[ProfileRow]:
     """Give entries the spans of their questions that a file has, JSON Lines of `qid` (or `id`) and `span`.
 
     InputError where none is of them, or a line is wrong.
     """
-    read = [record_of(_QuestionSpan, row, f"{path}, line {number}") for number, row in read_jsonl(path)]
+    read = [
+        record_of(_QuestionSpan, row, f"{path}, line {number}") for number, row in read_jsonl(path)
+    ]
     spans = {given.qid: given.span for given in read}
     ids = {entry.id for entry in entries}
     strangers = [name for name in spans if name not in ids]
     if len(strangers) == len(spans):
-        raise InputError(f"{path}: none of its {len(spans)} ids is among the {len(entries)} questions")
+        raise InputError(
+            f"{path}: none of its {len(spans)} ids is among the {len(entries)} questions"
+        )
     if strangers:
-        note(f"{path}: {len(strangers)} spans without a question: {', '.join(strangers[:_MOST_NOTED])}")
-    return [e.model_copy(update={"question_span": spans[e.id]}) if e.id in spans else e for e in entries]
+        note(
+            f"{path}: {len(strangers)} spans without a question: {', '.join(strangers[:_MOST_NOTED])}"
+        )
+    return [
+        e.model_copy(update={"question_span": spans[e.id]}) if e.id in spans else e for e in entries
+    ]
 
 
 def _spans(entries: Sequence[ProfileRow]) -> Spans | None:
@@ -435,9 +532,17 @@ def _spans(entries: Sequence[ProfileRow]) -> Spans | None:
     if not grounded:
         return None
     lengths = [entry.span[1] - entry.span[0] for entry in grounded]
-    shares = [100 * length / entry.duration for entry, length in zip(grounded, lengths, strict=True) if entry.duration]
+    shares = [
+        100 * length / entry.duration
+        for entry, length in zip(grounded, lengths, strict=True)
+        if entry.duration
+    ]
     both = [entry for entry in grounded if entry.question_span]
-    known = certificates([(e.question_span, e.span) for e in both], [e.video for e in both]) if both else None
+    known = (
+        certificates([(e.question_span, e.span) for e in both], [e.video for e in both])
+        if both
+        else None
+    )
     length, iou = (known.length, known.qa_miou) if known else [Estimate(None, None)] * 2
     return Spans(
         n=len(grounded),

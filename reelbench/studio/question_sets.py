@@ -60,25 +60,36 @@ def comparison_document(
     measured = {}
     for name, measure in text_measures(parser, levels).items():
         for side in SIDES:
-            texts = [[[getattr(one, side) for one in questions] for questions in sets] for sets in pairs.values()]
-            measured[f"{name}_{side}"] = difference(texts, side, measure, ("single_pass", "discussion"))
+            texts = [
+                [[getattr(one, side) for one in questions] for questions in sets]
+                for sets in pairs.values()
+            ]
+            measured[f"{name}_{side}"] = difference(
+                texts, side, measure, ("single_pass", "discussion")
+            )
     win_rate = None
     if verdicts:  # a tie counts half
         rate = mean_over_clusters(
-            np.array([sum(orders) / 2 for orders in verdicts.values()]), list(verdicts), bounds=(0, 1)
+            np.array([sum(orders) / 2 for orders in verdicts.values()]),
+            list(verdicts),
+            bounds=(0, 1),
         )
         win_rate = {
             "value": rate.value,
             "ci95": list(rate.ci95) if rate.ci95 else None,
             "videos": len(verdicts),
-            "same_in_both_orders": sum(first == second for first, second in verdicts.values()) / len(verdicts),
+            "same_in_both_orders": sum(first == second for first, second in verdicts.values())
+            / len(verdicts),
             "single_pass_shown_first": sum(first for first, _ in verdicts.values()) / len(verdicts),
-            "discussion_shown_first": sum(second for _, second in verdicts.values()) / len(verdicts),
+            "discussion_shown_first": sum(second for _, second in verdicts.values())
+            / len(verdicts),
         }
     return {"videos": len(pairs), "measures": measured, "win_rate": win_rate}
 
 
-def text_measures(parser: readability.Parser | None, levels: Levels | None = None) -> dict[str, TextMeasure]:
+def text_measures(
+    parser: readability.Parser | None, levels: Levels | None = None
+) -> dict[str, TextMeasure]:
     """Return the measures of texts by name; parse depth and Bloom's levels where it is known how to tell them."""
     measures: dict[str, TextMeasure] = {
         "flesch_kincaid": lambda _, texts: [readability.flesch_kincaid(text) for text in texts],
@@ -90,14 +101,19 @@ def text_measures(parser: readability.Parser | None, levels: Levels | None = Non
     if levels is not None:
         measures["bloom"] = lambda side, texts: [levels[side].get(text) for text in texts]
         measures["higher_order"] = lambda side, texts: [
-            None if (level := levels[side].get(text)) is None else 100.0 * (level >= bloom.HIGHER_ORDER)
+            None
+            if (level := levels[side].get(text)) is None
+            else 100.0 * (level >= bloom.HIGHER_ORDER)
             for text in texts
         ]
     return measures
 
 
 def difference(
-    videos: Sequence[Sequence[Sequence[str]]], side: Side, measure: TextMeasure, names: tuple[str, str]
+    videos: Sequence[Sequence[Sequence[str]]],
+    side: Side,
+    measure: TextMeasure,
+    names: tuple[str, str],
 ) -> dict[str, Any]:
     """Return a measure's mean over each of two sets, under their names, and `difference` (the second's more), `ci95`.
 
@@ -109,7 +125,9 @@ def difference(
             values = [value for value in measure(side, texts) if value is not None]
             sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
     of_first, of_last = sums[:, :2].sum(axis=0), sums[:, 2:].sum(axis=0)
-    first, last = (float(total / number) if number else None for total, number in (of_first, of_last))
+    first, last = (
+        float(total / number) if number else None for total, number in (of_first, of_last)
+    )
     if first is None or last is None:
         return {names[0]: first, names[1]: last, "difference": None, "ci95": None}
     _, _, test = difference_of_means(sums[:, [2, 3, 0, 1]])
@@ -130,21 +148,29 @@ def read_run(folder: Path) -> MadeRun:
     """Read a folder that `make discussion` or `make moments` wrote; InputError names what is missing or wrong in it."""
     path = next((folder / name for name in FILES.values() if (folder / name).is_file()), None)
     if path is None or not (folder / "funnel.json").is_file():
-        raise InputError(f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; give a chain's --out")
+        raise InputError(
+            f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; give a chain's --out"
+        )
     funnel = record_of(FunnelRecord, read_json(folder / "funnel.json"), str(folder / "funnel.json"))
     document = read_json(path)
     questions: dict[str, list[dict[str, str]]] = {}
-    for place, entry in enumerate(document.values() if isinstance(document, dict) else document, start=1):
+    for place, entry in enumerate(
+        document.values() if isinstance(document, dict) else document, start=1
+    ):
         known: dict[str, Any] = entry if isinstance(entry, dict) else {}
         texts = {side: known[side] for side in SIDES if isinstance(known.get(side), str)}
         video = str(known.get("video") or known.get("vid") or "")
         if not video or len(texts) < len(SIDES):
-            raise InputError(f"{path}, entry {place}: not a question with its video, question and answer")
+            raise InputError(
+                f"{path}, entry {place}: not a question with its video, question and answer"
+            )
         questions.setdefault(video, []).append({**texts})
     return MadeRun(folder, funnel, questions)
 
 
-def comparison_of_runs(a: MadeRun, b: MadeRun, parser: readability.Parser | None = None) -> dict[str, Any]:
+def comparison_of_runs(
+    a: MadeRun, b: MadeRun, parser: readability.Parser | None = None
+) -> dict[str, Any]:
     """Return the document of `make compare --json`.
 
     `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:
@@ -173,7 +199,10 @@ def comparison_of_runs(a: MadeRun, b: MadeRun, parser: readability.Parser | None
         "same_answers": same_answers,
         "measures": {
             f"{name}_{side}": difference(
-                [[[one[side] for one in run.questions[video]] for run in (a, b)] for video in videos],
+                [
+                    [[one[side] for one in run.questions[video]] for run in (a, b)]
+                    for video in videos
+                ],
                 side,
                 measure,
                 ("a", "b"),
@@ -191,7 +220,9 @@ def _plain(text: str) -> str:
 def _about(run: MadeRun, other: MadeRun) -> dict[str, Any]:
     document, others = (one.funnel.model_dump(mode="json", by_alias=True) for one in (run, other))
     changed = {
-        part: {key: value for key, value in document[part].items() if others[part].get(key) != value}
+        part: {
+            key: value for key, value in document[part].items() if others[part].get(key) != value
+        }
         for part in ("settings", "thresholds", "prompts")
     }
     return {

@@ -122,13 +122,21 @@ def load_parser(model: str | None = None) -> Parser:
 
     try:
         # What the parse does not rest on costs most of the time.
-        pipeline = spacy.load(model, exclude=["ner", "lemmatizer", "attribute_ruler", "tagger", "morphologizer"])
+        pipeline = spacy.load(
+            model, exclude=["ner", "lemmatizer", "attribute_ruler", "tagger", "morphologizer"]
+        )
     except (OSError, ValueError) as error:
-        raise InputError(f"{model}: not a spaCy model that can be loaded ({' '.join(str(error).split())})") from None
+        raise InputError(
+            f"{model}: not a spaCy model that can be loaded ({' '.join(str(error).split())})"
+        ) from None
     if "parser" not in pipeline.pipe_names:
-        raise InputError(f"{model}: has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}")
+        raise InputError(
+            f"{model}: has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}"
+        )
     return Parser(
-        f"{pipeline.meta['lang']}_{pipeline.meta['name']} {pipeline.meta['version']}", pipeline.lang or "", pipeline
+        f"{pipeline.meta['lang']}_{pipeline.meta['name']} {pipeline.meta['version']}",
+        pipeline.lang or "",
+        pipeline,
     )
 
 
@@ -140,7 +148,9 @@ def _installed(package: str) -> bool:
 
 
 _EXCEPTIONS: dict[str, int] = {
-    word: count for count, words in studio_data("words.yaml")["syllables"].items() for word in words.split()
+    word: count
+    for count, words in studio_data("words.yaml")["syllables"].items()
+    for word in words.split()
 }
 
 # An e that is not said: before these endings, and in -ely and -ement after most consonants.

@@ -45,7 +45,9 @@ class TagManual(_Read):
     """How to tag."""
 
     statement: str  # what a tag says
-    components: dict[str, Component]  # `target`, `content` and `thinking`, with every label of CogME
+    components: dict[
+        str, Component
+    ]  # `target`, `content` and `thinking`, with every label of CogME
     notes: tuple[str, ...]  # what else to mind
     examples: tuple[Example, ...]  # the paper's own (Figure 2)
 
@@ -67,9 +69,16 @@ class TagManual(_Read):
             lines += [f"- {label}: {meaning}" for label, meaning in component.labels.items()]
             parts.append("\n".join(lines))
         parts += [textwrap.fill(note, _WIDTH) for note in self.notes]
-        shown = [textwrap.fill(f"- {example.text}", _WIDTH, subsequent_indent="  ") for example in self.examples]
+        shown = [
+            textwrap.fill(f"- {example.text}", _WIDTH, subsequent_indent="  ")
+            for example in self.examples
+        ]
         if shown:
-            parts.append("\n".join(["Two examples from the paper:" if len(shown) == 2 else "Examples:", *shown]))  # noqa: PLR2004
+            parts.append(
+                "\n".join(
+                    ["Two examples from the paper:" if len(shown) == 2 else "Examples:", *shown]
+                )
+            )  # noqa: PLR2004
         return "\n\n".join(parts)
 
 

@@ -20,7 +20,14 @@ from reelbench.base.files import read_json, write_json, write_jsonl
 from reelbench.llm.ask_result import UNPARSABLE
 from reelbench.llm.reading import UnreadableError, read_model
 from reelbench.registry.rows import LETTERS, Row
-from reelbench.scoring.cognitive_profile import COMPONENTS, CONTENT, MOST_LABELS, TARGET, THINKING, tags_of
+from reelbench.scoring.cognitive_profile import (
+    COMPONENTS,
+    CONTENT,
+    MOST_LABELS,
+    TARGET,
+    THINKING,
+    tags_of,
+)
 from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, ChainSetup, Role
 from reelbench.studio.funnel import DroppedError, Funnel
 from reelbench.studio.tag_manual import MANUAL, TagManual, read_manual
@@ -33,7 +40,12 @@ _UNSEEN = (
 """Told to a tagger without frames."""
 
 _STAND_IN = json.dumps(
-    {"why": " ".join(["word"] * 30), "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}
+    {
+        "why": " ".join(["word"] * 30),
+        "target": ["Character"],
+        "content": ["Identity"],
+        "thinking": "Recall",
+    }
 )
 
 
@@ -90,15 +102,23 @@ class Tagger:
                 "options": "\n".join(f"- {option}" for option in options),
                 "answer": answer,
                 "subtitles": row.get("subtitles", ""),
-                "visual": "\n".join(f"{name}: {count} pictures" for name, count in sorted(seen.items())),
+                "visual": "\n".join(
+                    f"{name}: {count} pictures" for name, count in sorted(seen.items())
+                ),
             }
             material = [(name, known[name]) for name in role.sees if known.get(name)]
             unseen = "" if shown else _UNSEEN
-            messages = self.prompts.messages(role.prompt, material, shown, manual=self.manual.text, unseen=unseen)
+            messages = self.prompts.messages(
+                role.prompt, material, shown, manual=self.manual.text, unseen=unseen
+            )
             cast: list[TagVote] = []
             for vote in range(self.votes):
                 try:
-                    cast.append(await case.ask(role.name, messages, _read, stand_in=_STAND_IN, vote=vote, id=row["id"]))
+                    cast.append(
+                        await case.ask(
+                            role.name, messages, _read, stand_in=_STAND_IN, vote=vote, id=row["id"]
+                        )
+                    )
                 except DroppedError as error:
                     reasons[error.reason] += 1
             chain.funnel.count("votes", self.votes, reasons)
@@ -141,7 +161,9 @@ def read_visual(path: Path) -> dict[str, Counter[str]]:
         InputError: The file holds something else.
     """
     document = read_json(path)
-    if not isinstance(document, dict) or not all(isinstance(frames, list) for frames in document.values()):
+    if not isinstance(document, dict) or not all(
+        isinstance(frames, list) for frames in document.values()
+    ):
         raise InputError(
             f"{path}: expected an object of shots with a list of pictures each (AnotherMissOh_visual.json)"
         )
@@ -173,12 +195,16 @@ async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[st
         for row, cast in zip(rows, await chain.run(rows, tagger.tag), strict=True):
             if cast is not None:
                 tags.append({"qid": row["id"], **majority(cast)})
-                reasons.append({"qid": row["id"], "votes": [tagged.model_dump() for tagged in cast]})
+                reasons.append(
+                    {"qid": row["id"], "votes": [tagged.model_dump() for tagged in cast]}
+                )
         if out is None:
             return chain.plan()
         frames = "none" if tagger.pictures is None else tagger.pictures.sampling.spec(form=True)
         settings = {"votes": tagger.votes, "frames": frames, "components": list(COMPONENTS)}
-        document = chain.account({}, settings, made_by="machine").model_dump(mode="json", by_alias=True)
+        document = chain.account({}, settings, made_by="machine").model_dump(
+            mode="json", by_alias=True
+        )
         write_jsonl(out, tags)
         write_jsonl(out.with_suffix(".reasons.jsonl"), reasons)
         chain.save_trace(out.with_suffix(".trace.jsonl"))

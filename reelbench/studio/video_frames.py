@@ -20,7 +20,9 @@ _IN_A_PLAN = 16  # pictures, where the sampling does not say how many
 class VideoFrames:
     """Finds videos as a benchmark's lie, takes their frames, and keeps a few decoders busy at most."""
 
-    def __init__(self, spec: BenchmarkSpec, frames: str, media: Path | None, split: str | None = None) -> None:
+    def __init__(
+        self, spec: BenchmarkSpec, frames: str, media: Path | None, split: str | None = None
+    ) -> None:
         """Set up: `frames` as `FrameSampling` reads it; they are pictures, or with `as=clip` one video.
 
         Videos are in the folder `media`, or where a split's are, by default the default one's.
@@ -29,9 +31,13 @@ class VideoFrames:
         if self.sampling.decodes and self.sampling.form_given != "clip":
             self.sampling = self.sampling.as_images()
         if not self.sampling.decodes:
-            raise InputError(f"--frames: {frames} takes no frames; give some, like uniform:16,as=images")
+            raise InputError(
+                f"--frames: {frames} takes no frames; give some, like uniform:16,as=images"
+            )
         if self.sampling.subs != "none":
-            raise InputError(f"--frames: {frames}: subtitles go to a model under test alone; leave subs=file out")
+            raise InputError(
+                f"--frames: {frames}: subtitles go to a model under test alone; leave subs=file out"
+            )
         self._library = Library(spec, split or spec.default_split, media)
         self._decoders = asyncio.Semaphore(os.cpu_count() or 1)
 

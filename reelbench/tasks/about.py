@@ -32,7 +32,9 @@ def read(path: Path) -> About:
 def parse(values: Mapping[str, Any], where: str) -> About:
     """Return a model's facts, from values as people write them (`7B`, one name for a list); InputError by `where`."""
     try:
-        fields = {name: _as_recorded(name, value) for name, value in values.items() if value is not None}
+        fields = {
+            name: _as_recorded(name, value) for name, value in values.items() if value is not None
+        }
         about = About.model_validate(fields)
     except ValidationError as error:
         first, why = error.errors()[0], first_wrong_field(error)
@@ -48,7 +50,9 @@ def parse(values: Mapping[str, Any], where: str) -> About:
     return about
 
 
-def problems(about: About, benchmark: str, model: ModelRecord, settings: SettingsRecord) -> Iterator[str]:
+def problems(
+    about: About, benchmark: str, model: ModelRecord, settings: SettingsRecord
+) -> Iterator[str]:
     """Yield the statements that can't hold of a run, a line each."""
     if about.revision and model.revision:
         short, long = sorted((about.revision, model.revision), key=len)
@@ -60,7 +64,9 @@ def problems(about: About, benchmark: str, model: ModelRecord, settings: Setting
     if about.setting and people != (about.setting == "human") and (people or model.adapter):
         yield f"about.setting is {about.setting!r}, the answers are {'people’s' if people else f'of {model.adapter}'}"
     yield from (f"about.{line}" for line in _wrong_links(about))
-    if about.setting == "zero-shot" and benchmark in {name.lower() for name in about.trained_on or ()}:
+    if about.setting == "zero-shot" and benchmark in {
+        name.lower() for name in about.trained_on or ()
+    }:
         yield f"about.setting is 'zero-shot', about.trained_on has {benchmark}"
 
 
@@ -104,7 +110,9 @@ def _as_recorded(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's o
             number = _COUNT.fullmatch(str(given).strip())
             value = math.inf if number is None else float(number[1]) * _FACTORS[number[2].lower()]
             if math.isinf(value):
-                raise InputError(f"parameters: {given!r} is not a number like 7B, 500M or 7000000000")
+                raise InputError(
+                    f"parameters: {given!r} is not a number like 7B, 500M or 7000000000"
+                )
             return float(round(value))
         case "released" if isinstance(given, int | date):
             return str(given)
@@ -112,7 +120,9 @@ def _as_recorded(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's o
             return [given]
         case "links" if isinstance(given, str) or is_array(given):
             urls = [given] if isinstance(given, str) else given
-            return {re.sub(r"^https?://(www\.)?", "", str(url)).partition("/")[0]: url for url in urls}
+            return {
+                re.sub(r"^https?://(www\.)?", "", str(url)).partition("/")[0]: url for url in urls
+            }
         case "frames":
             return str(FrameSampling.parse(str(given)))
         case _:

@@ -51,8 +51,14 @@ class NewBenchmark:
 
     def further_lines(self) -> list[str]:
         """Return the lines of the further keys, as the file has them."""
-        texts = {name: key.form in ("text", "task") and not key.words for name, key in benchmark_file.KEYS.items()}
-        return [f"{name}: {json.dumps(text) if texts.get(name) else text}" for name, text in self.keys.items()]
+        texts = {
+            name: key.form in ("text", "task") and not key.words
+            for name, key in benchmark_file.KEYS.items()
+        }
+        return [
+            f"{name}: {json.dumps(text) if texts.get(name) else text}"
+            for name, text in self.keys.items()
+        ]
 
 
 def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
@@ -62,7 +68,9 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
     can't be guessed: nothing is written then.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", wanted.name):
-        raise InputError(f"{wanted.name}: an id is lower-case letters, digits and _, a letter first")
+        raise InputError(
+            f"{wanted.name}: an id is lower-case letters, digits and _, a letter first"
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; choose another folder with --out")
     if wanted.media is not None and not wanted.media.is_dir():
@@ -91,14 +99,25 @@ def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
         for file in files[1:]:
             shutil.copyfile(file, aside / file.name)
         write_text(aside / benchmark_file.NAME, _yaml(wanted, given, copied, rows))
-        write_text(aside / "README.md", readme.format(name=wanted.name, file=benchmark_file.NAME, copied=copied))
-        categories = ["video-text-to-text", *(["multiple-choice"] if given.kind.endswith("choice") else [])]
+        write_text(
+            aside / "README.md",
+            readme.format(name=wanted.name, file=benchmark_file.NAME, copied=copied),
+        )
+        categories = [
+            "video-text-to-text",
+            *(["multiple-choice"] if given.kind.endswith("choice") else []),
+        ]
         sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
         write_text(aside / datasheet_form.FILE, sheet)
     here = wanted.rows.absolute().parent
     # Videos may lie where the rows do, or in `videos` there.
     names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
-    files = [f"{part}{name}{suffix}" for name in names for part in ("", "videos/") for suffix in ("", *VIDEO_SUFFIXES)]
+    files = [
+        f"{part}{name}{suffix}"
+        for name in names
+        for part in ("", "videos/")
+        for suffix in ("", *VIDEO_SUFFIXES)
+    ]
     beside = any(has_video_suffix(file) and (here / file).is_file() for file in files)
     if media := wanted.media or (here if beside else None):
         allow(folder, media)
@@ -111,9 +130,16 @@ def _refuse_doubts(wanted: NewBenchmark, given: Guess, row: Mapping[str, object]
         drops = f"taken for `{given.kind}`, which would drop something: {'; '.join(dict.fromkeys(held))}"
         drops = drops.replace("--set each=", f"--set each={tables.outer_steps(wanted.rows)}")
         raise InputError(f"{wanted.rows}: {drops} (--without COLUMN leaves one unused)")
-    known = {"--answer-is": wanted.answer_is is not None, "no column is the options": "options" in wanted.keys}
+    known = {
+        "--answer-is": wanted.answer_is is not None,
+        "no column is the options": "options" in wanted.keys,
+    }
     known["no column is the answer"] = "hidden_answers" in wanted.keys
-    lacking = [line for line in given.lacking if not any(said in line and told for said, told in known.items())]
+    lacking = [
+        line
+        for line in given.lacking
+        if not any(said in line and told for said, told in known.items())
+    ]
     if lacking:
         raise InputError(
             f"{wanted.rows}: taken for `{given.kind}` (--kind says another); {'; '.join(lacking)}; say it with "
@@ -148,7 +174,9 @@ def _read(wanted: NewBenchmark) -> tuple[list[Path], list[tuple[str, Mapping[str
     return files, rows
 
 
-def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mapping[str, object]]) -> str:
+def _yaml(
+    wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mapping[str, object]]
+) -> str:
     """Return the file's text; its comments say what was guessed."""
     lines = [
         f"id: {wanted.name}",
@@ -158,11 +186,16 @@ def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mappin
         "columns:  # ours: theirs",
     ]
     for name, column in given.columns.items():
-        text = _quoted(column) if isinstance(column, str) else f"[{', '.join(map(_quoted, column))}]"
+        text = (
+            _quoted(column) if isinstance(column, str) else f"[{', '.join(map(_quoted, column))}]"
+        )
         why = "" if name in wanted.columns else f"  # guessed: {given.why.get(name, 'name')}"
         lines.append(f"  {name}: {text}{why}")
     if given.answer_is:
-        lines.append(f"answer_is: {given.answer_is}" + ("" if wanted.answer_is else "  # guessed: what the rows fit"))
+        lines.append(
+            f"answer_is: {given.answer_is}"
+            + ("" if wanted.answer_is else "  # guessed: what the rows fit")
+        )
     if given.options and "options" not in wanted.keys:
         lines.append(f"options: {given.options}  # guessed: {OPTIONS_SEEN[given.options]}")
     if wanted.span_unit:
@@ -170,13 +203,23 @@ def _yaml(wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mappin
     if wanted.fps:
         lines.append(f"fps: {_quoted(wanted.fps)}")
     if given.facets:
-        lines.append(f"facets: [{', '.join(map(_quoted, given.facets))}]  # guessed: usual names, with few labels")
+        lines.append(
+            f"facets: [{', '.join(map(_quoted, given.facets))}]  # guessed: usual names, with few labels"
+        )
     if given.kind == "open":
-        lines.append("judge: {prompts: curve}  # 0 to 2; or moviecore (five dimensions), or a folder of prompts")
+        lines.append(
+            "judge: {prompts: curve}  # 0 to 2; or moviecore (five dimensions), or a folder of prompts"
+        )
     if wanted.media is not None:
-        listed = ", ".join(map(_quoted, _layouts(wanted.media, given.columns.get("video", ()), rows)))
+        listed = ", ".join(
+            map(_quoted, _layouts(wanted.media, given.columns.get("video", ()), rows))
+        )
         lines.append(f"media: {{layouts: [{listed}]}}")
-    lines += ["languages: [en]", "# licence: cc-by-4.0", "# citation: who to cite, as BibTeX or in words"]
+    lines += [
+        "languages: [en]",
+        "# licence: cc-by-4.0",
+        "# citation: who to cite, as BibTeX or in words",
+    ]
     guessed = [line for line in lines if line.partition(":")[0] not in wanted.keys]
     return "\n".join([*guessed, *wanted.further_lines(), ""])
 

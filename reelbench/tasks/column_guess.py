@@ -29,10 +29,14 @@ _WORDS: Mapping[str, Mapping[str, str]] = json.loads(
 NAMES = {name: usual.split() for name, usual in _WORDS["columns"].items()}
 """Column of ours -> what it is usually called, the likeliest first; case and signs don't count."""
 
-_FACETS, _RUBRICS, _RATES = (frozenset(_WORDS["labels"][name].split()) for name in ("facets", "rubrics", "rates"))
+_FACETS, _RUBRICS, _RATES = (
+    frozenset(_WORDS["labels"][name].split()) for name in ("facets", "rubrics", "rates")
+)
 _UNIT_WORDS = {unit: frozenset(words.split()) for unit, words in _WORDS["units"].items()}
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
-_OPTION_KEY = re.compile(r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE)
+_OPTION_KEY = re.compile(
+    r"(?:option|choice|answer|opt|ans)?[ _-]?(?:[A-Za-z]|\d{1,2})", re.IGNORECASE
+)
 _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
 _YOUTUBE = re.compile(r"[\w-]{11}")
 _SHARE = 0.98
@@ -108,20 +112,39 @@ class _Table:
         if kind in (None, "span", "grounded_choice") and "clip" not in self._given:
             self._span()
         choice, span = "options" in self._found, bool({"span", "start"} & self._found.keys())
-        chosen = kind or ("grounded_choice" if choice and span else "choice" if choice else "span" if span else "open")
+        chosen = kind or (
+            "grounded_choice"
+            if choice and span
+            else "choice"
+            if choice
+            else "span"
+            if span
+            else "open"
+        )
         if not chosen.endswith("choice") and kind is None:
             self._found.pop("options", None)
         self._video()
         self._id()
         self._question()
-        if chosen in {"open", "exact"} or (chosen.endswith("choice") and "answer" not in self._found):
-            self._take("answer", lambda values: all(_is_plain(value) for value in values), "name", named=True)
+        if chosen in {"open", "exact"} or (
+            chosen.endswith("choice") and "answer" not in self._found
+        ):
+            self._take(
+                "answer",
+                lambda values: all(_is_plain(value) for value in values),
+                "name",
+                named=True,
+            )
         answers = self._columns.get(str(self._found.get("answer")), [])
         if kind is None and chosen == "open" and answers:
             words = median(len(str(value).split()) for value in answers)
             chosen = "exact" if words < _SHORT_WORDS else chosen
         stated = _IN_QUESTION if within else ""
-        if kind is None and chosen == "exact" and {str(value).strip().lower() for value in answers} <= {"yes", "no"}:
+        if (
+            kind is None
+            and chosen == "exact"
+            and {str(value).strip().lower() for value in answers} <= {"yes", "no"}
+        ):
             chosen, stated = "choice", _YES_NO
         for name, fits in (("duration", is_number), ("language", _is_text)):
             self._take(name, lambda values, fits=fits: all(map(fits, values)), "name", named=True)
@@ -130,8 +153,15 @@ class _Table:
         wanted += ["options", "answer"] if chosen.endswith("choice") else []
         wanted += ["answer"] if chosen in {"open", "exact"} else []
         spans = ["span", "start", "end"] if chosen in {"span", "grounded_choice"} else []
-        beside = ("duration", "language", "reasoning", *(("clip",) if "clip" in self._given else ()))
-        columns = {name: self._found[name] for name in (*wanted, *spans, *beside) if name in self._found}
+        beside = (
+            "duration",
+            "language",
+            "reasoning",
+            *(("clip",) if "clip" in self._given else ()),
+        )
+        columns = {
+            name: self._found[name] for name in (*wanted, *spans, *beside) if name in self._found
+        }
         made = Guess(chosen, columns, self._why, form, options=stated)
 
         def labels(values: list[Any]) -> bool:
@@ -142,25 +172,44 @@ class _Table:
         made.facets = [
             name
             for name, values in self._columns.items()
-            if name not in self._taken and "." not in name and _plain_name(name) in _FACETS and labels(values)
+            if name not in self._taken
+            and "." not in name
+            and _plain_name(name) in _FACETS
+            and labels(values)
         ]
         made.units = self._signs_of_units(columns)
         made.lacking = self._lacking(made, wanted)
-        made.unused = [name for name in self._columns if name not in self._taken and name not in made.facets]
+        made.unused = [
+            name for name in self._columns if name not in self._taken and name not in made.facets
+        ]
         # How many answers name several options, and the key that says so; empty where none does.
         named = [str(value) for value in self._columns.get(str(columns.get("answer")), [])]
         many = sum(_LETTERS.fullmatch(value.strip()) is not None for value in named)
-        several = f"{many} of {len(named)} answers name several of them: --set answers=all, or any, and" if many else ""
+        several = (
+            f"{many} of {len(named)} answers name several of them: --set answers=all, or any, and"
+            if many
+            else ""
+        )
         made.held = dict(self._unread_content(made, several))
-        if several and isinstance(options := columns.get("options"), str) and "options" not in self._given:
+        if (
+            several
+            and isinstance(options := columns.get("options"), str)
+            and "options" not in self._given
+        ):
             made.held[options] = f"{options!r}: {several} --column options={options} says so"
         return made
 
     def _unread_content(self, made: Guess, several: str) -> Iterator[tuple[str, str]]:
         """Yield what an unused column holds that scores would miss, and whether start and end bound what is shown."""
         asked, _, within = str(made.columns.get("question")).partition(".")
-        asking = [name for name in made.unused if self._asks(name) and not (within and name == asked)]
-        one = asking[0] if len(asking) == 1 and any(map(is_array, self._columns[asking[0]])) else "{part}"
+        asking = [
+            name for name in made.unused if self._asks(name) and not (within and name == asked)
+        ]
+        one = (
+            asking[0]
+            if len(asking) == 1 and any(map(is_array, self._columns[asking[0]]))
+            else "{part}"
+        )
         if outer := {name.rpartition(".")[0] for name in asking} - {""}:
             one = f"{'/'.join(min(outer).split('.'))}/{{part}}"
         named = f"{', '.join(map(repr, asking))} hold{'s' * (len(asking) == 1)} whole questions"
@@ -169,23 +218,43 @@ class _Table:
             if name in asking:
                 yield name, f"{named}: --set each={one} makes a row of each"
             elif "question" not in self._given and _mostly(values, _ends_in_question):
-                yield name, f"{name!r} holds questions too, and one is asked: --column question={asked}, or {name}"
+                yield (
+                    name,
+                    f"{name!r} holds questions too, and one is asked: --column question={asked}, or {name}",
+                )
             elif _plain_name(name) in _RUBRICS:
-                yield name, f"{name!r} holds what an answer is marked by, row by row: no key takes it"
-            elif _rank("options", name) < _UNNAMED and str(self._found.get("options")).startswith(f"{name}."):
+                yield (
+                    name,
+                    f"{name!r} holds what an answer is marked by, row by row: no key takes it",
+                )
+            elif _rank("options", name) < _UNNAMED and str(self._found.get("options")).startswith(
+                f"{name}."
+            ):
                 continue
             elif _rank("options", name) < _UNNAMED and (texts := _texts_of_objects(values)):
-                yield name, f"{name!r} holds options as objects: --column options={name}.{texts[0]} takes their texts"
+                yield (
+                    name,
+                    f"{name!r} holds options as objects: --column options={name}.{texts[0]} takes their texts",
+                )
             elif _rank("options", name) < _UNNAMED and (some := sum(map(_several, values))):
                 said = f"{name!r} holds options in {some} of {len(self._rows)} rows"
                 kinds = "with `kind: {column: …}` where the others are answered in words,"
                 yield name, f"{said}; {several or kinds} --column options={name} takes them"
         for group in () if made.kind.endswith("choice") else self._option_groups():
             if not self._taken & set(group):
-                yield group[0], f"{', '.join(group)} hold options: --column options={','.join(group)} takes them"
+                yield (
+                    group[0],
+                    f"{', '.join(group)} hold options: --column options={','.join(group)} takes them",
+                )
         start, end = made.columns.get("start"), made.columns.get("end")
-        answered = made.kind == "grounded_choice" or any(_rank("answer", name) < _UNNAMED for name in made.unused)
-        if isinstance(start, str) and answered and not {"start", "end", "clip", "span"} & self._given.keys():
+        answered = made.kind == "grounded_choice" or any(
+            _rank("answer", name) < _UNNAMED for name in made.unused
+        )
+        if (
+            isinstance(start, str)
+            and answered
+            and not {"start", "end", "clip", "span"} & self._given.keys()
+        ):
             shown = f"the part that is shown (--column clip={start},{end})"
             asked = f"what is asked for (--column start={start} --column end={end})"
             yield start, f"{start} and {end} bound {shown}, or are {asked}: say which"
@@ -194,10 +263,20 @@ class _Table:
         """Whether a column holds objects that have a question beside its answer or options: subtitles have none."""
 
         def named(part: Mapping[Any, Any], *names: str) -> set[str]:
-            return {str(key) for key in part if any(_rank(name, str(key)) < _UNNAMED for name in names)}
+            return {
+                str(key) for key in part if any(_rank(name, str(key)) < _UNNAMED for name in names)
+            }
 
-        cells = [part for value in self._columns[name] for part in (value if is_array(value) else [value])]
-        parts = [(named(part, "question"), named(part, "answer", "options")) for part in cells if is_object(part)]
+        cells = [
+            part
+            for value in self._columns[name]
+            for part in (value if is_array(value) else [value])
+        ]
+        parts = [
+            (named(part, "question"), named(part, "answer", "options"))
+            for part in cells
+            if is_object(part)
+        ]
         return any(asked and beside - asked for asked, beside in parts)
 
     def _lacking(self, made: Guess, wanted: Sequence[str]) -> list[str]:
@@ -209,19 +288,26 @@ class _Table:
         if choice and {"options", "answer"} <= columns.keys() and made.answer_is is None:
             forms = self._forms(columns["options"], columns["answer"])
             if len(forms) > 1:
-                lacking.append(f"answers can be read as {' or as '.join(forms)}, which differ: give --answer-is")
+                lacking.append(
+                    f"answers can be read as {' or as '.join(forms)}, which differ: give --answer-is"
+                )
         return lacking
 
     # --- one column after another ---
 
-    def _take(self, name: str, fits: Callable[[list[Any]], bool], why: str, *, named: bool = False) -> bool:
+    def _take(
+        self, name: str, fits: Callable[[list[Any]], bool], why: str, *, named: bool = False
+    ) -> bool:
         """Take the column that fits and has the likeliest name; with `named` only one that has a usual name."""
         if name in self._found:
             return True
         able = [
             column
             for column, values in self._columns.items()
-            if column not in self._taken and values and (not named or _rank(name, column) < _UNNAMED) and fits(values)
+            if column not in self._taken
+            and values
+            and (not named or _rank(name, column) < _UNNAMED)
+            and fits(values)
         ]
         if able:
             self._keep(name, min(able, key=lambda column: _rank(name, column)), why)
@@ -237,7 +323,9 @@ class _Table:
         self._question()
         question = self._found.get("question")
         texts = self._columns.get(question, []) if isinstance(question, str) else []
-        if not _mostly(texts, lambda text: _is_text(text) and bool(mapped_rows.options_within(text))):
+        if not _mostly(
+            texts, lambda text: _is_text(text) and bool(mapped_rows.options_within(text))
+        ):
             return False, None
         named: list[tuple[tuple[int, str], str, list[AnswerForm]]] = []
         for column in self._able_to_answer():
@@ -245,7 +333,8 @@ class _Table:
             pairs = [
                 (found[1], mapped_rows.as_text(row.get(column), "") or "")
                 for row in self._rows
-                if _is_plain(row.get(column)) and (found := mapped_rows.options_within(str(row.get(str(question)))))
+                if _is_plain(row.get(column))
+                and (found := mapped_rows.options_within(str(row.get(str(question)))))
             ]
             share = _SHARE if rank == _UNNAMED else _NAMED_SHARE
             if column != question and pairs and (forms := mapped_rows.answer_forms(pairs, share)):
@@ -260,13 +349,18 @@ class _Table:
                 groups.setdefault(match[1], []).append((match[2], name))
         made: list[tuple[str, ...]] = []
         for members in groups.values():
-            ordered = tuple(name for _, name in sorted(members, key=lambda each: (len(each[0]), each[0].upper())))
+            ordered = tuple(
+                name
+                for _, name in sorted(members, key=lambda each: (len(each[0]), each[0].upper()))
+            )
             if len(ordered) >= 2 and self._options(ordered) is not None:  # noqa: PLR2004
                 made.append(ordered)
         return sorted(made, key=len, reverse=True)
 
     def _options_and_answer(self) -> AnswerForm | None:
-        listed: list[Column] = [column for column in self._columns if self._options(column) is not None]
+        listed: list[Column] = [
+            column for column in self._columns if self._options(column) is not None
+        ]
         candidates = [
             *sorted(listed, key=lambda column: _rank("options", str(column))),
             *self._option_groups(),
@@ -277,9 +371,13 @@ class _Table:
             parts = {column} if isinstance(column, str) else set(column)
             ranked: list[tuple[tuple[bool, bool, int], str, list[AnswerForm]]] = []
             for answer in self._able_to_answer():
-                rank = _rank("answer", answer)  # numbers that are no answers fit, too: a name is worth a bad row
+                rank = _rank(
+                    "answer", answer
+                )  # numbers that are no answers fit, too: a name is worth a bad row
                 share = _SHARE if rank == _UNNAMED else _NAMED_SHARE
-                if not parts & {answer, answer.partition(".")[0]} and (forms := self._forms(column, answer, share)):
+                if not parts & {answer, answer.partition(".")[0]} and (
+                    forms := self._forms(column, answer, share)
+                ):
                     some = not self._forms(column, answer, share=1)
                     ranked.append(((rank == _UNNAMED, some, rank), answer, forms))
             if ranked or "options" in self._given:
@@ -294,7 +392,9 @@ class _Table:
             return [str(self._given["answer"])]
         return [column for column in self._columns if column not in self._taken]
 
-    def _take_answer(self, ranked: Sequence[tuple[Any, str, list[AnswerForm]]]) -> AnswerForm | None:
+    def _take_answer(
+        self, ranked: Sequence[tuple[Any, str, list[AnswerForm]]]
+    ) -> AnswerForm | None:
         """Take the first by rank of the columns that name an option each; return how, None where that isn't one way."""
         if not ranked:
             return None
@@ -306,14 +406,20 @@ class _Table:
     def _signs_of_units(self, columns: Mapping[str, Column]) -> list[str]:
         """Return the signs that the spans are in something else than seconds."""
         spans = [
-            str(columns[name]) for name in (("span",) if "span" in columns else ("start", "end")) if name in columns
+            str(columns[name])
+            for name in (("span",) if "span" in columns else ("start", "end"))
+            if name in columns
         ]
         if not spans:
             return []
         why = [
             f"{', '.join(spans)}: a name that says {unit}"
             for unit, words in _UNIT_WORDS.items()
-            if any(_plain_name(part) in words for name in spans for part in [*re.split(r"[^A-Za-z]", name), name])
+            if any(
+                _plain_name(part) in words
+                for name in spans
+                for part in [*re.split(r"[^A-Za-z]", name), name]
+            )
         ]
         if rates := [name for name in self._columns if _plain_name(name) in _RATES]:
             why.append(f"there is a column {rates[0]}: frames a second")
@@ -352,8 +458,14 @@ class _Table:
             return None
         texts = [text for each in options for text in each.texts]
         numbers = sum(text.replace(".", "", 1).isdigit() for text in texts)
-        spans = isinstance(column, str) and numbers == len(texts) and _rank("options", column) == _UNNAMED
-        multiline = isinstance(column, str) and all(isinstance(value, str) for value in self._columns.get(column, ()))
+        spans = (
+            isinstance(column, str)
+            and numbers == len(texts)
+            and _rank("options", column) == _UNNAMED
+        )
+        multiline = isinstance(column, str) and all(
+            isinstance(value, str) for value in self._columns.get(column, ())
+        )
         if spans or (multiline and _rank("options", str(column)) == _UNNAMED):
             return None
         return read
@@ -380,7 +492,9 @@ class _Table:
         starts = [column for column in self._columns if _rank("start", column) < _UNNAMED]
         for start in sorted(starts, key=lambda column: _rank("start", column)):
             for end in sorted(self._columns, key=lambda column: _rank("end", column)):
-                pairs = ([mapped_rows.cell(row, name, "") for name in (start, end)] for row in self._rows)
+                pairs = (
+                    [mapped_rows.cell(row, name, "") for name in (start, end)] for row in self._rows
+                )
                 if _rank("end", end) < _UNNAMED and end != start and _are_windows(pairs):
                     self._keep("start", start, "a time before the end")
                     self._keep("end", end, "a time after the start")
@@ -388,20 +502,36 @@ class _Table:
 
     def _video(self) -> None:
         ways: list[tuple[Callable[[Any], bool], str, bool]] = [
-            (lambda value: Path(str(value)).name in self._files, "its files are in the folder", False),
+            (
+                lambda value: Path(str(value)).name in self._files,
+                "its files are in the folder",
+                False,
+            ),
             (lambda value: _is_text(value) and has_video_suffix(value), "a video's suffix", False),
             (lambda value: _is_plain(value) and "\n" not in str(value), "name", True),
-            (lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value)), "ids as YouTube has them", False),
+            (
+                lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value)),
+                "ids as YouTube has them",
+                False,
+            ),
         ]
-        of_id = set(PLACE.findall(str(self._given.get("id", ""))))  # an id is often video and number
+        of_id = set(
+            PLACE.findall(str(self._given.get("id", "")))
+        )  # an id is often video and number
         self._taken -= of_id
         for fits, why, named in ways if self._files else ways[1:]:
-            if self._take("video", lambda values, fits=fits: _mostly(values, fits), why, named=named):
+            if self._take(
+                "video", lambda values, fits=fits: _mostly(values, fits), why, named=named
+            ):
                 break
         self._taken |= of_id
         for column, values in self._columns.items() if "video" not in self._found else ():
             names = [str(name) for value in values if is_array(value) for name in value]
-            if all(map(is_array, values)) and _mostly(names, has_video_suffix) and "videos" not in self._found:
+            if (
+                all(map(is_array, values))
+                and _mostly(names, has_video_suffix)
+                and "videos" not in self._found
+            ):
                 self._keep("videos", column, "several videos' suffixes")
 
     def _id(self) -> None:
@@ -421,18 +551,31 @@ class _Table:
             return
         video = self._found.get("video")
         for column, values in self._columns.items():
-            numbered = all(is_number(value) or (_is_text(value) and value.isdigit()) for value in values)
-            if isinstance(video, str) and column != video and column not in self._taken and numbered:
+            numbered = all(
+                is_number(value) or (_is_text(value) and value.isdigit()) for value in values
+            )
+            if (
+                isinstance(video, str)
+                and column != video
+                and column not in self._taken
+                and numbered
+            ):
                 pairs = {(str(row.get(video)), str(row.get(column))) for row in self._rows}
                 if len(pairs) == len(self._rows):
-                    self._found["id"], self._why["id"] = f"{{{video}}}_{{{column}}}", "unique together"
+                    self._found["id"], self._why["id"] = (
+                        f"{{{video}}}_{{{column}}}",
+                        "unique together",
+                    )
                     return
         if isinstance(video, str):
             videos = [str(row.get(video)) for row in self._rows]
             if len(set(videos)) == len(videos):
                 self._found["id"], self._why["id"] = video, "unique: a question a video"
                 return
-        self._found["id"], self._why["id"] = f"{{{mapped_rows.ROW}}}", "no column is unique: the row's number"
+        self._found["id"], self._why["id"] = (
+            f"{{{mapped_rows.ROW}}}",
+            "no column is unique: the row's number",
+        )
 
     def _is_unique(self, values: list[Any]) -> bool:
         plain = all(_is_plain(value) for value in values)
@@ -447,7 +590,9 @@ class _Table:
         texts = {
             name: median(len(str(value)) for value in values)
             for name, values in self._columns.items()
-            if name not in self._taken and asks(values) and _mostly(values, lambda value: " " in str(value).strip())
+            if name not in self._taken
+            and asks(values)
+            and _mostly(values, lambda value: " " in str(value).strip())
         }
         marked = [name for name in texts if _mostly(self._columns[name], _ends_in_question, 0.5)]
         if best := max(marked or texts, key=lambda name: texts[name], default=None):

@@ -20,12 +20,19 @@ def of_package(package: str, file: str) -> BenchmarkSpec:
 
         from reelbench.base.yaml_text import LOADER
 
-        fields: dict[str, Any] = yaml.load((folder / "spec.yaml").read_text(encoding="utf-8"), Loader=LOADER)  # noqa: S506 - a safe one
+        fields: dict[str, Any] = yaml.load(
+            (folder / "spec.yaml").read_text(encoding="utf-8"), Loader=LOADER
+        )  # noqa: S506 - a safe one
         return BenchmarkSpec(**fields, package=package, published=_published(folder))
     spec = benchmark_file.read(folder, installed=True)
     # A package's own folder holds no videos.
-    media = tuple(replace(s, roots=tuple(root for root in s.roots if root != str(folder))) for s in spec.media)
-    tasks = tuple(task if task.split.startswith("mini") else replace(task, tags=("reelbench",)) for task in spec.tasks)
+    media = tuple(
+        replace(s, roots=tuple(root for root in s.roots if root != str(folder))) for s in spec.media
+    )
+    tasks = tuple(
+        task if task.split.startswith("mini") else replace(task, tags=("reelbench",))
+        for task in spec.tasks
+    )
     return replace(spec, package=package, media=media, tasks=tasks, published=_published(folder))
 
 

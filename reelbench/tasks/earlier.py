@@ -41,12 +41,16 @@ class EarlierResult:
     compared_with: str | None = None
 
     @classmethod
-    def read(cls, folder: Path, only: str | QuestionIds, other: Path | None = None) -> "EarlierResult":
+    def read(
+        cls, folder: Path, only: str | QuestionIds, other: Path | None = None
+    ) -> "EarlierResult":
         """Read a result, and for `disagree` another one of the same; InputError where one is none, or nothing meant."""
         if not isinstance(only, QuestionIds) and only not in get_args(Only):
             raise InputError(f"--only {only!r}: give {', '.join(get_args(Only))}")
         if (only == DISAGREE) != (other is not None):
-            raise InputError("--only disagree needs --from twice, and no other does: the answers of the first stay")
+            raise InputError(
+                "--only disagree needs --from twice, and no other does: the answers of the first stay"
+            )
         folder = result_files.folder_of_one(folder)
         result = result_files.read(folder)
         samples = {sample.id: sample for sample in result_files.read_samples(folder)}
@@ -57,21 +61,30 @@ class EarlierResult:
         if other is not None:
             other = result_files.folder_of_one(other)
             second = result_files.read(other)
-            before, now = ((one.benchmark.id, one.benchmark.version, one.benchmark.split) for one in (result, second))
+            before, now = (
+                (one.benchmark.id, one.benchmark.version, one.benchmark.split)
+                for one in (result, second)
+            )
             if before != now:
-                raise InputError(f"{other}: is of {now[0]} {now[2]}, version {now[1]}, and the first of {before[0]}")
+                raise InputError(
+                    f"{other}: is of {now[0]} {now[2]}, version {now[1]}, and the first of {before[0]}"
+                )
             others = {sample.id: sample for sample in result_files.read_samples(other)}
             if others.keys() != samples.keys():
                 raise InputError(
                     f"{other}: is not of the same questions as the first; give two results of the same data"
                 )
             compared_with = second.provenance.samples_sha256 or ""
-            ids = {name for name, sample in samples.items() if _stand(sample) != _stand(others[name])}
+            ids = {
+                name for name, sample in samples.items() if _stand(sample) != _stand(others[name])
+            }
         else:
             most = most_returned(samples)
             ids = {name for name, sample in samples.items() if _is_meant(sample, only, most)}
         if not ids:
-            raise InputError(f"{folder}: none of its {len(samples)} questions is {only}; there is nothing to ask again")
+            raise InputError(
+                f"{folder}: none of its {len(samples)} questions is {only}; there is nothing to ask again"
+            )
         return cls(folder, only, result, samples, frozenset(ids), compared_with)
 
     def refuse_unlike(
@@ -96,11 +109,16 @@ class EarlierResult:
             **{name: (getattr(then.settings, name), getattr(settings, name)) for name in _EQUAL},
         }
         if then.judge is not None or self.only == OTHER_JUDGE:
-            pairs["judge"] = (then.judge.requested if then.judge else None, judge.name if judge else None)
+            pairs["judge"] = (
+                then.judge.requested if then.judge else None,
+                judge.name if judge else None,
+            )
         differing = next((name for name, (before, now) in pairs.items() if before != now), None)
         if differing is not None:
             before, now = pairs[differing]
-            raise InputError(f"{self.folder}: was made with {differing} {before}, now it is {now}; ask the same way")
+            raise InputError(
+                f"{self.folder}: was made with {differing} {before}, now it is {now}; ask the same way"
+            )
         if known is not None and set(known) != self.samples.keys():
             raise InputError(f"{self.folder}: is not of the same questions; give the same data")
 
@@ -109,7 +127,9 @@ class EarlierResult:
         if names is not None and len(names) != 1:
             raise InputError("--from: is one benchmark's result; name that one")
         if self.folder.resolve().is_relative_to(output.resolve()):
-            raise InputError(f"--output {output}: has the result that is asked again in it; give another folder")
+            raise InputError(
+                f"--output {output}: has the result that is asked again in it; give another folder"
+            )
 
     def merged(self, questions: Questions, items: Iterable[Item]) -> tuple[list[Item], int]:
         """Return an item for each question, and how many of them are new: those that were meant and have an answer.
@@ -117,7 +137,11 @@ class EarlierResult:
         The other answers are the earlier result's, read by today's rules.
         """
         given = {item.id: item for item in items}
-        new = {name for name in self.ids & given.keys() if given[name].reason != Reason.PREDICTION_MISSING}
+        new = {
+            name
+            for name in self.ids & given.keys()
+            if given[name].reason != Reason.PREDICTION_MISSING
+        }
         written = result_files.read_questions(self.folder) if new < self.samples.keys() else {}
         together: list[Item] = []
         for name, sample in self.samples.items():
@@ -128,8 +152,17 @@ class EarlierResult:
                 reason = reason_before_judging(sample)
                 asked = sample.item(question, reason, options)
                 could_be_read = reason in {None, Reason.ANSWERS_HIDDEN} and not sample.option_scores
-                if could_be_read and isinstance(sample.prediction, str) and self.result.answers != VERSION:
-                    read = answered(questions.spec, sample.prediction, options, questions.timings.get(name, UNTIMED))
+                if (
+                    could_be_read
+                    and isinstance(sample.prediction, str)
+                    and self.result.answers != VERSION
+                ):
+                    read = answered(
+                        questions.spec,
+                        sample.prediction,
+                        options,
+                        questions.timings.get(name, UNTIMED),
+                    )
                     asked = asked.model_copy(update={"parsed": read.parsed, "flags": read.flags})
             together.append(asked)
         return together, len(new)

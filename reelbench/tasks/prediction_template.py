@@ -41,9 +41,16 @@ def as_csv(table: Sequence[Row], delimiter: str = ",") -> str:
 def _for_spreadsheets(table: Sequence[Row]) -> list[Row]:
     """Return rows as no spreadsheet runs them; InputError for an id that one would: it is read again as it stands."""
     for name in (row["id"] for row in table):
-        if spreadsheet_cell(name) != name and not re.fullmatch(r"[\w-]*", name):  # YouTube's may begin with a hyphen
-            raise InputError(f"the id {name!r} is a formula to a spreadsheet; write the table as .json or .jsonl")
-    return [{name: text and spreadsheet_cell(text) for name, text in row.items()} | {"id": row["id"]} for row in table]
+        if spreadsheet_cell(name) != name and not re.fullmatch(
+            r"[\w-]*", name
+        ):  # YouTube's may begin with a hyphen
+            raise InputError(
+                f"the id {name!r} is a formula to a spreadsheet; write the table as .json or .jsonl"
+            )
+    return [
+        {name: text and spreadsheet_cell(text) for name, text in row.items()} | {"id": row["id"]}
+        for row in table
+    ]
 
 
 def write(table: Sequence[Row], path: Path) -> None:

@@ -19,7 +19,14 @@ from reelbench.base.tables import as_text
 from reelbench.data import hub
 from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import UNTIMED
-from reelbench.tasks.submissions import Prediction, PredictionSet, Questions, UniqueIds, all_answered, join
+from reelbench.tasks.submissions import (
+    Prediction,
+    PredictionSet,
+    Questions,
+    UniqueIds,
+    all_answered,
+    join,
+)
 
 IDS = ("id", "question_id", "qid", "key", "index")
 """Columns taken for the ids, in this order; VLMEvalKit's sheets have `index`. Case does not count."""
@@ -57,7 +64,10 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
     if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
         columns = replace(columns, owners_id=own)
     if reader := tables.READERS.get(path.suffix.lower()):
-        cells = ((where, *pair) for where, pair in reader(path, lambda names: choose_columns(path, names, columns)))
+        cells = (
+            (where, *pair)
+            for where, pair in reader(path, lambda names: choose_columns(path, names, columns))
+        )
         return of_table(questions, path, cells)
     document = read_json_or_jsonl(path, unique=True)
     formats = import_object(spec.formats)
@@ -74,7 +84,11 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
         del document  # a large one goes as its rows are read
         return of_table(questions, path, cells)
     try:
-        if questions.file is None and hasattr(formats, "own_references") and formats.own_references(path, document):
+        if (
+            questions.file is None
+            and hasattr(formats, "own_references")
+            and formats.own_references(path, document)
+        ):
             questions = replace(questions, file=path)
         given: dict[str, Prediction] = formats.read(questions, path, document)
         found = join(questions, given, questions.references(), path)
@@ -82,7 +96,9 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
         if wrong is None:
             raise
         # Where it is not in their format either, the error says both.
-        raise InputError(f"{wrong}; nor is it the owners' format: {str(error).removeprefix(f'{path}: ')}") from None
+        raise InputError(
+            f"{wrong}; nor is it the owners' format: {str(error).removeprefix(f'{path}: ')}"
+        ) from None
     if wrong is not None and official is not None:
         raise wrong  # it is not in that format, and only reads as if: one odd value must not turn the rest
     return found
@@ -94,7 +110,10 @@ def of_table(questions: Questions, path: Path, cells: Iterable[Cells]) -> Predic
     texts: dict[str, str | None] = {}
     ids = UniqueIds()
     for where, id_given, value in cells:
-        name, text = as_text(id_given, f"{where}: the id"), as_text(value, f"{where}: the prediction")
+        name, text = (
+            as_text(id_given, f"{where}: the id"),
+            as_text(value, f"{where}: the prediction"),
+        )
         if not name:
             if text:
                 raise InputError(f"{where}: the id is empty")
@@ -102,12 +121,16 @@ def of_table(questions: Questions, path: Path, cells: Iterable[Cells]) -> Predic
         ids.add(name, where)
         texts[name] = text
     if not texts:
-        raise InputError(f"{path}: no predictions in it; expected a row per question with an id and a text")
+        raise InputError(
+            f"{path}: no predictions in it; expected a row per question with an id and a text"
+        )
 
     references = questions.references()
     known = {reference.id: reference for reference in references}
     given = {
-        name: (text, known[name].options, known[name].timing) if name in known else (text, (), UNTIMED)
+        name: (text, known[name].options, known[name].timing)
+        if name in known
+        else (text, (), UNTIMED)
         for name, text in texts.items()
         if text is not None
     }
@@ -116,11 +139,17 @@ def of_table(questions: Questions, path: Path, cells: Iterable[Cells]) -> Predic
     notes: list[str] = []
     if spec.row_kind != "open":
         if spec.asks_choice and not any(any(reference.options) for reference in references):
-            notes.append("the references list no options: letters are read, an option's own words can't be")
+            notes.append(
+                "the references list no options: letters are read, an option's own words can't be"
+            )
         read_as = [one.parsed for one in predictions.values() if one.parsed is not None]
         if read_as and all("span" in parsed and parsed["span"] is None for parsed in read_as):
-            notes.append("no answer contains a span of time; metrics that need one count these as wrong")
-    advice = "; --id-column names the column of the ids, and --template writes a table of the right ones"
+            notes.append(
+                "no answer contains a span of time; metrics that need one count these as wrong"
+            )
+    advice = (
+        "; --id-column names the column of the ids, and --template writes a table of the right ones"
+    )
     return join(questions, predictions, references, path, notes=notes, advice=advice)
 
 
@@ -129,9 +158,16 @@ def of_table(questions: Questions, path: Path, cells: Iterable[Cells]) -> Predic
 
 def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  # noqa: ANN401 - any JSON value
     rows = document if isinstance(document, list) else [document]
-    if isinstance(document, dict) and not {name.lower() for name in document} & {*IDS, (columns.id or "").lower()}:
-        if held := next((name for name, value in document.items() if isinstance(value, list)), None):
-            raise InputError(f"{path}: {held!r} holds a list, expected a text, or an object with one")
+    if isinstance(document, dict) and not {name.lower() for name in document} & {
+        *IDS,
+        (columns.id or "").lower(),
+    }:
+        if held := next(
+            (name for name, value in document.items() if isinstance(value, list)), None
+        ):
+            raise InputError(
+                f"{path}: {held!r} holds a list, expected a text, or an object with one"
+            )
         rows = [
             {"id": name, **value} if isinstance(value, dict) else {"id": name, "prediction": value}
             for name, value in document.items()
@@ -144,7 +180,10 @@ def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  #
             )
         names.update(dict.fromkeys(row))
     name, text = choose_columns(path, list(names), columns) if rows else ("", "")
-    return ((f"{path}: row {number}", row.get(name), row.get(text)) for number, row in enumerate(rows, start=1))
+    return (
+        (f"{path}: row {number}", row.get(name), row.get(text))
+        for number, row in enumerate(rows, start=1)
+    )
 
 
 def choose_columns(path: Path, names: Sequence[str], columns: Columns) -> tuple[str, str]:
@@ -156,7 +195,9 @@ def choose_columns(path: Path, names: Sequence[str], columns: Columns) -> tuple[
     )
 
 
-def _column(path: Path, names: Sequence[str], named: str | None, known: Sequence[str], option: str) -> str:
+def _column(
+    path: Path, names: Sequence[str], named: str | None, known: Sequence[str], option: str
+) -> str:
     there = f"it has {first_of(names, 12)}" if names else "it has no columns"
     if named is not None:
         if named not in names:
@@ -166,14 +207,18 @@ def _column(path: Path, names: Sequence[str], named: str | None, known: Sequence
     column = next((by_name[name] for name in known if name in by_name), None)
     if column is None:
         what = "predicted texts" if known is TEXTS else "ids"
-        raise InputError(f"{path}: no column of {what} ({', '.join(known)}); {there}; name it with {option}")
+        raise InputError(
+            f"{path}: no column of {what} ({', '.join(known)}); {there}; name it with {option}"
+        )
     return column
 
 
 # --- in a data set on the Hugging Face Hub ----------------------------------------------------------------------------
 
 SCHEME = "hf://"
-_ADDRESS = re.compile(r"hf://datasets/(?P<repo>[^/@\s]+/[^/@\s]+)(?:@(?P<revision>[^/\s]+))?(?:/(?P<file>.+?))?/?")
+_ADDRESS = re.compile(
+    r"hf://datasets/(?P<repo>[^/@\s]+/[^/@\s]+)(?:@(?P<revision>[^/\s]+))?(?:/(?P<file>.+?))?/?"
+)
 
 
 def fetch(address: str) -> tuple[Path, str, str]:
@@ -185,11 +230,15 @@ def fetch(address: str) -> tuple[Path, str, str]:
     """
     match = _ADDRESS.fullmatch(address)
     if match is None:
-        raise InputError(f"{address}: not an address of predictions; expected hf://datasets/ORG/NAME[@REVISION][/FILE]")
+        raise InputError(
+            f"{address}: not an address of predictions; expected hf://datasets/ORG/NAME[@REVISION][/FILE]"
+        )
     repo, name = match["repo"], match["file"]
     listing = hub.list_files(repo, unquote(match["revision"] or "main"))
     if name is None:
-        files = [file for file in sorted(listing.files) if PurePosixPath(file).suffix in tables.SUFFIXES]
+        files = [
+            file for file in sorted(listing.files) if PurePosixPath(file).suffix in tables.SUFFIXES
+        ]
         if not files:
             raise InputError(
                 f"{address}: no file that can hold predictions ({', '.join(tables.SUFFIXES)}) in this data set"

@@ -18,7 +18,12 @@ CUE = "cue"
 
 def prompt_of(spec: BenchmarkSpec, row: Mapping[str, Any], file: str | None = None) -> str:
     """Return the prompt for a row, from the benchmark's prompt file or another one of its package."""
-    if file is None and spec.row_kind == "mixed" and not row["options"] and Path(spec.prompt).name == _OF_CHOICE:
+    if (
+        file is None
+        and spec.row_kind == "mixed"
+        and not row["options"]
+        and Path(spec.prompt).name == _OF_CHOICE
+    ):
         file = str(Path(spec.prompt).with_name(f"{row[ASKED.name][0]}.txt"))
     fields = {**row, "options": lettered_options(row.get("options", ()))}
     if "duration" in fields:
@@ -34,4 +39,6 @@ def prompt_of(spec: BenchmarkSpec, row: Mapping[str, Any], file: str | None = No
 
 def lettered_options(options: Sequence[str]) -> str:
     """Return options a line each, `(A) …` first."""
-    return "\n".join(f"({letter}) {option}" for letter, option in zip(LETTERS, options, strict=False))
+    return "\n".join(
+        f"({letter}) {option}" for letter, option in zip(LETTERS, options, strict=False)
+    )

@@ -82,13 +82,20 @@ class Options:
         return settings.model_copy(update={"label": self.label}) if self.label else settings
 
     def check_place(
-        self, spec: BenchmarkSpec, split: str, model: ModelRecord, settings: SettingsRecord, answers: int
+        self,
+        spec: BenchmarkSpec,
+        split: str,
+        model: ModelRecord,
+        settings: SettingsRecord,
+        answers: int,
     ) -> None:
         """Raise InputError where the result would replace one that it must not, before anything is paid for."""
         if self.place is not None:
             judged = self.judge is not None
             benchmark = spec.id, split
-            result_files.check_kept(self.place, model.id, benchmark, settings, answers=answers, judged=judged)
+            result_files.check_kept(
+                self.place, model.id, benchmark, settings, answers=answers, judged=judged
+            )
 
     def judge_for(self, spec: BenchmarkSpec, note: Note | None = None) -> Judge | None:
         """Return the judge that was named; None where none was, or nothing of the benchmark is judged."""
@@ -201,7 +208,9 @@ class Evaluation:
     def judge_failed(self) -> str | None:
         """The reason for which a judge that was named and needed gave no score at all."""
         samples, unscored = self.scored.samples, self.scored.counts.unscored
-        if self.judge is None or any(reply.score is not None for sample in samples for reply in sample.judge_replies):
+        if self.judge is None or any(
+            reply.score is not None for sample in samples for reply in sample.judge_replies
+        ):
             return None
         # What is in a batch has not failed: it is still to come.
         failed = OF_JUDGE - {Reason.JUDGE_PENDING}
@@ -217,15 +226,24 @@ class Evaluation:
         """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
         spec, split, source = self.spec, self.questions.split, self.questions.source
         samples = self.scored.samples
-        result_files.write_questions(folder, self.questions.library, zip(samples, self.asked, strict=True))
+        result_files.write_questions(
+            folder, self.questions.library, zip(samples, self.asked, strict=True)
+        )
         doubt, lost, here = self.questions.unit_doubt(samples), None, None
         with suppress(ReelbenchError):  # questions that are not here
             here = self.questions.here
             if here.left_out[0]:
                 number, rows = here.left_out
-                lost = f"{number:,} of {rows:,} rows can't be read and are left out (skip: unreadable)"
+                lost = (
+                    f"{number:,} of {rows:,} rows can't be read and are left out (skip: unreadable)"
+                )
         asked = (
-            (sample.id, question, options, None if sample.reason == Reason.MEDIA_MISSING else sample.target)
+            (
+                sample.id,
+                question,
+                options,
+                None if sample.reason == Reason.MEDIA_MISSING else sample.target,
+            )
             for sample, (question, options) in zip(samples, self.asked, strict=True)
         )
         entries = (
@@ -254,15 +272,21 @@ class Evaluation:
             submissions.write_submission(spec, self.scored.samples, path)
             server = spec.splits[upstream_split(spec, split)].submit_to or "the owners' server"
             todo = submissions.submission_advice(split, path, server)
-            fits.setdefault("notes", []).append(f"{spec.id} {split}: the answers are hidden; {todo}")
+            fits.setdefault("notes", []).append(
+                f"{spec.id} {split}: the answers are hidden; {todo}"
+            )
         # Say how many answers did not come to their end, a line for each reason, and what to do.
         counts = self.scored.counts
         of = counts.items - sum(counts.unscored.get(reason, 0) for reason in NOT_ASKED)
-        some = of > sum(counts.unscored.get(reason, 0) for reason in Reason if reason.fault == "model")
+        some = of > sum(
+            counts.unscored.get(reason, 0) for reason in Reason if reason.fault == "model"
+        )
         unanswered = [
             f"{counts.unscored[reason]} of {of} answers {reason.advice}"
             for reason in Reason
-            if reason.advice and counts.unscored.get(reason) and not (some and reason == Reason.MODEL_FAILED)
+            if reason.advice
+            and counts.unscored.get(reason)
+            and not (some and reason == Reason.MODEL_FAILED)
         ]
         none = None
         if unanswered and not some:
@@ -270,18 +294,24 @@ class Evaluation:
             none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
         notes = [*fits.get("notes", ()), *unanswered]
         overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-        if self.scored.numbers.metrics.keys() & set(overlap) and (long := aggregation.too_long(self.scored.samples)):
+        if self.scored.numbers.metrics.keys() & set(overlap) and (
+            long := aggregation.too_long(self.scored.samples)
+        ):
             notes.append(
                 f"{number_of(long, 'answer has', 'answers have')} more than {aggregation.LONGEST_OVERLAP} characters: "
                 f"{', '.join(overlap)} read the last ones"
             )
         fits["notes"] = [*notes, *filter(None, [doubt, lost])]
-        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][:_UNREAD_SHOWN]
+        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][
+            :_UNREAD_SHOWN
+        ]
         replies = (  # the last one that says nothing readable
             (sample.id, reply.raw)
             for sample in self.scored.samples
             if sample.reason == Reason.JUDGE_UNPARSABLE
-            for reply in [next((one for one in reversed(sample.judge_replies) if one.score is None), None)]
+            for reply in [
+                next((one for one in reversed(sample.judge_replies) if one.score is None), None)
+            ]
             if reply is not None and reply.raw
         )
         return Outcome(
@@ -371,7 +401,10 @@ def read_answers(
         metadata: What the record is to say of the answers.
         agent_log: The log of what an agent looked at for them.
     """
-    questions, path = Questions.named(name, inputs.split, inputs.data, inputs.references), inputs.predictions
+    questions, path = (
+        Questions.named(name, inputs.split, inputs.data, inputs.references),
+        inputs.predictions,
+    )
     metadata = metadata or RunMetadata()
     submission = predictions.read(questions, path, columns or Columns())
     if inputs.tags is not None:
@@ -379,16 +412,25 @@ def read_answers(
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
     if agent_log is not None:
         if metadata.frames or metadata.label:
-            raise InputError("--looked says how the answers were made; leave out --frames and --label")
+            raise InputError(
+                "--looked says how the answers were made; leave out --frames and --label"
+            )
         submission, settings = submissions.with_looks(submission, agent_log)
     model = record_of_model(id=metadata.model or path.stem, revision=metadata.revision)
     if (earlier := options.earlier) is not None:
-        model = model if metadata.model not in {None, earlier.result.model.id} else earlier.result.model
+        model = (
+            model if metadata.model not in {None, earlier.result.model.id} else earlier.result.model
+        )
         settings = settings if metadata.frames or agent_log is not None else earlier.result.settings
     elif options.only is not None:
-        options.only.check((item.id for item in submission.items), f"{questions.spec.id} {questions.split}")
+        options.only.check(
+            (item.id for item in submission.items), f"{questions.spec.id} {questions.split}"
+        )
         items = [item for item in submission.items if item.id in options.only.ids]
-        submission, settings = replace(submission, items=items), settings.model_copy(update={"limit": len(items)})
+        submission, settings = (
+            replace(submission, items=items),
+            settings.model_copy(update={"limit": len(items)}),
+        )
     note = f"answers from {metadata.origin}" if metadata.origin else None
     return Answers(submission, model, settings, metadata.url, note)
 
@@ -407,7 +449,9 @@ def evaluation(given: Answers, options: Options) -> Evaluation:
         earlier.refuse_unlike(questions, given.model.id, settings, judge=options.judge, known=known)
         items, settings = merged(questions, earlier, items, settings, options.note)
     twice = given.duplicate  # None where the answers are of no run
-    if twice is None and options.judge is not None and spec.judge is None and not JUDGE.is_set:  # which is for all
+    if (
+        twice is None and options.judge is not None and spec.judge is None and not JUDGE.is_set
+    ):  # which is for all
         options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
     said: list[str] = []
 
@@ -416,7 +460,9 @@ def evaluation(given: Answers, options: Options) -> Evaluation:
         options.note(line)
 
     judge = options.judge_for(spec, note)
-    model, settings = abouts.applied(options.about, spec.id, given.model, options.labelled(settings))
+    model, settings = abouts.applied(
+        options.about, spec.id, given.model, options.labelled(settings)
+    )
     number = sum(item.reason not in NO_ANSWER for item in items)
     options.check_place(spec, questions.split, model, settings, number)
     judged = judge(spec, items) if judge else given.judged
@@ -438,12 +484,27 @@ def evaluation(given: Answers, options: Options) -> Evaluation:
         **submission.tags,
     )
     return Evaluation(
-        questions, asked, made, model, settings, fits, given.url, given.note, options.judge, said, None, given.own_rows
+        questions,
+        asked,
+        made,
+        model,
+        settings,
+        fits,
+        given.url,
+        given.note,
+        options.judge,
+        said,
+        None,
+        given.own_rows,
     )
 
 
 def merged(
-    questions: Questions, earlier: EarlierResult, items: Sequence[Item], settings: SettingsRecord, note: Note
+    questions: Questions,
+    earlier: EarlierResult,
+    items: Sequence[Item],
+    settings: SettingsRecord,
+    note: Note,
 ) -> tuple[list[Item], SettingsRecord]:
     """Return items with the answers of an earlier result in the place of those that were not meant, and the settings.
 
@@ -453,8 +514,14 @@ def merged(
     together, new = earlier.merged(questions, items)
     meant = len(earlier.ids)
     if not new and earlier.only != OTHER_JUDGE:
-        raise InputError(f"{earlier.folder}: none of its {meant} questions that are meant has a new answer")
+        raise InputError(
+            f"{earlier.folder}: none of its {meant} questions that are meant has a new answer"
+        )
     if new < meant and earlier.only != OTHER_JUDGE:
-        note(f"no new answer to {meant - new} of {number_of(meant, 'question')}, so that of {earlier.folder} stays")
+        note(
+            f"no new answer to {meant - new} of {number_of(meant, 'question')}, so that of {earlier.folder} stays"
+        )
     settings = earlier.settings(settings, meant if earlier.only == OTHER_JUDGE else new)
-    return together, settings.model_copy(update={"frames_given": submissions.frames_given(together)})
+    return together, settings.model_copy(
+        update={"frames_given": submissions.frames_given(together)}
+    )

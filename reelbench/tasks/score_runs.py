@@ -71,7 +71,9 @@ def _tagged_tasks(logged: Sequence[LoggedTask], given: TagsFile) -> set[str]:
             items = twin_items(one.samples, Questions(spec, task.split, task)).items
         about |= {one.task} if any(item.id in given for item in items) else set()
     if not about:
-        raise InputError(f"{given.path}: none of its {len(given)} qids is among the questions of the run")
+        raise InputError(
+            f"{given.path}: none of its {len(given)} qids is among the questions of the run"
+        )
     return about
 
 
@@ -84,11 +86,15 @@ def check_scored(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
     """Return the benchmark and the task called `name`; InputError where its answers may rest on cues."""
     spec, task = run_logs.spec_and_task(name)
     if task.reasoned:
-        raise InputError(f"{name}: its answers may rest on cues, so they have no score; use `reelbench diagnose run`")
+        raise InputError(
+            f"{name}: its answers may rest on cues, so they have no score; use `reelbench diagnose run`"
+        )
     return spec, task
 
 
-def score_logged(logged: LoggedTask, folder: Path, options: Options, questions: Questions | None = None) -> Outcome:
+def score_logged(
+    logged: LoggedTask, folder: Path, options: Options, questions: Questions | None = None
+) -> Outcome:
     """Score one task from its logged samples; `questions` are its own, where they were found before the run."""
     return _evaluated(logged, folder, options, questions=questions).write(folder)
 
@@ -109,7 +115,9 @@ def _evaluated(
     model = run_logs.model_of(logged.document)
     if task.name != logged.task:
         if options.earlier is not None or options.only is not None or options.answering is not None:
-            raise InputError(f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered")
+            raise InputError(
+                f"{logged.task}: a run of lmms-eval's own task is scored whole, as it was answered"
+            )
         twin = twin_items(logged.samples, questions)
         note = twin.note(logged.task, logged.document.get("results", {}).get(logged.task, {}))
         submission = PredictionSet(questions, twin.items, notes=[note])
@@ -118,16 +126,24 @@ def _evaluated(
     else:
         data = run_logs.data_name(logged)
         questions = run_logs.questions_of(questions, data)
-        words = questions.words if questions.stated is None else {}  # the run logs no more than the question's text
+        words = (
+            questions.words if questions.stated is None else {}
+        )  # the run logs no more than the question's text
         run = run_logs.logged_items(logged.samples, words)
-        items = run.items + run_logs.media_missing(data, {item.id for item in run.items}, options.note, words)
+        items = run.items + run_logs.media_missing(
+            data, {item.id for item in run.items}, options.note, words
+        )
         if options.answering is not None:
             data, items = compared_anew(task, data, items, options.answering)
         settings = run_logs.settings_of(spec, logged.document, task, data, items, run=run)
-        settings = settings.model_copy(update={"preset": options.preset or (before and before.settings.preset)})
+        settings = settings.model_copy(
+            update={"preset": options.preset or (before and before.settings.preset)}
+        )
         if (earlier := options.earlier) is not None:
             earlier.check_apart(folder)
-            settings = settings.model_copy(update={"limit": earlier.result.settings.limit})  # of what was asked again
+            settings = settings.model_copy(
+                update={"limit": earlier.result.settings.limit}
+            )  # of what was asked again
             earlier.refuse_unlike(questions, model.id, settings, judge=options.judge, known=None)
             items, settings = merged(questions, earlier, items, settings, options.note)
             about = about or earlier.result.model.about
@@ -167,5 +183,7 @@ def _unlike(settings: SettingsRecord, items: int) -> list[str]:
             f"times of {settings.frames}; as=images,times=text writes them down"
         )
     if unknown:
-        lines.append(f"of {unknown} of {items} questions nobody knows which frames reached the model")
+        lines.append(
+            f"of {unknown} of {items} questions nobody knows which frames reached the model"
+        )
     return lines

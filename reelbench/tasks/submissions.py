@@ -57,8 +57,13 @@ class Reference:
 
     def item(self, given: Prediction, **others: Any) -> Item:  # noqa: ANN401
         """Return it with its answer, to be scored; `others` are fields that are others, or further."""
-        fields = {name: getattr(self, name) for name in ("id", "video", "target", "facets", "question", "options")}
-        fields |= {name: getattr(given, name) for name in ("prediction", "parsed", "flags", "reason")}
+        fields = {
+            name: getattr(self, name)
+            for name in ("id", "video", "target", "facets", "question", "options")
+        }
+        fields |= {
+            name: getattr(given, name) for name in ("prediction", "parsed", "flags", "reason")
+        }
         return Item(**fields | others)
 
 
@@ -90,14 +95,18 @@ class Questions:
     located: SplitData | None = None
 
     @classmethod
-    def named(cls, name: str, split: str | None, data: Path | None = None, file: Path | None = None) -> "Questions":
+    def named(
+        cls, name: str, split: str | None, data: Path | None = None, file: Path | None = None
+    ) -> "Questions":
         """Return those of a benchmark or one of its tasks; InputError where there is nothing of that name."""
         return cls(*find_split(name, split), data, file)
 
     @cached_property
     def here(self) -> SplitData:
         """The split on this machine; DataUnavailableError where it is not here."""
-        return self.located or locate_files(self.spec, self.split, self.task, self.data, fetch=False)
+        return self.located or locate_files(
+            self.spec, self.split, self.task, self.data, fetch=False
+        )
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -122,7 +131,9 @@ class Questions:
         """Where they are from; of a file that the user named, its folder is nobody's business."""
         if self.stated is None and self.file is not None:
             digest = f"{self.spec.id}:{sha256_of(self.file)}"
-            return SourceRecord(kind="files", location=self.file.name, revision=None, fingerprint=digest)
+            return SourceRecord(
+                kind="files", location=self.file.name, revision=None, fingerprint=digest
+            )
         return self.stated or self.here.source
 
     def unit_doubt(self, samples: Sequence[Sample]) -> str | None:
@@ -140,7 +151,9 @@ class Questions:
         with suppress(ReelbenchError):  # a name that no file can have
             unstated = dict.fromkeys(row["video"] for row in asked if not row.get("duration"))
             opened = set(islice(unstated, _FILES_OPENED))
-            found = ((row["video"], self.library.find(row)) for row in asked if row["video"] in opened)
+            found = (
+                (row["video"], self.library.find(row)) for row in asked if row["video"] in opened
+            )
             lengths = lengths_of(asked, {video: path for video, path in found if path is not None})
         return temporal_span.unit_doubt(windows, lengths)
 
@@ -163,15 +176,23 @@ class Questions:
         spec, file = self.spec, self.file
         if file is None:
             return [reference_of(spec, row) for row in self.here.rows]
-        beside = [file.with_name(name) for name in spec.splits[upstream_split(spec, self.split)].needed]
+        beside = [
+            file.with_name(name) for name in spec.splits[upstream_split(spec, self.split)].needed
+        ]
         lacking = [path.name for path in beside if not path.is_file()]
         read = getattr(import_object(spec.formats), "read_references", None)
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
         paths = [file, *(path for path in beside if path.name not in lacking)]
         # A reader of ours leaves out the answers of a split whose rows have none; a file of references has them.
-        split = spec.default_split if spec.mapping is None and hides(spec, self.split) else self.split
-        found = list(read(file) if read else (reference_of(spec, row) for row in read_rows(spec, paths, split)))
+        split = (
+            spec.default_split if spec.mapping is None and hides(spec, self.split) else self.split
+        )
+        found = list(
+            read(file)
+            if read
+            else (reference_of(spec, row) for row in read_rows(spec, paths, split))
+        )
         if not found:
             expected = " or ".join(expected_files(spec.splits[upstream_split(spec, split)].source))
             raise InputError(f"{file}: no questions in it; expected references such as {expected}")
@@ -180,7 +201,11 @@ class Questions:
             where = f"{file}: the reference {reference.id!r}"
             rows.check_answer(where, reference.target, reference.options, several=several)
         only = self.task.only if self.task else {}
-        part = [one for one in found if all(label in one.facets.get(name, ()) for name, label in only.items())]
+        part = [
+            one
+            for one in found
+            if all(label in one.facets.get(name, ()) for name, label in only.items())
+        ]
         if not part:
             wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
             raise InputError(f"{file}: no question with {wanted}")
@@ -218,7 +243,9 @@ class UniqueIds(dict[str, str]):
     def add(self, name: str, where: str) -> None:
         """Note where an id stands; InputError where it is there already."""
         if name in self:
-            raise InputError(f"{where}: the id {name!r} occurs twice, first at {self[name]}; keep one of them")
+            raise InputError(
+                f"{where}: the id {name!r} occurs twice, first at {self[name]}; keep one of them"
+            )
         self[name] = where
 
 
@@ -231,7 +258,11 @@ def in_format(document: object, key: str, *fields: str) -> bool:
 
 
 def entries(
-    path: Path, document: object, key: str, expected: str, lacks: Callable[[Mapping[str, Any]], bool]
+    path: Path,
+    document: object,
+    key: str,
+    expected: str,
+    lacks: Callable[[Mapping[str, Any]], bool],
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield (where, id, entry) of an owners' list of predictions, or of the only one, `key` naming the id.
 
@@ -277,9 +308,14 @@ def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
     spec, items, tags = submission.questions.spec, submission.items, given
     hidden = {facet.name for facet in cognitive_profile.FACETS}
     if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in hidden]:
-        raise InputError(f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags")
+        raise InputError(
+            f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags"
+        )
     asked = {item.id for item in items}
-    without_question, without_tags = [qid for qid in tags if qid not in asked], len(asked - tags.keys())
+    without_question, without_tags = (
+        [qid for qid in tags if qid not in asked],
+        len(asked - tags.keys()),
+    )
     if len(without_question) == len(tags):
         raise InputError(
             f"{given.path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
@@ -287,11 +323,19 @@ def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
         )
     all_of = {cognitive_profile.TAGGED: [cognitive_profile.ALL]}
     labelled = [
-        item.model_copy(update={"facets": item.facets | tags[item.id].facets | all_of}) if item.id in tags else item
+        item.model_copy(update={"facets": item.facets | tags[item.id].facets | all_of})
+        if item.id in tags
+        else item
         for item in items
     ]
-    counts = {"tags_without_question": len(without_question), "questions_without_tags": without_tags}
-    said = ("tags belong to no question here", "questions have no tags and are in no cognitive profile")
+    counts = {
+        "tags_without_question": len(without_question),
+        "questions_without_tags": without_tags,
+    }
+    said = (
+        "tags belong to no question here",
+        "questions have no tags and are in no cognitive profile",
+    )
     notes = [f"{n} {what}" for n, what in zip(counts.values(), said, strict=True) if n]
     return replace(submission, items=labelled, tags=counts, notes=[*submission.notes, *notes])
 
@@ -316,17 +360,26 @@ def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, Set
     times: dict[str, set[float]] = defaultdict(set)
     for number, look in looks.read(log):
         if look.question is None:
-            raise InputError(f"{log}, line {number}: has no question; `frames serve --question ID` says it")
+            raise InputError(
+                f"{log}, line {number}: has no question; `frames serve --question ID` says it"
+            )
         if look.question not in videos:
-            raise InputError(f"{log}, line {number}: no question {look.question!r} is among those that are scored")
+            raise InputError(
+                f"{log}, line {number}: no question {look.question!r} is among those that are scored"
+            )
         if look.video != videos[look.question]:
             asked = f"question {look.question!r} is on {videos[look.question]!r}"
             raise InputError(f"{log}, line {number}: is a look at {look.video!r}, {asked}")
         times[look.question].update(look.times)
-    items = [item.model_copy(update={"frame_timestamps": sorted(times[item.id])}) for item in submission.items]
+    items = [
+        item.model_copy(update={"frame_timestamps": sorted(times[item.id])})
+        for item in submission.items
+    ]
     # Looks are pictures; whether the agent heard anything elsewhere nobody knows.
     given = frames_given(items)
-    settings = SettingsRecord(frames=looks.AGENTIC, frames_given=given, audio="unknown", label=looks.AGENTIC)
+    settings = SettingsRecord(
+        frames=looks.AGENTIC, frames_given=given, audio="unknown", label=looks.AGENTIC
+    )
     return replace(submission, items=items), settings
 
 
@@ -369,7 +422,9 @@ def join(
             video = videos.setdefault(reference.video, reference.video)
             item = reference.item(given, video=video, reason=given.reason or hidden)
         except ValidationError as error:
-            raise InputError(f"the question {reference.id[:60]!r}: {first_wrong_field(error)}") from None
+            raise InputError(
+                f"the question {reference.id[:60]!r}: {first_wrong_field(error)}"
+            ) from None
         items.append(Item.from_checked(vars(item)))
     return PredictionSet(questions, items, extra, list(notes))
 
@@ -396,7 +451,9 @@ BLOCKED = "[SAFETY_BLOCKED"
 """What lmms-eval's adapter of Gemini writes in place of an answer that the server held back."""
 
 
-def answered(spec: BenchmarkSpec, text: str, options: Sequence[str] = (), timing: Timing = UNTIMED) -> Prediction:
+def answered(
+    spec: BenchmarkSpec, text: str, options: Sequence[str] = (), timing: Timing = UNTIMED
+) -> Prediction:
     """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one.
 
     `timing` is what is known of the video's times.
@@ -418,7 +475,11 @@ def all_answered(spec: BenchmarkSpec, given: "Sequence[answers.Given]") -> Itera
 
 def cut_off(text: object) -> bool:
     """Whether a text ends while the model was still reasoning: in a run, its limit on the answer's length was met."""
-    return isinstance(text, str) and not aggregation.is_failure(text) and answers.strip_reasoning(text) is None
+    return (
+        isinstance(text, str)
+        and not aggregation.is_failure(text)
+        and answers.strip_reasoning(text) is None
+    )
 
 
 # --- files for the owners' servers ----------------------------------------------------------------------------------
@@ -431,7 +492,9 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
 
 def submission_advice(split: str, path: Path, server: str) -> str:
     """Return the advice on a split's submission file; mini questions are ours, and no server knows them."""
-    return f"{path} shows the form of a submission" if is_mini(split) else f"submit {path} to {server}"
+    return (
+        f"{path} shows the form of a submission" if is_mini(split) else f"submit {path} to {server}"
+    )
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def take(
-    video: Path | str, spec: "FrameSampling | str", *, even: bool = False, store: "FrameStore | None" = None
+    video: Path | str,
+    spec: "FrameSampling | str",
+    *,
+    even: bool = False,
+    store: "FrameStore | None" = None,
 ) -> "StoredFrames":
     """Return a video's frames as files: a clip, or with `as=images` pictures, decoded now or earlier.
 
@@ -30,5 +34,7 @@ def take(
 
     sampling = FrameSampling.parse(spec) if isinstance(spec, str) else spec
     if not sampling.decodes:
-        raise InputError(f"frames {sampling}: no frames are taken; the video itself is what is shown, or nothing")
+        raise InputError(
+            f"frames {sampling}: no frames are taken; the video itself is what is shown, or nothing"
+        )
     return (store or FrameStore()).get(video, sampling, even=even)

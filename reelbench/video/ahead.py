@@ -35,7 +35,9 @@ def by_video(rows: Sequence[Row]) -> list[int]:
     lengths: dict[str, float] = {}
     for row in rows:
         lengths[row["video"]] = max(lengths.get(row["video"], 0.0), row.get(DURATION.name) or 0.0)
-    ranks = {video: rank for rank, video in enumerate(sorted(lengths, key=lambda video: -lengths[video]))}
+    ranks = {
+        video: rank for rank, video in enumerate(sorted(lengths, key=lambda video: -lengths[video]))
+    }
     return sorted(range(len(rows)), key=lambda place: ranks[rows[place]["video"]])
 
 
@@ -65,11 +67,15 @@ class Ahead(Generic[KeyT]):
         return self._ready[place]
 
     def _run(self) -> None:
-        if sys.platform == "linux":  # where each thread has a niceness of its own, and hands it on to those it starts
+        if (
+            sys.platform == "linux"
+        ):  # where each thread has a niceness of its own, and hands it on to those it starts
             os.nice(10)
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._next < min(self._until, len(self._work)) or self._until < 0)
+                self._changed.wait_for(
+                    lambda: self._next < min(self._until, len(self._work)) or self._until < 0
+                )
                 if self._until < 0:
                     return
                 work, ready = self._work[self._next], self._ready[self._next]
@@ -99,7 +105,9 @@ class Waits(Counter[str | None]):
 
     def __str__(self) -> str:
         """Return the waits as shares of the time, the longest first; empty where there was none."""
-        shares = [f"for {what} {seen / self.total():.0%}" for what, seen in self.most_common() if what]
+        shares = [
+            f"for {what} {seen / self.total():.0%}" for what, seen in self.most_common() if what
+        ]
         return f"waiting {', '.join(shares)}" if shares else ""
 
     def worth_saying(self) -> bool:

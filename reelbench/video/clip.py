@@ -30,10 +30,19 @@ CLOCK = 90_000  # ticks per second of a clip's time line
 
 # One thread: x264 cuts pictures into a slice per thread, so by default the bytes depend on the machine's cores, and a
 # store filled by a cluster would not be the one that a single machine fills. At this preset more threads gain nothing.
-_OPTIONS = {"preset": "ultrafast", "crf": "14", "g": "1", "bf": "0", "rc-lookahead": "0", "threads": "1"}
+_OPTIONS = {
+    "preset": "ultrafast",
+    "crf": "14",
+    "g": "1",
+    "bf": "0",
+    "rc-lookahead": "0",
+    "threads": "1",
+}
 
 
-def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: Path | None = None) -> int:
+def write_clip(
+    path: Path, pictures: Iterable[VideoFrame], rate: float, sound: Path | None = None
+) -> int:
     """Write prepared pictures, all of one even size, as an mp4 at `rate` frames per second; return how many.
 
     `sound` is an mp4 whose sound goes beside them, packet by packet (`copy_sound`).
@@ -41,7 +50,15 @@ def write_clip(path: Path, pictures: Iterable[VideoFrame], rate: float, sound: P
     lasts = max(1, min(round(CLOCK / rate), 2**31 - 1))  # ticks of the clock
     timed = ((number * lasts, picture) for number, picture in enumerate(pictures))
     options = {"fflags": "+bitexact"}
-    return write_film(path, timed, Fraction(CLOCK, lasts), lambda _: lasts, sound, encoder=_OPTIONS, options=options)
+    return write_film(
+        path,
+        timed,
+        Fraction(CLOCK, lasts),
+        lambda _: lasts,
+        sound,
+        encoder=_OPTIONS,
+        options=options,
+    )
 
 
 def write_film(
@@ -61,17 +78,25 @@ def write_film(
     """
     count = 0
     with ExitStack() as opened:
-        container = opened.enter_context(av.open(str(path), "w", format="mp4", options=dict(options)))
+        container = opened.enter_context(
+            av.open(str(path), "w", format="mp4", options=dict(options))
+        )
         stream, sound_until = None, None
         for at, picture in chain(pictures, ((0, None),)):
             if picture is not None:
                 if stream is None:
                     stream = container.add_stream("libx264", rate=rate, options=dict(encoder))
-                    stream.width, stream.height, stream.pix_fmt = picture.width, picture.height, "yuv420p"
+                    stream.width, stream.height, stream.pix_fmt = (
+                        picture.width,
+                        picture.height,
+                        "yuv420p",
+                    )
                     stream.time_base = stream.codec_context.time_base = Fraction(1, CLOCK)
                     stream.codec_context.colorspace = picture.colorspace
                     stream.codec_context.color_range = picture.color_range
-                    sound_until = opened.enter_context(sound_writer(sound, container)) if sound else None
+                    sound_until = (
+                        opened.enter_context(sound_writer(sound, container)) if sound else None
+                    )
                 picture.pts, picture.time_base, picture.pict_type = at, Fraction(1, CLOCK), 0
                 count += 1
             for packet in stream.encode(picture) if stream else ():
@@ -86,7 +111,10 @@ def write_film(
 
 def repeat_last(source: Path, target: Path) -> None:
     """Write a clip again with its last frame shown once more; nothing is encoded anew, the sound stays."""
-    with av.open(str(source)) as old, av.open(str(target), "w", format="mp4", options={"fflags": "+bitexact"}) as new:
+    with (
+        av.open(str(source)) as old,
+        av.open(str(target), "w", format="mp4", options={"fflags": "+bitexact"}) as new,
+    ):
         # `opaque` takes the source's decoder along as it is; without it PyAV would open an encoder.
         pictures = new.add_stream_from_template(old.streams.video[0], opaque=True)
         sound = new.add_stream_from_template(old.streams.audio[0]) if old.streams.audio else None
@@ -96,7 +124,12 @@ def repeat_last(source: Path, target: Path) -> None:
             """Write a packet like this one, shown `later` of its own lengths later."""
             made, lasts = av.Packet(bytes(packet)), packet.duration or 0
             made.pts = made.dts = (packet.pts or 0) + later * lasts
-            made.duration, made.time_base, made.stream, made.is_keyframe = lasts, packet.time_base, pictures, True
+            made.duration, made.time_base, made.stream, made.is_keyframe = (
+                lasts,
+                packet.time_base,
+                pictures,
+                True,
+            )
             new.mux(made)
 
         for packet in old.demux():
@@ -137,7 +170,11 @@ def copy_sound(video: Path, target: Path, *, start: Fraction, end: Fraction | No
                     if end is not None:
                         at = packet.pts if packet.pts is not None else packet.dts
                         lasts = 2 * (packet.duration or 0)
-                        if at is None or not at < int(end / step) or not at + lasts > int(start / step):
+                        if (
+                            at is None
+                            or not at < int(end / step)
+                            or not at + lasts > int(start / step)
+                        ):
                             continue
                     shift = round(start / step)
                     packet.pts = None if packet.pts is None else packet.pts - shift
@@ -166,7 +203,11 @@ def sound_writer(path: Path, clip: OutputContainer) -> Generator[Callable[[float
             nonlocal following
             while following is not None:
                 at = following.dts
-                if seconds is not None and at is not None and at * (following.time_base or 1) > seconds:
+                if (
+                    seconds is not None
+                    and at is not None
+                    and at * (following.time_base or 1) > seconds
+                ):
                     return
                 following.stream = out
                 clip.mux(following)

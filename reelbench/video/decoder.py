@@ -29,7 +29,14 @@ from reelbench.base.errors import InputError, MediaError
 from reelbench.base.workers import usable_cores
 from reelbench.registry.sampling import FrameSampling, Timeline
 from reelbench.video.ahead import turns, waiting
-from reelbench.video.index import Deadline, FrameIndex, open_container, packets, read_index, video_stream
+from reelbench.video.index import (
+    Deadline,
+    FrameIndex,
+    open_container,
+    packets,
+    read_index,
+    video_stream,
+)
 
 T = TypeVar("T")
 
@@ -59,7 +66,9 @@ class Frame:
     def rgb(self) -> np.ndarray:
         """The picture as uint8 RGB, (height, width, 3); an untagged one counts as BT.601, as in FFmpeg."""
         source = Colorspace.ITU709 if self.picture.colorspace == _BT709 else Colorspace.ITU601
-        shown = self.picture.reformat(format="rgb24", src_colorspace=source, dst_colorspace=Colorspace.ITU601)
+        shown = self.picture.reformat(
+            format="rgb24", src_colorspace=source, dst_colorspace=Colorspace.ITU601
+        )
         return shown.to_ndarray()
 
 
@@ -95,17 +104,26 @@ class VideoFile:
         except InputError as error:
             raise MediaError(self.path, str(error)) from None
         if not len(wanted):
-            raise MediaError(self.path, f"shows no frame of those that {sampling} takes; take uniform:8, say")
+            raise MediaError(
+                self.path, f"shows no frame of those that {sampling} takes; take uniform:8, say"
+            )
         index, size = self.info, sampling.scaled_size(self.info.width, self.info.height)
         runs = _plan(index, wanted)
-        threads = max(1, min(usable_cores(), int(_READER_MEMORY / (index.width * index.height * 1.5 * 20))))
+        threads = max(
+            1, min(usable_cores(), int(_READER_MEMORY / (index.width * index.height * 1.5 * 20)))
+        )
         work = [_Run(0, tuple(wanted.tolist()))] if runs is None else runs
         readers = 1 if runs is None else min(threads, len(runs))
         of_each = threads if runs is None else 1
         with turns:
             _await_turn()
-            deadline = Deadline(self.path, self._time_limit, 60 + 0.05 * len(self.timeline.timestamps))
-            jobs = [_Job(index, work[number::readers], size, deadline, of_each) for number in range(readers)]
+            deadline = Deadline(
+                self.path, self._time_limit, 60 + 0.05 * len(self.timeline.timestamps)
+            )
+            jobs = [
+                _Job(index, work[number::readers], size, deadline, of_each)
+                for number in range(readers)
+            ]
             _reading.update(jobs)
         given = 0
         try:
@@ -119,13 +137,17 @@ class VideoFile:
             for job in jobs:
                 job.end()
         if not given:
-            raise MediaError(self.path, "not one of the frames asked for can be decoded; the file may be damaged")
+            raise MediaError(
+                self.path, "not one of the frames asked for can be decoded; the file may be damaged"
+            )
 
 
 def _await_turn() -> None:
     """Where this thread works ahead, wait, `turns` held, until those before it read and leave a core free."""
     mine, since = threading.get_ident(), time.monotonic()
-    while mine in waiting and (next(iter(waiting)) != mine or sum(job.threads for job in _reading) >= usable_cores()):
+    while mine in waiting and (
+        next(iter(waiting)) != mine or sum(job.threads for job in _reading) >= usable_cores()
+    ):
         if time.monotonic() - max([since, *(job.gave for job in _reading)]) >= _TURN_S:
             break
         turns.wait(_TURN_S)
@@ -133,7 +155,9 @@ def _await_turn() -> None:
     turns.notify_all()
 
 
-def decode(path: Path | str, sampling: FrameSampling, *, time_limit: float | None = None) -> Iterator[Frame]:
+def decode(
+    path: Path | str, sampling: FrameSampling, *, time_limit: float | None = None
+) -> Iterator[Frame]:
     """Yield the frames of a video that `sampling` picks; see `VideoFile.frames`."""
     yield from VideoFile(path, time_limit=time_limit).frames(sampling)
 
@@ -209,7 +233,9 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[_Run] | None:
     seeking = int((last - starts + 1 + _SEEK_COST).sum())
     if seeking >= int(packet.max()) + 1:
         return None
-    return [_Run(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)]
+    return [
+        _Run(int(start), tuple(wanted[run_of == run].tolist())) for run, start in enumerate(starts)
+    ]
 
 
 class _Reader:
@@ -223,7 +249,9 @@ class _Reader:
         """Yield (frame, picture) for the run's frames, rising; what can't be decoded is left out."""
         # A damaged file gives some late, and leaves others out.
         due, held = deque(run.wanted), dict[int, VideoFrame]()
-        for frame, picture in self._by_counting(run.wanted) if self._index.ordinal else self._by_seeking(run):
+        for frame, picture in (
+            self._by_counting(run.wanted) if self._index.ordinal else self._by_seeking(run)
+        ):
             if due and frame >= due[0]:
                 held[frame] = picture
             while due and (due[0] in held or len(held) > _HELD):
@@ -287,7 +315,9 @@ class _Reader:
         for earlier in (0, 1, 4, 16) if start else ():
             target = self._index.earlier_start(start, earlier)
             with suppress(FFmpegError):
-                self.container.seek(int(self._index.seek[target]), stream=self._stream, backward=True)
+                self.container.seek(
+                    int(self._index.seek[target]), stream=self._stream, backward=True
+                )
                 self._context.flush_buffers()
                 following = self._numbered(None)
                 first = next(following, None)
@@ -326,9 +356,20 @@ class _Job:
     """A thread that fetches some runs and hands their frames over through a short queue."""
 
     def __init__(
-        self, index: FrameIndex, runs: Sequence[_Run], size: tuple[int, int], deadline: Deadline, threads: int
+        self,
+        index: FrameIndex,
+        runs: Sequence[_Run],
+        size: tuple[int, int],
+        deadline: Deadline,
+        threads: int,
     ) -> None:
-        self._index, self._runs, self._size, self._deadline, self.threads = index, runs, size, deadline, threads
+        self._index, self._runs, self._size, self._deadline, self.threads = (
+            index,
+            runs,
+            size,
+            deadline,
+            threads,
+        )
         self.gave = time.monotonic()
         self._queue: queue.Queue[Frame | BaseException | None] = queue.Queue(_QUEUED)
         self.stopped = threading.Event()
@@ -371,7 +412,9 @@ class _Job:
                 for run in self._runs:
                     for frame, picture in reader.fetch(run):
                         upright = turn_and_scale(picture, self._size, self._index.rotation)
-                        self._put(Frame(frame, float(self._index.timeline.timestamps[frame]), upright))
+                        self._put(
+                            Frame(frame, float(self._index.timeline.timestamps[frame]), upright)
+                        )
                     self._put(None)
             finally:
                 reader.container.close()
@@ -402,17 +445,31 @@ def turn_and_scale(picture: VideoFrame, size: tuple[int, int], rotation: int) ->
     name = picture.format.name
     if (picture.width, picture.height, name) != (width, height, "yuv420p"):
         picture = picture.reformat(
-            width, height, "yuv420p", interpolation=Interpolation.BICUBIC, dst_color_range=ColorRange.MPEG
+            width,
+            height,
+            "yuv420p",
+            interpolation=Interpolation.BICUBIC,
+            dst_color_range=ColorRange.MPEG,
         )
     # Before PyAV 17 libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others, and
     # the tag stays; from 17 on it squeezes all, and the tag says so.
-    if picture.color_range == ColorRange.JPEG and name.startswith(("yuv", "nv")) and not name.startswith("yuvj"):
-        planes = picture.to_ndarray().astype(np.uint8, copy=False)  # one below the other: (height * 3 / 2, width)
+    if (
+        picture.color_range == ColorRange.JPEG
+        and name.startswith(("yuv", "nv"))
+        and not name.startswith("yuvj")
+    ):
+        planes = picture.to_ndarray().astype(
+            np.uint8, copy=False
+        )  # one below the other: (height * 3 / 2, width)
         planes[:height] = _LUMA[planes[:height]]
         planes[height:] = _CHROMA[planes[height:]]
         picture = VideoFrame.from_ndarray(planes, format="yuv420p")
     if rotation:
-        height, width, planes = picture.height, picture.width, picture.to_ndarray().astype(np.uint8, copy=False)
+        height, width, planes = (
+            picture.height,
+            picture.width,
+            picture.to_ndarray().astype(np.uint8, copy=False),
+        )
         chroma = planes[height:].reshape(2, height // 2, width // 2)
         turned = [np.rot90(plane, rotation // 90) for plane in (planes[:height], *chroma)]
         # Joined as bytes: a chroma plane by itself need not fill whole rows of the picture's width.

@@ -42,7 +42,9 @@ class Excerpt:
     fps: float
 
 
-def write_excerpt(video: Path, target: Path, start: float = 0.0, end: float | None = None) -> Excerpt:
+def write_excerpt(
+    video: Path, target: Path, start: float = 0.0, end: float | None = None
+) -> Excerpt:
     """Write a small mp4 of `video` from `start` to `end` seconds (None: to its end).
 
     Sound that can't be decoded is left out. MediaError where the video can't be decoded.
@@ -60,10 +62,20 @@ def write_excerpt(video: Path, target: Path, start: float = 0.0, end: float | No
         heard = source.info.sound and _write_sound(video, sound, start, end)
         # Each at its own time, and the last until the end; of a window, what is on screen first may be a little older.
         frames = source.frames(sampling)
-        timed = ((round(max(0.0, frame.timestamp - start) * CLOCK), frame.picture) for frame in frames)
+        timed = (
+            (round(max(0.0, frame.timestamp - start) * CLOCK), frame.picture) for frame in frames
+        )
         until, options = round((end - start) * CLOCK), {"movflags": "+faststart"}
         heard = sound if heard else None
-        write_film(target, timed, FPS, lambda at: max(1, until - at), heard, encoder=_PICTURE, options=options)
+        write_film(
+            target,
+            timed,
+            FPS,
+            lambda at: max(1, until - at),
+            heard,
+            encoder=_PICTURE,
+            options=options,
+        )
     finally:
         sound.unlink(missing_ok=True)
     return Excerpt(start, end, min(FPS, source.info.fps))

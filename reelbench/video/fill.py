@@ -57,7 +57,13 @@ def fill(
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()
     # Absolute, and as plain values: workers have a working folder and an environment of their own.
-    work = partial(_fill_one, root=store.root.absolute(), cap_bytes=store.cap_bytes, sampling=str(sampling), even=even)
+    work = partial(
+        _fill_one,
+        root=store.root.absolute(),
+        cap_bytes=store.cap_bytes,
+        sampling=str(sampling),
+        even=even,
+    )
     unique = list(dict.fromkeys(video.absolute() for video in videos))
     if engine == "ray":
         return _over_ray(unique, work, workers)
@@ -70,7 +76,9 @@ Work = Callable[[Path], Filled]
 
 def _fill_one(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: bool) -> Filled:
     try:
-        stored = FrameStore(root, cap_bytes=cap_bytes).get(video, FrameSampling.parse(sampling), even=even)
+        stored = FrameStore(root, cap_bytes=cap_bytes).get(
+            video, FrameSampling.parse(sampling), even=even
+        )
     except ReelbenchError as error:
         return Filled(video, error=str(error))
     except Exception as error:  # noqa: BLE001 - one video never ends the others
@@ -86,7 +94,9 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
         try:
             with starting():  # spawned, not forked: the caller may have threads
                 if not hasattr(own, "pool"):
-                    pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_caller)
+                    pool = ProcessPoolExecutor(
+                        1, mp_context=get_context("spawn"), initializer=end_with_caller
+                    )
                     own.pool = pools.enter_context(pool)
                 running = own.pool.submit(work, video)
             return running.result()
@@ -105,7 +115,9 @@ def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Fille
             yield decoded(video) or Filled(video, error=f"{video}: {_DIED}")
 
 
-def _over_ray(videos: Sequence[Path], work: "partial[Filled]", workers: int | None) -> Iterator[Filled]:
+def _over_ray(
+    videos: Sequence[Path], work: "partial[Filled]", workers: int | None
+) -> Iterator[Filled]:
     with cluster() as ray:
         # A worker that dies is replaced, and its video tried again. Ray takes a function, and none with its arguments.
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(work.func)

@@ -44,7 +44,9 @@ _FORMATS = (
 _OPTIONS = {"format_whitelist": _FORMATS, "protocol_whitelist": "file"}
 
 # From 19 on PyAV replaces what is not UTF-8 by itself, and has no such argument any more.
-_METADATA: dict[str, Any] = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}  # noqa: PLR2004
+_METADATA: dict[str, Any] = (
+    {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}
+)  # noqa: PLR2004
 
 _NO_TIME = -(2**63)
 _DROPPABLE = frozenset({"h264", "mpeg4", "mpeg2video", "vp8"})
@@ -71,7 +73,8 @@ class Deadline:
         if not self.left():
             most = f"{self.limit or self.seconds:g} s"
             raise MediaError(
-                self.path, f"decoding took longer than {most}; the file may be damaged (or raise the time limit)"
+                self.path,
+                f"decoding took longer than {most}; the file may be damaged (or raise the time limit)",
             )
 
 
@@ -148,13 +151,18 @@ def open_container(path: Path) -> InputContainer:
     try:
         # Absolute, so that no name ("pipe:0", "http:/host/x") is read as an address. Not `options`, which go to streams
         # too: before 18, PyAV then writes past its table where a stream turns up late (MPEG-TS).
-        return cast("InputContainer", av.open(str(path.absolute()), container_options=dict(_OPTIONS), **_METADATA))
+        return cast(
+            "InputContainer",
+            av.open(str(path.absolute()), container_options=dict(_OPTIONS), **_METADATA),
+        )
     except FileNotFoundError:
         raise MediaError(path, "no such file") from None
     except IsADirectoryError:
         raise MediaError(path, "is a folder, expected a video file") from None
     except (FFmpegError, OSError, ValueError, MemoryError) as error:
-        raise MediaError(path, f"is not a video that can be read ({first_line(error)}); is it complete?") from None
+        raise MediaError(
+            path, f"is not a video that can be read ({first_line(error)}); is it complete?"
+        ) from None
 
 
 def video_stream(container: InputContainer, path: Path) -> VideoStream:
@@ -162,10 +170,14 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
     for stream in container.streams.video:
         if Disposition.attached_pic in stream.disposition:
             continue
-        if cast("VideoCodecContext | None", stream.codec_context) is None:  # whatever PyAV's types say
+        if (
+            cast("VideoCodecContext | None", stream.codec_context) is None
+        ):  # whatever PyAV's types say
             raise MediaError(path, "its video codec is unknown to this build of FFmpeg")
         if stream.width * stream.height > MAX_PIXELS:
-            raise MediaError(path, f"claims {stream.width} x {stream.height} pixels; the file may be damaged")
+            raise MediaError(
+                path, f"claims {stream.width} x {stream.height} pixels; the file may be damaged"
+            )
         stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}
         return stream
     # Counted by kind: asking a stream of unknown kind for its type crashes PyAV 15.
@@ -208,10 +220,20 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
         if first is None:
             raise MediaError(path, _NOT_ONE)
         rotation = round(first.rotation / 90) * 90 % 360
-        width, height = (first.height, first.width) if rotation % 180 else (first.width, first.height)
-        held: dict[str, Any] = {"path": path, "codec": context.name, "sound": bool(container.streams.audio)}
+        width, height = (
+            (first.height, first.width) if rotation % 180 else (first.width, first.height)
+        )
+        held: dict[str, Any] = {
+            "path": path,
+            "codec": context.name,
+            "sound": bool(container.streams.audio),
+        }
         held |= {"rotation": rotation, "width": width, "height": height}
-        pts, dts, keys = np.array(pts_of, np.int64), np.array(dts_of, np.int64), np.array(keys_of, bool)
+        pts, dts, keys = (
+            np.array(pts_of, np.int64),
+            np.array(dts_of, np.int64),
+            np.array(keys_of, bool),
+        )
         timed = not (pts == _NO_TIME).any() and len(np.unique(pts)) == len(pts)
         # Where files were joined the clock jumps back by more than a second: such a file plays as it lies.
         joined = (np.diff(dts[dts != _NO_TIME]) * float(stream.time_base or 1) < -1).any()
@@ -223,7 +245,10 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
             order = shown if len(shown) else np.arange(len(pts))
             order = order[np.argsort(pts[order], kind="stable")]
             times = (pts[order] - pts[order[0]]) * float(stream.time_base or 1)
-            header, fps = int(stream.frames or 0), float(stream.average_rate or stream.guessed_rate or 25)
+            header, fps = (
+                int(stream.frames or 0),
+                float(stream.average_rate or stream.guessed_rate or 25),
+            )
             cut = header > len(pts) + 1
             # In HEVC "not referred to" holds within a temporal layer only; hvcC (not Annex B) says how many there are.
             known = context.extradata or b""
@@ -231,7 +256,8 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
             return FrameIndex(
                 **held,
                 timeline=_timeline(times, keys[order], fps),
-                droppable=context.name in _DROPPABLE or (stated and (known[_LAYERS_AT] >> 3) & 7 == 1),
+                droppable=context.name in _DROPPABLE
+                or (stated and (known[_LAYERS_AT] >> 3) & 7 == 1),
                 pts=pts,
                 seek=np.where(dts == _NO_TIME, pts, np.minimum(dts, pts)),
                 keys=np.flatnonzero(keys),
@@ -264,7 +290,9 @@ def _from_frames(path: Path, held: dict[str, Any], deadline: Deadline) -> FrameI
                 keys.extend(frame.key_frame for frame in stream.decode(packet))
         fps = float(stream.average_rate or stream.guessed_rate or 25)
         begins = (stream.start_time or 0) * (stream.time_base or Fraction(1))
-    if not keys:  # what comes out alone may not do so beside others, in a decoder of several threads
+    if (
+        not keys
+    ):  # what comes out alone may not do so beside others, in a decoder of several threads
         raise MediaError(path, _NOT_ONE)
     if not any(keys):
         keys[0] = True

@@ -56,7 +56,10 @@ class Missing:
 
 def where_looked(spec: BenchmarkSpec, missing: Sequence[Missing]) -> str:
     """Return a line on videos that are not here: the first, why, and what lists them all."""
-    why = missing[0].broken or f"looked in {', '.join(missing[0].looked_in)}; REELBENCH_MEDIA names other folders"
+    why = (
+        missing[0].broken
+        or f"looked in {', '.join(missing[0].looked_in)}; REELBENCH_MEDIA names other folders"
+    )
     return f"(first: {missing[0].video}; {why}); `reelbench data check {spec.id}` lists them"
 
 
@@ -90,7 +93,11 @@ def presence(spec: BenchmarkSpec) -> tuple[str, str]:
     """Return the presence of a benchmark's rows and videos, a word or two each; nothing is fetched or parsed."""
     folders = [str(root) for root in roots(spec) if root.is_dir() and any(root.iterdir())]
     videos = ", ".join(folders) or "none found; mini clips are made on first use"
-    beside = [Path(split.source.path) for split in spec.splits.values() if isinstance(split.source, FileBeside)]
+    beside = [
+        Path(split.source.path)
+        for split in spec.splits.values()
+        if isinstance(split.source, FileBeside)
+    ]
     saved = home() / "rows" / spec.id
     cached = [split for split in spec.splits if any(saved.glob(f"{split}-*"))]
     if (named := user_data(spec, None)) is not None:
@@ -102,7 +109,12 @@ def presence(spec: BenchmarkSpec) -> tuple[str, str]:
         return ", ".join(dict.fromkeys(map(str, beside))), videos
     if cached:
         return f"cached: {', '.join(cached)}", videos
-    return "fetched on first use" if spec.open_data else f"on request: set {settings.data(spec.id).name}", videos
+    return (
+        "fetched on first use"
+        if spec.open_data
+        else f"on request: set {settings.data(spec.id).name}",
+        videos,
+    )
 
 
 def _stated_roots(spec: BenchmarkSpec) -> list[Path]:
@@ -133,7 +145,9 @@ class Library:
     Mini clips are made when they are asked for; with `make=False` only those that were made before are found.
     """
 
-    def __init__(self, spec: BenchmarkSpec, split: str, data: Path | None = None, *, make: bool = True) -> None:
+    def __init__(
+        self, spec: BenchmarkSpec, split: str, data: Path | None = None, *, make: bool = True
+    ) -> None:
         self.spec = spec
         self.split = split
         self.make = make
@@ -141,13 +155,19 @@ class Library:
         # Said once of a folder that the user named: its videos would be missing without a word.
         for folder in settings.MEDIA.paths if make and not is_mini(split) else ():
             if folder not in _TOLD and not folder.is_dir():
-                log.warning("%s=%s: no such folder, so no video is looked for there", settings.MEDIA.name, folder)
+                log.warning(
+                    "%s=%s: no such folder, so no video is looked for there",
+                    settings.MEDIA.name,
+                    folder,
+                )
             _TOLD.add(folder)
         self._searched = [clips.folder(spec.id)] if is_mini(split) else self.roots
         own = _stated_roots(spec) if spec.file else []
         self._own_roots = frozenset(root for root in own if root.is_relative_to(spec.folder))
         self._listings: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
-        self._in_pictures = next(((source, source.images) for source in spec.media if source.images), None)
+        self._in_pictures = next(
+            ((source, source.images) for source in spec.media if source.images), None
+        )
         self.in_pictures = self._in_pictures is not None
         """Whether the benchmark's videos are there as pictures."""
         self._broken: dict[tuple[Path, ...], str | None] = {}
@@ -192,14 +212,21 @@ class Library:
             file = Path(path).resolve(strict=True)
         except (OSError, ValueError):
             return None
-        return file if file.is_file() and any(file.is_relative_to(root.resolve()) for root in self._searched) else None
+        return (
+            file
+            if file.is_file()
+            and any(file.is_relative_to(root.resolve()) for root in self._searched)
+            else None
+        )
 
     def subtitles(self, row: Row) -> Path | None:
         """Return the file of subtitles beside the row's video, or beside where that would be; None where none is.
 
         It has the video's name with `.srt` or `.vtt`, or the question's language before that: `film.ja.vtt`.
         """
-        stems = dict.fromkeys(Path(name).with_suffix("") for name in candidates(self.spec, row["video"]))
+        stems = dict.fromkeys(
+            Path(name).with_suffix("") for name in candidates(self.spec, row["video"])
+        )
         tags = ("", f".{row['language']}", f".{language_of(row['language'])}")
         ends = [f"{tag}{suffix}" for tag in tags for suffix in subtitle_files.SUFFIXES]
         return self._first(f"{stem}{end}" for stem in stems for end in ends)
@@ -220,13 +247,17 @@ class Library:
 
     def check_subtitles(self, rows: Sequence[Any], sampling: "FrameSampling") -> str | None:
         """Return a line where some rows have no subtitles that are asked for, or None; InputError where none has."""
-        lacking = [row for row in rows if self.subtitles(row) is None] if sampling.subs == "file" else []
+        lacking = (
+            [row for row in rows if self.subtitles(row) is None] if sampling.subs == "file" else []
+        )
         if not lacking:
             return None
         first = f"first: {lacking[0]['video']}"
         if len(lacking) == len(rows):
             folders = ", ".join(map(str, self._searched))
-            raise InputError(f"subs=file: no video has a .srt or .vtt beside it ({first}; looked in {folders})")
+            raise InputError(
+                f"subs=file: no video has a .srt or .vtt beside it ({first}; looked in {folders})"
+            )
         return f"{len(lacking)} of {len(rows)} questions have no subtitles beside their video ({first}) and go without"
 
     def pictures(self, row: Row) -> PictureSequence | None:
@@ -247,10 +278,14 @@ class Library:
     def missing(self, rows: Iterable[Any]) -> list[Missing]:
         """Return the rows whose video is not here or can't be read."""
         looked_in = tuple(str(root) for root in self.roots)
-        found: list[tuple[str, str, tuple[Path, ...]]] = []  # the files of which one must be readable
+        found: list[
+            tuple[str, str, tuple[Path, ...]]
+        ] = []  # the files of which one must be readable
         for row in ({**asked, "video": video} for asked in rows for video in videos(asked)):
             pictures = self.pictures(row)
-            files = pictures.paths if pictures else tuple(path for path in (self.find(row),) if path)
+            files = (
+                pictures.paths if pictures else tuple(path for path in (self.find(row),) if path)
+            )
             found.append((row["id"], row["video"], files))
         if not is_mini(self.split):
             from reelbench.video import playable
@@ -278,7 +313,9 @@ class Library:
         stored = self.frames(row, FrameSampling(kind="all"))
         return stored.path if stored else None
 
-    def frames(self, row: Row, sampling: "FrameSampling", *, even: bool = False) -> "StoredFrames | None":
+    def frames(
+        self, row: Row, sampling: "FrameSampling", *, even: bool = False
+    ) -> "StoredFrames | None":
         """Return the row's frames from the store, decoded now or earlier; None where the video is missing.
 
         `sampling` is one that decodes; for `even` and the errors see `FrameStore.get`.
@@ -292,7 +329,9 @@ class Library:
         shown = dict(zip(pictures.paths, pictures.timestamps, strict=True))
         while shown:
             try:
-                return self._store.get_images(tuple(shown), sampling, tuple(shown.values()), even=even)
+                return self._store.get_images(
+                    tuple(shown), sampling, tuple(shown.values()), even=even
+                )
             except MediaError as error:
                 if error.path not in shown:
                     raise
@@ -306,7 +345,9 @@ class Library:
 
         return FrameStore()
 
-    def _pictures_at(self, source: MediaSource, images: ImageFolders, folders: Sequence[str]) -> PictureSequence | None:
+    def _pictures_at(
+        self, source: MediaSource, images: ImageFolders, folders: Sequence[str]
+    ) -> PictureSequence | None:
         if is_mini(self.split) and self.make:
             clips.mini_pictures(self.spec.id, source.layouts[0], folders)
         for root in self._searched:
@@ -314,11 +355,17 @@ class Library:
                 places = [root / layout.format(video=folder) for folder in folders]
                 # Two shots may hold the same moment: a number that does not rise is not shown again.
                 rising: list[tuple[int, Path]] = []
-                for number, path in (picture for place in places for picture in self._numbered_pictures(place, images)):
+                for number, path in (
+                    picture
+                    for place in places
+                    for picture in self._numbered_pictures(place, images)
+                ):
                     if not rising or number > rising[-1][0]:
                         rising.append((number, path))
                 if rising:
-                    times = tuple((number - rising[0][0]) / images.numbers_per_second for number, _ in rising)
+                    times = tuple(
+                        (number - rising[0][0]) / images.numbers_per_second for number, _ in rising
+                    )
                     return PictureSequence(tuple(path for _, path in rising), times, images.fps)
         return None
 
@@ -327,7 +374,11 @@ class Library:
         files, folders = self._listing(str(folder))
         matches = [(re.fullmatch(images.number, name), folder / name) for name in files]
         pictures = sorted((int(match[1]), path) for match, path in matches if match is not None)
-        return pictures or [picture for name in folders for picture in self._numbered_pictures(folder / name, images)]
+        return pictures or [
+            picture
+            for name in folders
+            for picture in self._numbered_pictures(folder / name, images)
+        ]
 
     def _listing(self, folder: str) -> tuple[frozenset[str], tuple[str, ...]]:
         # One scan of a folder instead of a stat per row, layout and suffix: half a million stats on 5,000 rows.
@@ -338,5 +389,8 @@ class Library:
             except (FileNotFoundError, NotADirectoryError):
                 here = []
             files = frozenset(entry.name for entry in here if entry.is_file())
-            self._listings[folder] = files, tuple(sorted(entry.name for entry in here if entry.is_dir()))
+            self._listings[folder] = (
+                files,
+                tuple(sorted(entry.name for entry in here if entry.is_dir())),
+            )
         return self._listings[folder]

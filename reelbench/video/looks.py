@@ -18,11 +18,17 @@ _ROUNDED = 1e-3  # seconds
 class Look(Record):
     """One look: frames of a video between two moments."""
 
-    question: str | None = Field(description="Id of the question that was being answered; null where nobody said.")
+    question: str | None = Field(
+        description="Id of the question that was being answered; null where nobody said."
+    )
     video: str
-    start: Amount = Field(description="Of the window that was asked for, in seconds from the video's first frame.")
+    start: Amount = Field(
+        description="Of the window that was asked for, in seconds from the video's first frame."
+    )
     end: Amount
-    times: list[Amount] = Field(description="Of the frames that were given, in seconds from the video's first frame.")
+    times: list[Amount] = Field(
+        description="Of the frames that were given, in seconds from the video's first frame."
+    )
 
     @model_validator(mode="after")
     def _is_of_its_window(self) -> Self:
@@ -32,7 +38,9 @@ class Look(Record):
         before = sorted(time for time in self.times if time < self.start - _ROUNDED)
         after = [time for time in self.times if time > self.end + _ROUNDED]
         if outside := [*before[1:], *after]:
-            raise ValueError(f"{outside[0]:g} s is outside its window, {self.start:g} to {self.end:g} s")
+            raise ValueError(
+                f"{outside[0]:g} s is outside its window, {self.start:g} to {self.end:g} s"
+            )
         return self
 
 
@@ -48,5 +56,6 @@ def read(log: Path) -> list[tuple[int, Look]]:
     """Return the looks of a log with the numbers of their lines; InputError names the line that is not one."""
     more = "; is it a log of `frames serve`?"
     return [
-        (number, record_of(Look, line, f"{log}, line {number}", more, mark=": ")) for number, line in read_jsonl(log)
+        (number, record_of(Look, line, f"{log}, line {number}", more, mark=": "))
+        for number, line in read_jsonl(log)
     ]

@@ -48,7 +48,9 @@ class Window(Named):
 
     start: float = Field(ge=0, allow_inf_nan=False, description="Seconds.")
     end: float = Field(allow_inf_nan=False, description="Seconds, after start.")
-    n: int = Field(ge=1, le=MOST, description="Number of frames; a window that has fewer gives all it has.")
+    n: int = Field(
+        ge=1, le=MOST, description="Number of frames; a window that has fewer gives all it has."
+    )
 
     @field_validator("end")
     @classmethod
@@ -87,7 +89,9 @@ class Served:
             whole = self._stored(named.video, FrameSampling.parse("all,as=images"))
             rate = f"{whole.given} frames ({whole.given / whole.duration:.3f} per second)"
             with Image.open(whole.images[0]) as picture:
-                held = f"pictures, {picture.width} x {picture.height}, {whole.duration:.3f} s, {rate}"
+                held = (
+                    f"pictures, {picture.width} x {picture.height}, {whole.duration:.3f} s, {rate}"
+                )
         return [types.TextContent(text=f"{named.video}: {held}")]
 
     def look(self, window: Window) -> "list[types.ContentBlock]":
@@ -95,9 +99,17 @@ class Served:
         from mcp import types
 
         spec = f"window:{window.start:.6f}-{window.end:.6f},{window.n},as=images"
-        stored = self._stored(window.video, FrameSampling.parse(f"{spec},size={self.size}" if self.size else spec))
+        stored = self._stored(
+            window.video, FrameSampling.parse(f"{spec},size={self.size}" if self.size else spec)
+        )
         times = list(stored.timestamps)
-        look = looks.Look(question=self.question, video=window.video, start=window.start, end=window.end, times=times)
+        look = looks.Look(
+            question=self.question,
+            video=window.video,
+            start=window.start,
+            end=window.end,
+            times=times,
+        )
         looks.append(self.log, look)
         content: list[types.ContentBlock] = []
         for number, (at, picture) in enumerate(zip(times, stored.images, strict=True), start=1):
@@ -138,7 +150,9 @@ def serve(served: Served) -> None:
         from mcp.server.lowlevel import Server
         from mcp.server.stdio import stdio_server
     except ImportError:
-        raise InputError(f"frames serve: the MCP SDK is not installed; {installing('mcp')}") from None
+        raise InputError(
+            f"frames serve: the MCP SDK is not installed; {installing('mcp')}"
+        ) from None
 
     tools = {"info": Named, "frames": Window}
 
@@ -155,7 +169,11 @@ def serve(served: Served) -> None:
             if call.name not in tools:
                 raise InputError(f"no tool {call.name!r}; there are {', '.join(tools)}")
             asked = tools[call.name].model_validate(call.arguments or {})
-            work = partial(served.look, asked) if isinstance(asked, Window) else partial(served.info, asked)
+            work = (
+                partial(served.look, asked)
+                if isinstance(asked, Window)
+                else partial(served.info, asked)
+            )
             return types.CallToolResult(content=await asyncio.to_thread(work))
         except (ReelbenchError, ValidationError, OSError) as error:
             # One line, without the places of files.
@@ -186,5 +204,9 @@ async def _readable(stdin: BinaryIO) -> AsyncIterator[str]:
         text = line.decode("utf-8", "replace")
         if "\\u" in text:
             with suppress(ValueError, RecursionError):  # then it is no message at all
-                text = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace").decode()
+                text = (
+                    json.dumps(json.loads(text), ensure_ascii=False)
+                    .encode("utf-8", "replace")
+                    .decode()
+                )
         yield text

@@ -55,7 +55,9 @@ def mini_pictures(benchmark: str, layout: str, folders: Sequence[str]) -> Path:
                 encoder.time_base = Fraction(1, 25)
                 frame = _drawn(name, number, PICTURES).reformat(format="yuvj420p")
                 frame.pts = 0
-                data = b"".join(bytes(packet) for picture in (frame, None) for packet in encoder.encode(picture))
+                data = b"".join(
+                    bytes(packet) for picture in (frame, None) for packet in encoder.encode(picture)
+                )
                 (aside / f"IMAGE_{first + number * NUMBER_STEP:010d}.jpg").write_bytes(data)
     return root
 

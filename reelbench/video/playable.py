@@ -49,7 +49,11 @@ def _length(container: Any, stream: Any) -> Fraction | None:  # noqa: ANN401 - P
     # Matroska and WebM state a length for the container only.
     if stream.time_base and stream.duration:
         return stream.duration * stream.time_base
-    return Fraction(container.duration, av.time_base) if stream.time_base and container.duration else None
+    return (
+        Fraction(container.duration, av.time_base)
+        if stream.time_base and container.duration
+        else None
+    )
 
 
 def _is_cut_off(container: Any, stream: Any) -> bool:  # noqa: ANN401 - PyAV's classes, imported lazily

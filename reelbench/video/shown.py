@@ -18,7 +18,9 @@ from reelbench.video.subtitles import Cue
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from reelbench.registry.records import Audio  # records take 50 ms to load, and a chain needs none
+    from reelbench.registry.records import (
+        Audio,
+    )  # records take 50 ms to load, and a chain needs none
     from reelbench.video.library import Library
 
 
@@ -46,7 +48,9 @@ class Shown:
     parts: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None) -> Self:
+    def of(
+        cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None
+    ) -> Self:
         """Return an entry of the frame store as what is shown."""
         return cls(
             video=stored.path,
@@ -66,7 +70,9 @@ class Shown:
 
     def subtitle_text(self, language: str) -> str:
         """Return the subtitles as they stand before the question, a line each with its times; empty where none are."""
-        lines = [f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in self.subtitles or ()]
+        lines = [
+            f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in self.subtitles or ()
+        ]
         return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
 
     def still_there(self) -> bool:
@@ -80,7 +86,9 @@ class Shown:
     def media(self) -> list[Attachment]:
         """The video or the pictures, by themselves."""
         files = (self.video,) if self.video is not None else self.images
-        kind, otherwise = ("video_url", "video/mp4") if self.video is not None else ("image_url", "image/jpeg")
+        kind, otherwise = (
+            ("video_url", "video/mp4") if self.video is not None else ("image_url", "image/jpeg")
+        )
         return [Attachment(kind, guess_type(file.name)[0] or otherwise, file) for file in files]
 
     def attachments(self, language: str) -> list[str | Attachment]:
@@ -90,7 +98,10 @@ class Shown:
         """
         if not self.timed and not self.parts:
             return [*self.media]
-        begins = {at: f"Video {number}:" for number, at in enumerate(accumulate(self.parts[:-1], initial=0), 1)}
+        begins = {
+            at: f"Video {number}:"
+            for number, at in enumerate(accumulate(self.parts[:-1], initial=0), 1)
+        }
         pieces: list[str | Attachment] = []
         for at, picture in enumerate(self.media):
             pieces += [begins[at]] if self.parts and at in begins else []
@@ -131,18 +142,26 @@ def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = Fa
     if VIDEOS not in library.spec.columns or wanted.kind == "none":
         return _show_video(library, row, wanted, even=even)
     if wanted.kind == "native":
-        raise ReelbenchError("several videos are shown as pictures of each: name frames, such as --frames uniform:8")
-    each = [_show_video(library, {**row, "video": video}, wanted.as_images()) for video in videos(row)]
+        raise ReelbenchError(
+            "several videos are shown as pictures of each: name frames, such as --frames uniform:8"
+        )
+    each = [
+        _show_video(library, {**row, "video": video}, wanted.as_images()) for video in videos(row)
+    ]
     return replace(
         each[0],
         images=tuple(image for shown in each for image in shown.images),
         timestamps=tuple(at for shown in each for at in shown.timestamps or ()),
-        subtitles=None if each[0].subtitles is None else tuple(cue for shown in each for cue in shown.subtitles or ()),
+        subtitles=None
+        if each[0].subtitles is None
+        else tuple(cue for shown in each for cue in shown.subtitles or ()),
         parts=tuple(len(shown.images) for shown in each),
     )
 
 
-def _show_video(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
+def _show_video(
+    library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False
+) -> Shown:
     cues = library.cues(row, wanted)
     said = None if cues is None else tuple(cues)
     if wanted.kind == "none":
@@ -164,5 +183,7 @@ def _show_video(library: "Library", row: Row, wanted: FrameSampling, *, even: bo
                 with Image.open(path) as image:
                     image.load()
             except OSError as error:
-                raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None
+                raise ReelbenchError(
+                    f"{path}: is not a picture that can be read ({error})"
+                ) from None
     return Shown.of(stored, timed=wanted.times == "text", subtitles=said)

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 ENCODER_VERSIONS = {"clip": 2, "images": 1}
 """Part of every key, by form; raised when the same frames would be written differently."""
 
-IN_USE_S = 3600.0  # an entry asked for within this time is never evicted: a model may be about to read it
+IN_USE_S = (
+    3600.0  # an entry asked for within this time is never evicted: a model may be about to read it
+)
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +63,11 @@ class FrameStore:
     """
 
     def __init__(
-        self, root: Path | str | None = None, *, cap_bytes: int | None = None, time_limit: float | None = None
+        self,
+        root: Path | str | None = None,
+        *,
+        cap_bytes: int | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.root = Path(root) if root is not None else home() / "frames"
         if cap_bytes is None:
@@ -71,7 +77,9 @@ class FrameStore:
             except ValueError:
                 cap = -1.0
             if not 0 < cap < float("inf"):
-                raise InputError(f"{settings.FRAMES_CAP_GB.name}={text!r}: not a number of gigabytes above 0")
+                raise InputError(
+                    f"{settings.FRAMES_CAP_GB.name}={text!r}: not a number of gigabytes above 0"
+                )
             cap_bytes = int(cap * 1e9)
         self.cap_bytes = cap_bytes
         self._time_limit = time_limit
@@ -79,7 +87,9 @@ class FrameStore:
         self._guard = threading.Lock()
         self._written: int | None = None
 
-    def get(self, video: Path | str, sampling: FrameSampling, *, even: bool = False) -> StoredFrames:
+    def get(
+        self, video: Path | str, sampling: FrameSampling, *, even: bool = False
+    ) -> StoredFrames:
         """Return a video's frames, decoded now or earlier.
 
         `even` repeats the last frame where their number is odd, as adapters built on qwen_vl_utils need. MediaError
@@ -99,10 +109,19 @@ class FrameStore:
             frames = opened.frames(sampling)
             key = folders[0].name
             stored = _write_frames(
-                aside, sampling, opened.timeline, frames, key=key, notes=notes, audio=audio, sound=sound
+                aside,
+                sampling,
+                opened.timeline,
+                frames,
+                key=key,
+                notes=notes,
+                audio=audio,
+                sound=sound,
             )
             seconds = time.monotonic() - began
-            logger.info("decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, seconds)
+            logger.info(
+                "decoded %s: %d frames (%s) in %.1f s", video, stored.given, sampling, seconds
+            )
             return stored
 
         return self._entry(folders, even, video, build)
@@ -138,11 +157,18 @@ class FrameStore:
             # The files that they are.
             picked: list[int] = sampling.pick(timeline).tolist()
             shown_at = [float(timeline.timestamps[frame]) for frame in picked]
-            stored = _describe_frames(sampling, timeline, shown_at, [paths[frame] for frame in picked])
+            stored = _describe_frames(
+                sampling, timeline, shown_at, [paths[frame] for frame in picked]
+            )
             return stored.padded() if even and len(picked) % 2 else stored
         marks = zip(*map(_fingerprints, paths), strict=True)
-        joined = ("|".join(f"{mark}@{at:.6f}" for mark, at in zip(m, timeline.timestamps, strict=True)) for m in marks)
-        folders = self._folders([hashlib.sha256(one.encode()).hexdigest() for one in joined], sampling)
+        joined = (
+            "|".join(f"{mark}@{at:.6f}" for mark, at in zip(m, timeline.timestamps, strict=True))
+            for m in marks
+        )
+        folders = self._folders(
+            [hashlib.sha256(one.encode()).hexdigest() for one in joined], sampling
+        )
 
         def build(aside: Path) -> StoredFrames:
             from reelbench.video.decoder import decode_pictures
@@ -168,13 +194,24 @@ class FrameStore:
 
     def find_all(self, video: Path | str, samplings: Iterable[FrameSampling]) -> list[StoredFrames]:
         """Return the stored frames of a video under some samplings; MediaError where it can't be read."""
-        return [stored for entry in self._entries(video, samplings) if (stored := entries.read(entry)) is not None]
+        return [
+            stored
+            for entry in self._entries(video, samplings)
+            if (stored := entries.read(entry)) is not None
+        ]
 
     def find(self, video: Path | str, sampling: FrameSampling) -> StoredFrames | None:
         """Return a video's frames where they are in the store already; MediaError where the video can't be read."""
-        return next(filter(None, map(entries.read, self._folders(_fingerprints(Path(video)), sampling.decoded))), None)
+        return next(
+            filter(
+                None, map(entries.read, self._folders(_fingerprints(Path(video)), sampling.decoded))
+            ),
+            None,
+        )
 
-    def clear(self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()) -> int:
+    def clear(
+        self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()
+    ) -> int:
         """Remove everything, or a video's entries under some samplings, in use or not; return how many went."""
         held = list(self._entries(video, samplings))
         for entry in held:
@@ -182,9 +219,15 @@ class FrameStore:
         return len(held)
 
     def _entry(
-        self, folders: Sequence[Path], even: bool, source: Path, build: Callable[[Path], StoredFrames]
+        self,
+        folders: Sequence[Path],
+        even: bool,
+        source: Path,
+        build: Callable[[Path], StoredFrames],
     ) -> StoredFrames:
-        stored = next(filter(None, map(entries.read, folders)), None) or self._build_entry(folders[0], source, build)
+        stored = next(filter(None, map(entries.read, folders)), None) or self._build_entry(
+            folders[0], source, build
+        )
         if not even or not len(stored.timestamps) % 2:
             return stored
         if stored.form == "images":
@@ -206,11 +249,16 @@ class FrameStore:
         if not sampling.decodes:
             raise ValueError(f"{sampling} sampling decodes no frames, so there is nothing to store")
         # Hex only: lmms-eval takes any path with `mkv` or `webm` in it for such a file.
-        marks = (f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}" for fingerprint in fingerprints)
+        marks = (
+            f"{ENCODER_VERSIONS[sampling.form]}\n{fingerprint}\n{sampling}"
+            for fingerprint in fingerprints
+        )
         keys = (hashlib.sha256(mark.encode()).hexdigest()[:40] for mark in marks)
         return [self.root / key[:2] / key for key in keys]
 
-    def _build_entry(self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]) -> StoredFrames:
+    def _build_entry(
+        self, folder: Path, source: Path, build: Callable[[Path], StoredFrames]
+    ) -> StoredFrames:
         from filelock import FileLock
 
         key = folder.name
@@ -218,7 +266,9 @@ class FrameStore:
         try:
             locks.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ReelbenchError(f"{locks}: can't be made ({error.strerror}); set REELBENCH_HOME") from None
+            raise ReelbenchError(
+                f"{locks}: can't be made ({error.strerror}); set REELBENCH_HOME"
+            ) from None
         with FileLock(locks / f"{key}.lock"):
             stored = entries.read(folder)
             if stored is not None:
@@ -240,25 +290,35 @@ class FrameStore:
                 raise
             except OSError as error:
                 why = error.strerror or error
-                raise ReelbenchError(f"{self.root}: frames can't be stored ({why}); make room there") from None
+                raise ReelbenchError(
+                    f"{self.root}: frames can't be stored ({why}); make room there"
+                ) from None
             except Exception as error:
                 # Whatever a film makes a library do is that film's failure: it never ends a run over many.
                 logger.debug("%s: can't be shown", source, exc_info=True)
-                self._failed[key] = MediaError(source, f"its frames can't be made ready ({first_line(error)})")
+                self._failed[key] = MediaError(
+                    source, f"its frames can't be made ready ({first_line(error)})"
+                )
                 raise self._failed[key] from error
         stored = entries.read(folder)
         if stored is None:
-            raise ReelbenchError(f"{folder}: frames were removed while they were being stored; is another clearing it?")
+            raise ReelbenchError(
+                f"{folder}: frames were removed while they were being stored; is another clearing it?"
+            )
         self._make_room(entries.size(folder))
         return stored
 
-    def _entries(self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()) -> Iterator[Path]:
+    def _entries(
+        self, video: Path | str | None = None, samplings: Iterable[FrameSampling] = ()
+    ) -> Iterator[Path]:
         """Return the folders of all entries, or of a video's under some samplings."""
         if video is None:
             return filter(Path.is_dir, self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f]*"))
         marks = _fingerprints(Path(video))
         folders = (folder for sampling in samplings for folder in self._folders(marks, sampling))
-        twins = (twin for folder in folders for twin in (folder, folder.with_name(f"{folder.name}-even")))
+        twins = (
+            twin for folder in folders for twin in (folder, folder.with_name(f"{folder.name}-even"))
+        )
         return filter(Path.is_dir, twins)
 
     def _make_room(self, written: int) -> None:
@@ -320,7 +380,10 @@ def _fingerprints(path: Path) -> tuple[str, str]:
     return content.hexdigest(), dated.hexdigest()
 
 
-_LONGEST = {"clip": 16_384, "images": 65_500}  # pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode
+_LONGEST = {
+    "clip": 16_384,
+    "images": 65_500,
+}  # pixels a side that x264 and libjpeg (JPEG_MAX_DIMENSION) encode
 
 
 def _write_frames(
@@ -356,7 +419,12 @@ def _write_frames(
 
     if sampling.form == "clip":
         files.append(aside / f"{key}.mp4")
-        write_clip(files[0], (frame.picture for frame in noted()), sampling.rate(timeline, positions), sound)
+        write_clip(
+            files[0],
+            (frame.picture for frame in noted()),
+            sampling.rate(timeline, positions),
+            sound,
+        )
         if sound is not None:
             sound.unlink()
     else:
@@ -369,7 +437,9 @@ def _write_frames(
         notes = (*notes, f"damaged: {lost} of the {len(positions)} frames picked can't be decoded")
     stored = _describe_frames(sampling, timeline, timestamps, files, notes)
     steps = np.diff(timeline.timestamps)
-    step = float(np.median(steps)) if len(steps) else timeline.duration  # as long as most frames are on screen
+    step = (
+        float(np.median(steps)) if len(steps) else timeline.duration
+    )  # as long as most frames are on screen
     return replace(stored, width=size[0], height=size[1], audio=audio, step=step)
 
 
@@ -402,7 +472,9 @@ def _describe_frames(
     )
 
 
-def _copied_sound(video: "VideoFile", sampling: FrameSampling, aside: Path) -> tuple[Sound, str | None, Path | None]:
+def _copied_sound(
+    video: "VideoFile", sampling: FrameSampling, aside: Path
+) -> tuple[Sound, str | None, Path | None]:
     """Copy a video's sound where it is wanted; return what became of it, what to note, and where it lies."""
     if not video.info.sound:
         return "none", None, None

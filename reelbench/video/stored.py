@@ -71,7 +71,10 @@ class StoredFrames:
 
     def padded(self) -> "StoredFrames":
         """Return the same frames with the last one once more."""
-        images, timestamps = (*self.images, *self.images[-1:]), (*self.timestamps, self.timestamps[-1])
+        images, timestamps = (
+            (*self.images, *self.images[-1:]),
+            (*self.timestamps, self.timestamps[-1]),
+        )
         return replace(self, images=images, timestamps=timestamps, padding=1)
 
 

@@ -39,14 +39,22 @@ def read(path: Path) -> list[Cue]:
     for line in [*text.split("\n"), ""]:
         begins = _TIMES.fullmatch(line)
         if times is not None and (begins is not None or not line.strip()):
-            cues.append(Cue(_seconds(times, 1), _seconds(times, 2), html.unescape(_MARKUP.sub("", "\n".join(said)))))
+            cues.append(
+                Cue(
+                    _seconds(times, 1),
+                    _seconds(times, 2),
+                    html.unescape(_MARKUP.sub("", "\n".join(said))),
+                )
+            )
             times = None
         if begins is not None:
             times, said = begins, []
         else:
             said.append(line)
     if not cues:
-        raise MediaError(path, "no subtitles in it; expected SubRip or WebVTT (00:00:01,000 --> 00:00:02,500)")
+        raise MediaError(
+            path, "no subtitles in it; expected SubRip or WebVTT (00:00:01,000 --> 00:00:02,500)"
+        )
     if _WORD_BY_WORD in text:
         # Rolling captions: each line once, from when it first appears.
         shown: list[str] = []

@@ -64,7 +64,9 @@ def test_more_memory_than_it_may_have_ends_it_and_less_does_not():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
-@pytest.mark.parametrize(("number", "error"), [(signal.SIGKILL, EndedError), (signal.SIGALRM, OverrunError)])
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGKILL, EndedError), (signal.SIGALRM, OverrunError)]
+)
 def test_a_process_that_ends_by_itself_is_said(number, error):
     """The system's own clock ends it where nobody else does; out of memory, the system may kill it."""
     with pytest.raises(error) as raised:

@@ -32,4 +32,7 @@ def test_a_declaration_with_a_hundred_and_one_of_anything_is_refused_before_it_i
 
 
 def test_the_extent_of_a_value_counts_names_texts_and_entries():
-    assert bounds.extent({"ab": "cde", "f": [1, True, None, "g"], "": {}}) == (1 + 2 + 3) + (1 + 1 + 4 + 1) + 1
+    assert (
+        bounds.extent({"ab": "cde", "f": [1, True, None, "g"], "": {}})
+        == (1 + 2 + 3) + (1 + 1 + 4 + 1) + 1
+    )

@@ -52,7 +52,9 @@ WAYS = ("absolute", "dots", "round about", "link", "linked folder")
 LINKS = ("absolute", "relative", "chain", "linked folder", "process")
 
 opened: list[str] = []
-sys.addaudithook(lambda event, given: opened.append(os.fsdecode(given[0])) if watched(event, given) else None)
+sys.addaudithook(
+    lambda event, given: opened.append(os.fsdecode(given[0])) if watched(event, given) else None
+)
 
 
 def watched(event, given):
@@ -83,20 +85,28 @@ def used(folder):
             (video := library.find(row)) and video.read_bytes()
             library.cues(row, sampling)
     if spec.judge:
-        [file.read_text(encoding="utf-8") for file in prompts.judge_folder(spec, spec.judge).glob("*.txt")]
+        [
+            file.read_text(encoding="utf-8")
+            for file in prompts.judge_folder(spec, spec.judge).glob("*.txt")
+        ]
     material.read_datasheet(spec)
 
 
 def declared(folder, more="", kind="exact"):
     source = "" if more.startswith("source") else "source: {file: rows.jsonl}\n"
-    (folder / "benchmark.yaml").write_text(f"id: kit\nkind: {kind}\n{source}{COLUMNS}{more}", encoding="utf-8")
+    (folder / "benchmark.yaml").write_text(
+        f"id: kit\nkind: {kind}\n{source}{COLUMNS}{more}", encoding="utf-8"
+    )
 
 
 def refused(outer, folder):
     """Use the folder, which must end with a line, without a look into what lies outside."""
     before = {path: path.stat().st_mtime_ns for path in outer.rglob("*")}
     opened.clear()
-    with pytest.raises(InputError, match=r"outside of|leads out|is not beside|is not a file's name|expected moviecore"):
+    with pytest.raises(
+        InputError,
+        match=r"outside of|leads out|is not beside|is not a file's name|expected moviecore",
+    ):
         used(folder)
     real = str(outer.resolve())
     assert [name for name in opened if os.path.realpath(name).startswith(real)] == []
@@ -154,7 +164,8 @@ def test_a_link_to_a_file_outside_is_not_followed(what, way, places):
 
 
 @pytest.mark.parametrize(
-    "key", ["../../outer/film", "/outer/film", "via/film", "..\\..\\outer\\film", "x/../../../outer/film"]
+    "key",
+    ["../../outer/film", "/outer/film", "via/film", "..\\..\\outer\\film", "x/../../../outer/film"],
 )
 def test_a_row_s_video_lies_in_the_folder(key, places):
     outer, folder = places
@@ -196,7 +207,10 @@ def test_a_snapshot_of_the_hub_has_links_to_its_own_files(tmp_path):
     folder.mkdir(parents=True)
     (repository / "blobs").mkdir()
     declared(repository / "blobs", "prompt: prompt.txt\n")
-    for name, text in {"prompt.txt": "Say it: {question}", "rows.jsonl": json.dumps(ROW) + "\n"}.items():
+    for name, text in {
+        "prompt.txt": "Say it: {question}",
+        "rows.jsonl": json.dumps(ROW) + "\n",
+    }.items():
         (repository / "blobs" / name).write_text(text, encoding="utf-8")
     for name in ("benchmark.yaml", "prompt.txt", "rows.jsonl"):
         (folder / name).symlink_to(f"../../blobs/{name}")
@@ -211,7 +225,9 @@ def test_a_folder_here_is_never_taken_for_the_hubs_repository(tmp_path, monkeypa
     (tmp_path / "org" / "model").mkdir(parents=True)
     for name in ("./org/model", str(tmp_path / "org" / "model"), "org/other", "model"):
         assert containment.hub_id(name, "--llm") == name
-    with pytest.raises(InputError, match=r"--llm: org/model lies in this folder, too, .* write \./org/model"):
+    with pytest.raises(
+        InputError, match=r"--llm: org/model lies in this folder, too, .* write \./org/model"
+    ):
         containment.hub_id("org/model", "--llm")
     (tmp_path / "gpt2").mkdir()
     with pytest.raises(InputError, match=r"gpt2 lies in this folder, too"):
@@ -236,4 +252,7 @@ def test_what_lmms_eval_reads_of_the_folder_one_stands_in_decides_nothing(tmp_pa
         (tmp_path / name).mkdir()
     assert process.by_name(["--tasks", "rextime"]) == ["--tasks", "rextime,rextime,rextime"]
     assert process.by_name(["--tasks=rextime"]) == ["--tasks=rextime,rextime,rextime"]
-    assert process.by_name(["--tasks", "others"]) == ["--tasks", "others"]  # none of ours: as lmms-eval has it
+    assert process.by_name(["--tasks", "others"]) == [
+        "--tasks",
+        "others",
+    ]  # none of ours: as lmms-eval has it

@@ -15,8 +15,25 @@ from tests.servers.judge import Answer, JudgeServer
 
 KEY = "Zq7wXr2mKp9tLv4n"
 SECRETS = (
-    *("api_key", "apiKey", "API-KEY", "x-api-key", "api_keys", "token_value", "HF_TOKEN", "HF_TOKEN_READ", "HFToken"),
-    *("HUGGING_FACE_HUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "OPENAI_KEY", "KAGGLE_KEY", "PGPASSWORD"),
+    *(
+        "api_key",
+        "apiKey",
+        "API-KEY",
+        "x-api-key",
+        "api_keys",
+        "token_value",
+        "HF_TOKEN",
+        "HF_TOKEN_READ",
+        "HFToken",
+    ),
+    *(
+        "HUGGING_FACE_HUB_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "OPENAI_KEY",
+        "KAGGLE_KEY",
+        "PGPASSWORD",
+    ),
     *(
         "MYSQL_PWD",
         "dbPassword",
@@ -29,7 +46,16 @@ SECRETS = (
     *("credentials", "GITHUB_TOKEN_OLD", "key", "OPENAI_API_KEY_PROD", "private key"),
 )
 NAMES = (
-    *("max_tokens", "tokenizer", "stop_token_ids", "key_frames", "monkey", "compass", "author", "num_key_value_heads"),
+    *(
+        "max_tokens",
+        "tokenizer",
+        "stop_token_ids",
+        "key_frames",
+        "monkey",
+        "compass",
+        "author",
+        "num_key_value_heads",
+    ),
     *("keyboard", "passage", "secretary", "TOKENIZERS_PARALLELISM", "frames"),
 )
 
@@ -54,7 +80,15 @@ def test_a_name_of_none(name, monkeypatch):
 
 @pytest.mark.parametrize(
     "value",
-    [f"Token {KEY}", f"Bearer {KEY}", f"sk-{KEY}xxxx", f"gsk_{KEY}", f"xai-{KEY}", f"github_pat_{KEY}", f"nvapi-{KEY}"],
+    [
+        f"Token {KEY}",
+        f"Bearer {KEY}",
+        f"sk-{KEY}xxxx",
+        f"gsk_{KEY}",
+        f"xai-{KEY}",
+        f"github_pat_{KEY}",
+        f"nvapi-{KEY}",
+    ],
 )
 def test_a_value_that_is_made_like_a_key(value):
     assert KEY not in without_secrets(value)
@@ -79,11 +113,17 @@ def test_what_stands_beside_a_secret_s_name(held):
 
 
 def test_words_beside_other_words_stay():
-    kept = {"choices": ["pass", "fail"], "sort": {"by": "key", "order": "ascending"}, "a": "- key points -token 1"}
+    kept = {
+        "choices": ["pass", "fail"],
+        "sort": {"by": "key", "order": "ascending"},
+        "a": "- key points -token 1",
+    }
     assert without_secrets(kept) == kept | {"a": "- key points -token ***"}
 
 
-@pytest.mark.parametrize(("name", "value"), [("MY_KEY", "/etc/hosts"), ("A_TOKEN", "16384000"), ("PWD", "/usr/lib")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("MY_KEY", "/etc/hosts"), ("A_TOKEN", "16384000"), ("PWD", "/usr/lib")]
+)
 def test_a_path_or_a_number_in_the_environment_is_no_key(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
     assert without(f"in {value}") == f"in {value}"
@@ -92,7 +132,9 @@ def test_a_path_or_a_number_in_the_environment_is_no_key(name, value, monkeypatc
 PARTED = " ".join(KEY)
 
 
-@pytest.mark.parametrize("said", [KEY, KEY.upper(), KEY.lower(), PARTED, f"my {KEY}.", "sk-" + "a1" * 12])
+@pytest.mark.parametrize(
+    "said", [KEY, KEY.upper(), KEY.lower(), PARTED, f"my {KEY}.", "sk-" + "a1" * 12]
+)
 def test_words_that_go_on_record_hold_no_key(said, monkeypatch):
     monkeypatch.setenv("OPENAI_KEY", KEY)
     for make in (
@@ -109,7 +151,8 @@ def test_words_that_go_on_record_hold_no_key(said, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "said", ["web search", "token: none", "sk-learn-something-else", "key frames", "https://h/x?v=1"]
+    "said",
+    ["web search", "token: none", "sk-learn-something-else", "key frames", "https://h/x?v=1"],
 )
 def test_other_words_stay(said):
     assert (Options(label=said).label, RunMetadata(url=said).url) == (said, said)
@@ -122,14 +165,26 @@ def test_what_is_written_holds_no_key_of_the_environment(tmp_path, monkeypatch):
     files.write_json(tmp_path / "a.json", rows)
     for file in tmp_path.iterdir():
         assert "".join(file.read_text().split()).lower().count(KEY.lower()) == 0
-    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0]) == {"prediction": "it is ***", "n": 1}
+    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0]) == {
+        "prediction": "it is ***",
+        "n": 1,
+    }
 
 
 def test_a_column_of_a_prediction_that_is_named_like_a_key_is_not_kept():
-    given = {"qid": 1, "ans": "A", "api_key": "x", "text": "the password: swordfish", "meta": {"auth_token": KEY}}
+    given = {
+        "qid": 1,
+        "ans": "A",
+        "api_key": "x",
+        "text": "the password: swordfish",
+        "meta": {"auth_token": KEY},
+    }
     item = Item(id="a", video="v", target={"text": ""}, prediction=given)
     assert item.prediction == {"qid": 1, "ans": "A", "text": "the password: swordfish", "meta": {}}
-    assert Item(id="a", video="v", target={"text": ""}, prediction="password: x").prediction == "password: x"
+    assert (
+        Item(id="a", video="v", target={"text": ""}, prediction="password: x").prediction
+        == "password: x"
+    )
 
 
 def test_a_label_of_the_home_s_file_holds_no_key(reelbench, tmp_path):
@@ -137,7 +192,18 @@ def test_a_label_of_the_home_s_file_holds_no_key(reelbench, tmp_path):
     (tmp_path / "config" / "reelbench" / "reelbench.toml").write_text(f'[ask]\nlabel = "{KEY}"\n')
     env = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "OPENAI_KEY": KEY}
     with JudgeServer(lambda _: Answer("A")) as server:
-        asked = ["ask", "rextime_mini", "--llm", "m", "--llm-url", server.url, "--frames", "none", "--limit", "2"]
+        asked = [
+            "ask",
+            "rextime_mini",
+            "--llm",
+            "m",
+            "--llm-url",
+            server.url,
+            "--frames",
+            "none",
+            "--limit",
+            "2",
+        ]
         done = reelbench(*asked, "--output", tmp_path / "out", env=env)
     assert (done.returncode, KEY in done.stdout + done.stderr, server.calls) == (2, False, [])
     assert "--label: a key" in done.stderr

@@ -5,7 +5,9 @@ import pytest
 from reelbench.base.errors import InputError, MediaError, visible
 
 
-@pytest.mark.parametrize("quoted", ["a\nb", "\x1b[2Ja\x07", "\u202etxet", "a\u2028b", "a\ud800", "a\x00b"])
+@pytest.mark.parametrize(
+    "quoted", ["a\nb", "\x1b[2Ja\x07", "\u202etxet", "a\u2028b", "a\ud800", "a\x00b"]
+)
 def test_no_character_of_what_is_quoted_leaves_the_line(quoted):
     line = str(InputError(f"x.json: the id {quoted} is not known; name another"))
     assert line.isprintable()

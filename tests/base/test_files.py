@@ -26,7 +26,10 @@ def nested(depth, opening="[", closing="]"):
 TOO_MUCH = {
     "lists in lists": (nested(100_000), "nested more than 100 deep"),
     "cut lists in lists": ("[" * 100_000, "nested more than 100 deep"),
-    "objects in objects": (nested(500, '{"a":', "}").replace(":}", ":1}", 1), "nested more than 100 deep"),
+    "objects in objects": (
+        nested(500, '{"a":', "}").replace(":}", ":1}", 1),
+        "nested more than 100 deep",
+    ),
     "just too deep": (nested(101), "nested more than 100 deep"),
     "digits": ("9" * 4301, "more than 4300 digits"),
     "digits in a row": ('{"a": [1, ' + "9" * 100_000 + "]}", "more than 4300 digits"),
@@ -57,7 +60,9 @@ def test_what_is_deep_but_not_too_deep_is_read(read, tmp_path):
     path = tmp_path / "file.json"
     path.write_text(nested(100))
     value = read(path)
-    assert json.dumps(value).count("[") == 100 + 2 * (read is files.read_jsonl)  # a list of (number, value)
+    assert json.dumps(value).count("[") == 100 + 2 * (
+        read is files.read_jsonl
+    )  # a list of (number, value)
 
 
 @pytest.mark.parametrize("read", READERS[1:])
@@ -129,15 +134,22 @@ print(files.sha256_of(path), files.read_json_or_jsonl(path), files.read_jsonl(pa
 
 
 def test_a_pipe_of_the_shell_is_read_as_often_as_it_is_needed():
-    done = subprocess.run([sys.executable, "-c", PIPED], capture_output=True, text=True, timeout=1800, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PIPED], capture_output=True, text=True, timeout=1800, check=True
+    )
     digest = hashlib.sha256(b'{"a": 1}\n{"a": 2}\n').hexdigest()
-    assert done.stdout.strip() == f"{digest} [{{'a': 1}}, {{'a': 2}}] [(1, {{'a': 1}}), (2, {{'a': 2}})]"
+    assert (
+        done.stdout.strip()
+        == f"{digest} [{{'a': 1}}, {{'a': 2}}] [(1, {{'a': 1}}), (2, {{'a': 2}})]"
+    )
 
 
 def test_predictions_and_references_may_come_through_pipes(tmp_path):
     rows = reelbench.load("rextime", "mini")
     predictions = tmp_path / "predictions.jsonl"
-    predictions.write_text("".join(json.dumps({"qid": row["id"], "ans": row["answer"]}) + "\n" for row in rows))
+    predictions.write_text(
+        "".join(json.dumps({"qid": row["id"], "ans": row["answer"]}) + "\n" for row in rows)
+    )
     command = (
         f'{Path(sys.executable).with_name("reelbench")} score rextime --predictions <(cat "$1") '
         '--references <(cat "$2") --output "$3" --json'
@@ -176,10 +188,20 @@ def test_every_command_that_reads_json_says_it_in_one_line(arguments, text, tmp_
 def test_an_output_that_is_a_file_is_the_callers_mistake(tmp_path, reelbench):
     rows = reelbench.load("curve", "mini")
     predictions = tmp_path / "predictions.jsonl"
-    predictions.write_text("".join(json.dumps({"key": row["id"], "pred": "x"}) + "\n" for row in rows))
+    predictions.write_text(
+        "".join(json.dumps({"key": row["id"], "pred": "x"}) + "\n" for row in rows)
+    )
     (tmp_path / "out").touch()
     done = reelbench(
-        "score", "curve", "--split", "mini", "--no-overlap", "--predictions", predictions, "--output", tmp_path / "out"
+        "score",
+        "curve",
+        "--split",
+        "mini",
+        "--no-overlap",
+        "--predictions",
+        predictions,
+        "--output",
+        tmp_path / "out",
     )
     assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1), done.stderr
 
@@ -188,5 +210,7 @@ def test_a_line_that_breaks_off_is_named_with_its_column(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1}\n\n{"a": "b\n{"a": 2}\n', encoding="utf-8")
     for read in (files.read_jsonl, files.read_json_or_jsonl):
-        with pytest.raises(InputError, match=r"line 3, column 7: not valid JSON \(Unterminated string"):
+        with pytest.raises(
+            InputError, match=r"line 3, column 7: not valid JSON \(Unterminated string"
+        ):
             read(path)

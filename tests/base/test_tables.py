@@ -19,7 +19,9 @@ HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c></row>'
 
 
 def one_text_in_every_row(path, kind):
-    texts = pa.array(["x" * 1_000_000], pa.string()).cast(kind.value_type if pa.types.is_list(kind) else kind)
+    texts = pa.array(["x" * 1_000_000], pa.string()).cast(
+        kind.value_type if pa.types.is_list(kind) else kind
+    )
     column = pa.DictionaryArray.from_arrays(pa.array([0] * 600, pa.int32()), texts)
     if pa.types.is_list(kind):
         column = pa.ListArray.from_arrays([0, 600], column)
@@ -27,7 +29,9 @@ def one_text_in_every_row(path, kind):
 
 
 def plain_pages(path):
-    with pq.ParquetWriter(path, pa.schema([("text", pa.string())]), compression="zstd", use_dictionary=False) as writer:
+    with pq.ParquetWriter(
+        path, pa.schema([("text", pa.string())]), compression="zstd", use_dictionary=False
+    ) as writer:
         for _ in range(6):
             writer.write_table(pa.table({"text": ["x" * 20_000] * 100}))
 
@@ -47,7 +51,9 @@ def sheet(path, body):
     with zipfile.ZipFile(path) as book:
         parts = {name: book.read(name) for name in book.namelist()}
     name = "xl/worksheets/sheet1.xml"
-    begin = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    begin = (
+        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
         for part, data in parts.items():
             book.writestr(part, f"{begin}{body}</sheetData></worksheet>" if part == name else data)
@@ -58,7 +64,10 @@ def a_far_row(path):
 
 
 def far_columns(path):
-    sheet(path, HEADER + "".join(f'<row r="{n}"><c r="ZZZ{n}"><v>1</v></c></row>' for n in range(2, 20)))
+    sheet(
+        path,
+        HEADER + "".join(f'<row r="{n}"><c r="ZZZ{n}"><v>1</v></c></row>' for n in range(2, 20)),
+    )
 
 
 def empty_tags(path):
@@ -81,14 +90,23 @@ def a_long_text(path):
         (a_long_text, "xlsx", BYTES),
     ],
 )
-def test_a_packed_table_that_unpacks_to_too_much_is_refused(made, suffix, message, tmp_path, monkeypatch):
-    for name, most in {"MOST_ROWS": 1_000, "MOST_CELLS": 20_000, "_MOST_TAGS": 20_000, "MOST_BYTES": 8 << 20}.items():
+def test_a_packed_table_that_unpacks_to_too_much_is_refused(
+    made, suffix, message, tmp_path, monkeypatch
+):
+    for name, most in {
+        "MOST_ROWS": 1_000,
+        "MOST_CELLS": 20_000,
+        "_MOST_TAGS": 20_000,
+        "MOST_BYTES": 8 << 20,
+    }.items():
         monkeypatch.setattr(tables, name, most)
     made(path := tmp_path / f"answers.{suffix}")
     refused(path, message)
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.list_(pa.string())], ids=str)
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.binary(), pa.list_(pa.string())], ids=str
+)
 def test_a_text_that_stands_in_every_row_of_a_small_parquet_is_refused(kind, tmp_path):
     one_text_in_every_row(path := tmp_path / "answers.parquet", kind)
     assert path.stat().st_size < 50_000
@@ -104,7 +122,8 @@ def refused(path, message):
 
 def test_a_text_that_stands_in_many_rows_of_a_parquet_is_held_once(tmp_path):
     pq.write_table(
-        pa.table({"id": ["a", "b", "c"], "text": ["one long text", None, "one long text"]}), tmp_path / "a.parquet"
+        pa.table({"id": ["a", "b", "c"], "text": ["one long text", None, "one long text"]}),
+        tmp_path / "a.parquet",
     )
     cells = [row for _, row in tables.read(tmp_path / "a.parquet")]
     assert [row["text"] for row in cells] == ["one long text", None, "one long text"]

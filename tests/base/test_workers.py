@@ -50,7 +50,11 @@ def test_results_come_in_order_and_an_error_where_it_stands():
     numbers = list(range(1_000))
     assert list(Workers(2).map(json.loads, [str(n) for n in numbers])) == numbers
     with pytest.raises(InputError, match="nonsense"):
-        list(Workers(2).map(FrameSampling.parse, [*["uniform:8"] * 90, "nonsense", *["uniform:8"] * 9]))
+        list(
+            Workers(2).map(
+                FrameSampling.parse, [*["uniform:8"] * 90, "nonsense", *["uniform:8"] * 9]
+            )
+        )
 
 
 def test_a_script_needs_no_guard(script):
@@ -66,11 +70,17 @@ def alive(pid):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="lists processes as Linux does")
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="a system that doesn't list a process' children")
+@pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="a system that doesn't list a process' children"
+)
 @pytest.mark.parametrize("how", ["ctrl-c", "kill"])
 def test_workers_end_with_their_caller(script, how):
     process = subprocess.Popen(
-        script(4_000), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        script(4_000),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     assert [process.stdout.readline() for _ in range(2)] == ["started\n", "met\n"]
     workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
@@ -79,7 +89,9 @@ def test_workers_end_with_their_caller(script, how):
     process.stdout.close()
     errors = process.communicate(timeout=60)[1]
     if how == "ctrl-c":
-        assert errors.count("Traceback") == errors.count("KeyboardInterrupt") == 1  # the script's own
+        assert (
+            errors.count("Traceback") == errors.count("KeyboardInterrupt") == 1
+        )  # the script's own
     deadline = time.monotonic() + 60
     while left := [pid for pid in workers if alive(pid)]:
         assert time.monotonic() < deadline, left

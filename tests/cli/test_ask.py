@@ -18,8 +18,18 @@ GOOD = '{"span": [0, 5], "answer": "A"}'
 @pytest.fixture
 def ask(reelbench, tmp_path):
     def run(server, *options, names=(MINI,), env=None):
-        where = {"--llm": "org/model", "--llm-url": server.url, "--frames": "none", "--output": tmp_path / "out"}
-        own = [part for option, value in where.items() if option not in options for part in (option, value)]
+        where = {
+            "--llm": "org/model",
+            "--llm-url": server.url,
+            "--frames": "none",
+            "--output": tmp_path / "out",
+        }
+        own = [
+            part
+            for option, value in where.items()
+            if option not in options
+            for part in (option, value)
+        ]
         return reelbench("ask", *names, *own, *options, env=env)
 
     return run
@@ -27,7 +37,10 @@ def ask(reelbench, tmp_path):
 
 def result(tmp_path, name=MINI):
     folder = tmp_path / "out" / name
-    samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines()]
+    samples = [
+        json.loads(line)
+        for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     return json.loads((folder / "result.json").read_text()), samples
 
 
@@ -40,7 +53,9 @@ def test_a_run_is_scored_recorded_and_paid_for_once(ask, tmp_path, reelbench):
         done = ask(server)
         assert done.returncode == 0, done.stderr
         first, samples = result(tmp_path)
-        assert [sample["id"] for sample in samples] == [f"mini{n}" for n in range(1, 13)]  # the data's order
+        assert [sample["id"] for sample in samples] == [
+            f"mini{n}" for n in range(1, 13)
+        ]  # the data's order
         assert (first["model"]["id"], first["model"]["adapter"]) == ("org/model", "reelbench-ask")
         assert first["counts"]["scored"] == 12
         assert first["settings"]["frames"] == first["settings"]["audio"] == "none"
@@ -50,21 +65,32 @@ def test_a_run_is_scored_recorded_and_paid_for_once(ask, tmp_path, reelbench):
         assert len(server.calls) == 12
         done = ask(server, "--quiet")
         again, _ = result(tmp_path)
-        assert (done.returncode, len(server.calls)) == (0, 12 + 8)  # of those kept eight are asked once more
+        assert (done.returncode, len(server.calls)) == (
+            0,
+            12 + 8,
+        )  # of those kept eight are asked once more
         assert (done.stdout, done.stderr) == ("", "")
         assert again["metrics"] == first["metrics"]
     for outcome in ("added", "same"):
-        added = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store", "--json")
+        added = reelbench(
+            "leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store", "--json"
+        )
         assert added.returncode == 0, added.stderr
         (filed,) = json.loads(added.stdout)["results"]
         assert (filed["source"], filed["outcome"]) == (str(tmp_path / "out" / MINI), outcome)
-    assert json.loads((Path(filed["place"]) / "result.json").read_text())["model"]["id"] == "org/model"
-    built = reelbench("leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", "--json")
+    assert (
+        json.loads((Path(filed["place"]) / "result.json").read_text())["model"]["id"] == "org/model"
+    )
+    built = reelbench(
+        "leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", "--json"
+    )
     page = tmp_path / "site" / "index.html"
     assert json.loads(built.stdout).items() >= {"page": str(page), "runs": 1}.items()
     assert page.is_file()
     (tmp_path / "out" / MINI / "samples.jsonl").write_text("")
-    refused = reelbench("leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store", "--json")
+    refused = reelbench(
+        "leaderboard", "add", tmp_path / "out" / MINI, "--store", tmp_path / "store", "--json"
+    )
     assert refused.returncode == 2
     (filed,) = json.loads(refused.stdout)["results"]
     assert (filed["outcome"], filed["place"]) == ("refused", None)
@@ -77,11 +103,20 @@ def test_several_benchmarks_share_a_budget_and_a_run_goes_on(ask, tmp_path):
         done = ask(server, "--limit", 4, "--llm-budget", 6, "--llm-concurrency", 1, names=names)
         assert (done.returncode, len(server.calls)) == (0, 6)
         assert result(tmp_path, names[1])[0]["counts"]["unscored"] == {"model_failed": 2}
-        assert "2 questions are not answered (2 budget); rerun the command to continue" in done.stderr
+        assert (
+            "2 questions are not answered (2 budget); rerun the command to continue" in done.stderr
+        )
         done = ask(server, "--limit", 4, names=names)
-        assert (done.returncode, len(server.calls)) == (0, 8 + 2)  # those kept that can be read, once more
+        assert (done.returncode, len(server.calls)) == (
+            0,
+            8 + 2,
+        )  # those kept that can be read, once more
     whole, samples = result(tmp_path, names[1])
-    assert (whole["counts"]["items"], whole["counts"]["scored"], whole["settings"]["limit"]) == (4, 4, 4)
+    assert (whole["counts"]["items"], whole["counts"]["scored"], whole["settings"]["limit"]) == (
+        4,
+        4,
+        4,
+    )
     assert [sample["prediction"] for sample in samples] == ["(A)"] * 4
 
 
@@ -134,7 +169,11 @@ def test_a_model_that_takes_no_temperature_is_asked_as_lmms_eval_asks_it(reelben
         assert done.returncode == 0, done.stderr
         (call,) = server.calls
     sent = {name: value for name, value in call.body.items() if name not in ("messages", "model")}
-    assert sent == {"response_format": {"type": "text"}, "max_completion_tokens": 512, "reasoning_effort": "low"}
+    assert sent == {
+        "response_format": {"type": "text"},
+        "max_completion_tokens": 512,
+        "reasoning_effort": "low",
+    }
     assert result(tmp_path)[0]["settings"]["generation"] == sent
 
 
@@ -150,7 +189,14 @@ def test_neither_lmms_eval_nor_torch_is_needed(ask, tmp_path):
 
 def test_a_task_that_asks_for_steps_is_refused_in_one_line(reelbench, tmp_path):
     done = reelbench(
-        "ask", "curve_reasoned_mini", "--llm", "m", "--llm-url", "http://127.0.0.1:9/v1", "--output", tmp_path
+        "ask",
+        "curve_reasoned_mini",
+        "--llm",
+        "m",
+        "--llm-url",
+        "http://127.0.0.1:9/v1",
+        "--output",
+        tmp_path,
     )
     assert done.returncode == 2
     assert "curve_reasoned_mini: asks for numbered steps" in done.stderr
@@ -182,7 +228,10 @@ def test_several_answers_are_kept_and_the_first_is_scored(ask, reelbench, tmp_pa
             "--no-controls", "--no-overlap",
         )  # fmt: skip
         assert ranked.returncode == 1  # that server is no ranker, and the command says so
-    for how, line in (("beam:3", "a server gives samples only"), ("sample:3", "give beam:K or sample:K,t=T")):
+    for how, line in (
+        ("beam:3", "a server gives samples only"),
+        ("sample:3", "give beam:K or sample:K,t=T"),
+    ):
         done = ask(server, "--candidates", how, names=names)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert line in done.stderr
@@ -230,14 +279,20 @@ def test_a_label_is_a_setting_of_the_row(ask, tmp_path):
         (Answer("", finish="content_filter"), "refused", "content filter"),
     ],
 )
-def test_an_answer_that_was_cut_short_is_not_wrong_and_all_of_them_are_a_failure(answer, reason, advice, ask, tmp_path):
+def test_an_answer_that_was_cut_short_is_not_wrong_and_all_of_them_are_a_failure(
+    answer, reason, advice, ask, tmp_path
+):
     with JudgeServer(lambda _: answer) as server:
         done = ask(server, "--limit", 3, "--json")
         assert (done.returncode, len(server.calls)) == (1, 3), done.stderr
     written, samples = result(tmp_path)
     assert json.loads(done.stdout)["counts"] == written["counts"]
     assert written["counts"]["unscored"] == {reason: 3}
-    assert (written["counts"]["scored"], written["counts"]["parse_failed"], written["counts"]["empty"]) == (0, 0, 0)
+    assert (
+        written["counts"]["scored"],
+        written["counts"]["parse_failed"],
+        written["counts"]["empty"],
+    ) == (0, 0, 0)
     assert written["metrics"] == {}
     assert [(sample["state"], sample["reason"], sample["scores"]) for sample in samples] == [
         ("unscored", reason, {})
@@ -271,7 +326,10 @@ def test_an_open_answer_that_was_cut_short_is_never_scored(ask, tmp_path):
         (("--max-tokens", 9000), {"max_tokens": 9000, "temperature": 0}),
         (("--thinking",), {"max_tokens": 32768}),
         (("--thinking", "--max-tokens", 100), {"max_tokens": 100}),
-        (("--thinking", "--candidates", "sample:2,t=0.7"), {"max_tokens": 32768, "temperature": 0.7}),
+        (
+            ("--thinking", "--candidates", "sample:2,t=0.7"),
+            {"max_tokens": 32768, "temperature": 0.7},
+        ),
     ],
 )
 def test_the_limit_is_sent_and_on_record(options, sent, ask, tmp_path):
@@ -279,7 +337,9 @@ def test_the_limit_is_sent_and_on_record(options, sent, ask, tmp_path):
         done = ask(server, "--limit", 1, *options)
         assert done.returncode == 0, done.stderr
         body = server.calls[0].body
-    assert {name: value for name, value in body.items() if name not in ("messages", "model")} == sent
+    assert {
+        name: value for name, value in body.items() if name not in ("messages", "model")
+    } == sent
     assert result(tmp_path)[0]["settings"]["generation"] == sent
 
 
@@ -295,7 +355,11 @@ NOTHING = [
 @pytest.mark.parametrize("body", NOTHING)
 def test_a_reply_without_an_answer_is_none(body, ask, reelbench, tmp_path):
     def script(call):
-        return Answer(GOOD) if call.number == 0 else Answer(raw=json.dumps({"model": "m", **body}).encode())
+        return (
+            Answer(GOOD)
+            if call.number == 0
+            else Answer(raw=json.dumps({"model": "m", **body}).encode())
+        )
 
     with JudgeServer(script) as server:
         done = ask(server, "--limit", 2, "--llm-concurrency", 1)
@@ -313,12 +377,22 @@ def test_a_reply_without_an_answer_is_none(body, ask, reelbench, tmp_path):
 def again(ask, tmp_path, server, *options, only="cut_off", **more):
     """Ask some questions of the first result again, into tmp_path / "again"."""
     return ask(
-        server, *options, "--only", only, "--from", tmp_path / "out" / MINI, "--output", tmp_path / "again", **more
+        server,
+        *options,
+        "--only",
+        only,
+        "--from",
+        tmp_path / "out" / MINI,
+        "--output",
+        tmp_path / "again",
+        **more,
     )
 
 
 def test_what_was_cut_off_is_asked_again_into_a_result_of_its_own(ask, reelbench, tmp_path):
-    with JudgeServer(lambda call: Answer(GOOD) if call.number % 3 else Answer("", finish="length")) as server:
+    with JudgeServer(
+        lambda call: Answer(GOOD) if call.number % 3 else Answer("", finish="length")
+    ) as server:
         assert ask(server, "--limit", 6, "--llm-concurrency", 1).returncode == 0
     first, before = result(tmp_path)
     assert first["counts"]["unscored"] == {"cut_off": 2}
@@ -358,7 +432,9 @@ def test_the_same_question_is_asked_once_more_and_not_answered_from_the_cache(as
         server.script(lambda _: Answer(GOOD))
         assert again(ask, tmp_path, server, "--limit", 2).returncode == 0
         assert len(server.calls) == 6
-    assert json.loads((tmp_path / "again" / MINI / "result.json").read_text())["counts"]["scored"] == 2
+    assert (
+        json.loads((tmp_path / "again" / MINI / "result.json").read_text())["counts"]["scored"] == 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -397,7 +473,9 @@ def test_what_cant_be_merged_is_refused_in_a_line(options, only, line, *, ask, r
 def test_only_the_odd_judge_is_asked_again(ask, reelbench, tmp_path):
     def script(call):
         return (
-            Answer("{'score': 4}", model="judge-b") if call.number % 8 == 5 else Answer("{'score': 2}", model="judge-a")
+            Answer("{'score': 4}", model="judge-b")
+            if call.number % 8 == 5
+            else Answer("{'score': 2}", model="judge-a")
         )
 
     name = "moviechat_mini"
@@ -406,17 +484,29 @@ def test_only_the_odd_judge_is_asked_again(ask, reelbench, tmp_path):
         done = ask(server, *judged, names=(name,))
         assert done.returncode == 0, done.stderr
         first, before = result(tmp_path, name)
-        odd = [sample["id"] for sample in before if sample["judge_replies"][0]["model"] == "judge-b"]
+        odd = [
+            sample["id"] for sample in before if sample["judge_replies"][0]["model"] == "judge-b"
+        ]
         asked, answered = len(judge.calls), len(server.calls)
         judge.script(lambda _: Answer("{'score': 3}", model="judge-a"))
-        where = ("--only", "other-judge", "--from", tmp_path / "out" / name, "--output", tmp_path / "again")
+        where = (
+            "--only",
+            "other-judge",
+            "--from",
+            tmp_path / "out" / name,
+            "--output",
+            tmp_path / "again",
+        )
         done = reelbench("ask", name, "--frames", "none", *judged, *where)
         assert done.returncode == 0, done.stderr
         assert (len(judge.calls) - asked, len(server.calls)) == (len(odd), answered)
     second = json.loads((tmp_path / "again" / name / "result.json").read_text())
     assert set(first["judge"]["returned"]) == {"judge-a", "judge-b"}
     assert set(second["judge"]["returned"]) == {"judge-a"}
-    samples = [json.loads(line) for line in (tmp_path / "again" / name / "samples.jsonl").read_text().splitlines()]
+    samples = [
+        json.loads(line)
+        for line in (tmp_path / "again" / name / "samples.jsonl").read_text().splitlines()
+    ]
     scores = {sample["id"]: sample["scores"]["accuracy"] for sample in samples}
     assert scores == {sample["id"]: 3 if sample["id"] in odd else 2 for sample in before}
     assert (second["settings"]["merged"]["only"], second["settings"]["merged"]["asked_again"]) == (
@@ -442,7 +532,9 @@ def shown(call):
         ("moviecore_mini", "uniform:3,times=text", True, "uniform:3,times=text"),
     ],
 )
-def test_pictures_carry_their_times_where_answers_are_times(name, spec, timed, recorded, *, ask, tmp_path):
+def test_pictures_carry_their_times_where_answers_are_times(
+    name, spec, timed, recorded, *, ask, tmp_path
+):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         done = ask(server, "--frames", spec, "--limit", 1, names=(name,))
         assert done.returncode == 0, done.stderr
@@ -466,7 +558,8 @@ def subtitled(reelbench_home):
     folder = reelbench_home / "mini" / "rextime"
     folder.mkdir(parents=True)
     (folder / "v_square00001.srt").write_text(
-        "1\n00:00:01,000 --> 00:00:04,000\nIt moves.\n\n2\n00:00:06,000 --> 00:00:08,500\nIt rests.\n", encoding="utf-8"
+        "1\n00:00:01,000 --> 00:00:04,000\nIt moves.\n\n2\n00:00:06,000 --> 00:00:08,500\nIt rests.\n",
+        encoding="utf-8",
     )
 
 
@@ -485,7 +578,9 @@ def test_subtitles_stand_before_the_question_and_on_record(spec, lines, ask, tmp
         assert done.returncode == 0, done.stderr
         parts = shown(next(call for call in server.calls if "far side" in json.dumps(call.body)))
         others = [shown(call)[-1] for call in server.calls if "square" not in json.dumps(call.body)]
-    assert parts[-1].startswith("\n".join(["Subtitles:", *lines, "", ""]) if lines else "The video lasts")
+    assert parts[-1].startswith(
+        "\n".join(["Subtitles:", *lines, "", ""]) if lines else "The video lasts"
+    )
     assert all("Subtitles:" not in text for text in others)
     assert "of 4 questions have no subtitles beside their video" in done.stderr
     written, samples = result(tmp_path)
@@ -499,7 +594,10 @@ def test_where_no_video_has_subtitles_nothing_is_asked(ask):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         done = ask(server, "--frames", "uniform:2,subs=file")
         assert (done.returncode, len(server.calls)) == (2, 0)
-    assert "subs=file: no video has a .srt or .vtt beside it (first: v_square00001" in done.stderr.splitlines()[-1]
+    assert (
+        "subs=file: no video has a .srt or .vtt beside it (first: v_square00001"
+        in done.stderr.splitlines()[-1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -511,7 +609,9 @@ def test_where_no_video_has_subtitles_nothing_is_asked(ask):
         (("--limit", 2), "has 12 answers, and this result would have 2"),
     ],
 )
-def test_a_result_made_otherwise_or_with_more_answers_is_not_overwritten(options, said, ask, tmp_path):
+def test_a_result_made_otherwise_or_with_more_answers_is_not_overwritten(
+    options, said, ask, tmp_path
+):
     with JudgeServer(answering) as server:
         assert ask(server).returncode == 0
         kept = result(tmp_path)
@@ -530,14 +630,19 @@ def test_a_result_grows_into_more_questions_and_into_a_judged_one_and_not_back(a
     with JudgeServer(script) as server:
         judged = ("--judge", "judge", "--judge-url", server.url, "--no-overlap")
         for options in (("--limit", 2), (), judged, judged):
-            done = ask(server, *options, "--no-overlap" if options != judged else "--quiet", names=[film])
+            done = ask(
+                server, *options, "--no-overlap" if options != judged else "--quiet", names=[film]
+            )
             assert done.returncode == 0, done.stderr
         kept = result(tmp_path, film)
         assert (kept[0]["judge"]["requested"], kept[0]["counts"]["scored"]) == ("judge", 12)
         paid = len(server.calls)
         done = ask(server, "--no-overlap", names=[film])
         assert (done.returncode, len(server.calls)) == (2, paid)
-    assert f"{tmp_path / 'out' / film}: the answers are judged there, by judge; name the judge again" in done.stderr
+    assert (
+        f"{tmp_path / 'out' / film}: the answers are judged there, by judge; name the judge again"
+        in done.stderr
+    )
     assert result(tmp_path, film) == kept
 
 
@@ -549,14 +654,24 @@ def test_another_model_s_result_is_not_overwritten(ask, reelbench, tmp_path):
         done = reelbench("ask", MINI, *other, "--output", tmp_path / "out")
         assert (done.returncode, len(server.calls)) == (2, 1)
     place = tmp_path / "out" / MINI
-    assert f"{place}: has the result of org/model; give org/other an --output of its own" in done.stderr
+    assert (
+        f"{place}: has the result of org/model; give org/other an --output of its own"
+        in done.stderr
+    )
     assert result(tmp_path) == kept
 
 
 @pytest.fixture
 def without_video(tmp_path, monkeypatch):
     """ReXTime's data, and no video."""
-    row = {"qid": "1", "vid": "gone", "duration": 9, "question": "Why?", "options": list("abcd"), "span": [0, 3]}
+    row = {
+        "qid": "1",
+        "vid": "gone",
+        "duration": 9,
+        "question": "Why?",
+        "options": list("abcd"),
+        "span": [0, 3],
+    }
     (tmp_path / "rextime_val.json").write_text(json.dumps([row | {"ans": "A"}]), encoding="utf-8")
     monkeypatch.setenv("REELBENCH_DATA_REXTIME", str(tmp_path))
     return tmp_path
@@ -565,7 +680,9 @@ def without_video(tmp_path, monkeypatch):
 def test_where_no_video_is_here_it_says_where_it_looked_and_asks_nothing(without_video, reelbench):
     with JudgeServer(answering) as server:
         model = ("--llm", "org/model", "--llm-url", server.url)
-        done = reelbench("ask", "rextime", *model, "--frames", "uniform:2", "--output", without_video / "out")
+        done = reelbench(
+            "ask", "rextime", *model, "--frames", "uniform:2", "--output", without_video / "out"
+        )
         assert (done.returncode, server.calls) == (1, [])
     (line,) = done.stderr.splitlines()
     assert "1 of 1 questions are not asked" in line
@@ -573,9 +690,18 @@ def test_where_no_video_is_here_it_says_where_it_looked_and_asks_nothing(without
 
 
 def test_run_looks_for_data_and_videos_before_lmms_eval_is_started(without_video, reelbench):
-    tasks = ("--tasks", "rextime,dramaqa_cogme", "--model", "openai", "--output_path", without_video / "out")
+    tasks = (
+        "--tasks",
+        "rextime,dramaqa_cogme",
+        "--model",
+        "openai",
+        "--output_path",
+        without_video / "out",
+    )
     done = reelbench("run", "--", *tasks)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith("reelbench: nothing to run: dramaqa_cogme: ")
-    assert f"; rextime: none of its videos is here (first: gone; looked in {without_video}, " in line
+    assert (
+        f"; rextime: none of its videos is here (first: gone; looked in {without_video}, " in line
+    )

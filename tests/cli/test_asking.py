@@ -9,7 +9,9 @@ from reelbench.cli.asking import by_role, extra_of, llm_options, only_model, sha
 def test_a_model_for_all_and_one_for_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REELBENCH_LLM_API_KEY", "k")
     llm = llm_options(
-        llm=["qwen3:8b", "expert=org/Big@v2@http://there:1/v1"], llm_url="http://here:2/v1", llm_budget="7"
+        llm=["qwen3:8b", "expert=org/Big@v2@http://there:1/v1"],
+        llm_url="http://here:2/v1",
+        llm_budget="7",
     )
     roles = by_role(llm, ("expert", "skeptic"))
     assert (roles["expert"].model, roles["expert"].host) == ("org/Big@v2", "there:1")
@@ -19,7 +21,9 @@ def test_a_model_for_all_and_one_for_a_role(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_only_model_takes_its_server_beside_its_name() -> None:
-    options = only_model(llm_options(llm=["m@http://there:1/v1"], llm_extra='{"seed": 1}', llm_timeout=5))
+    options = only_model(
+        llm_options(llm=["m@http://there:1/v1"], llm_extra='{"seed": 1}', llm_timeout=5)
+    )
     assert (options.model, options.url, dict(options.extra), options.timeout) == (
         "m",
         "http://there:1/v1",

@@ -18,12 +18,16 @@ OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
 
 
 def reelbench(*arguments):
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    done = CliRunner().invoke(
+        app, [str(argument) for argument in arguments], catch_exceptions=False
+    )
     assert done.exit_code == 0, done.output
     return done.stdout
 
 
-def test_an_old_file_moves_to_a_server_and_a_run_there_asks_nothing(postgres, tmp_path, monkeypatch):
+def test_an_old_file_moves_to_a_server_and_a_run_there_asks_nothing(
+    postgres, tmp_path, monkeypatch
+):
     place, old = postgres.database(), tmp_path / "judge.sqlite"
     shutil.copy(OLD / "judge.sqlite", old)
     assert reelbench("cache", "copy", old, place) == "92 replies copied, 0 were there already\n"
@@ -35,7 +39,16 @@ def test_an_old_file_moves_to_a_server_and_a_run_there_asks_nothing(postgres, tm
     with JudgeServer(lambda _: Answer(status=500)) as server:
         predictions = next((OLD / "predictions").glob("moviecore*"))
         printed = reelbench(
-            *("score", "moviecore", "--predictions", predictions, "--split", "mini", "--no-overlap", "--json"),
+            *(
+                "score",
+                "moviecore",
+                "--predictions",
+                predictions,
+                "--split",
+                "mini",
+                "--no-overlap",
+                "--json",
+            ),
             *("--judge", "judge-v1", "--judge-url", server.url),
         )
         assert server.calls == []
@@ -50,12 +63,18 @@ def test_an_old_file_moves_to_a_server_and_a_run_there_asks_nothing(postgres, tm
 @pytest.fixture(params=["file", "server"])
 def filled(request, tmp_path):
     """A place with replies of two models, of today and of 1970."""
-    place = tmp_path / "judge.sqlite" if request.param == "file" else request.getfixturevalue("postgres").database()
+    place = (
+        tmp_path / "judge.sqlite"
+        if request.param == "file"
+        else request.getfixturevalue("postgres").database()
+    )
     cache = ReplyCache(place, print)
     for model in ("judge-a", "judge-b"):
         cache.put(model.encode(), model, Reply("4", "stop", model, 1, 1, "h"))
         stored = cache.store.get([model.encode()])[model.encode()]
-        cache.store.put([type(stored)(f"old {model}".encode(), model, 0.0, stored.reply, stored.checksum)])
+        cache.store.put(
+            [type(stored)(f"old {model}".encode(), model, 0.0, stored.reply, stored.checksum)]
+        )
     cache.close()
     return place
 
@@ -73,7 +92,9 @@ def test_what_is_removed_is_counted_first(filled, options, left):
     replies = f"{gone} {'reply' if gone == 1 else 'replies'}"
     assert f"{replies} of" in reelbench("cache", "prune", filled, *options)
     assert "4 replies of 2 models" in reelbench("cache", "info", filled)
-    assert reelbench("cache", "prune", filled, *options, "--yes").startswith(f"{replies} removed from ")
+    assert reelbench("cache", "prune", filled, *options, "--yes").startswith(
+        f"{replies} removed from "
+    )
     told = json.loads(reelbench("cache", "info", filled, "--json"))
     assert {one["model"]: one["replies"] for one in told["models"]} == left
 
@@ -99,11 +120,16 @@ def test_damaged_replies_are_not_copied(tmp_path):
     assert printed == "1 reply copied, 0 were there already, 1 damaged and left out\n"
 
 
-@pytest.mark.parametrize("filled", ["file"], indirect=True)  # PostgreSQL holds its columns to their kinds
+@pytest.mark.parametrize(
+    "filled", ["file"], indirect=True
+)  # PostgreSQL holds its columns to their kinds
 def test_a_moment_that_is_none_is_said_to_be_unknown(filled):
     with sqlite3.connect(filled) as file:
         file.execute("UPDATE replies SET at = 'soon' WHERE model = 'judge-a'")
         file.execute("UPDATE replies SET at = 1e300, model = x'ff00' WHERE model = 'judge-b'")
     models = json.loads(reelbench("cache", "info", filled, "--json"))["models"]
-    assert [tuple(one.values()) for one in models] == [("judge-a", 2, None, None), ("b'\\xff\\x00'", 2, None, None)]
+    assert [tuple(one.values()) for one in models] == [
+        ("judge-a", 2, None, None),
+        ("b'\\xff\\x00'", 2, None, None),
+    ]
     assert "?" in reelbench("cache", "info", filled)

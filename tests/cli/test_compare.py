@@ -33,11 +33,15 @@ def judged(tmp_path, reelbench):
     ]
     references.write_text(json.dumps(rows), encoding="utf-8")
     predictions = tmp_path / "model.jsonl"
-    predictions.write_text("".join(json.dumps({"key": f"k{n}", "pred": f"p{n}"}) + "\n" for n in range(6)), "utf-8")
+    predictions.write_text(
+        "".join(json.dumps({"key": f"k{n}", "pred": f"p{n}"}) + "\n" for n in range(6)), "utf-8"
+    )
 
     def run(name, scores, *more):
         def answer(call):
-            number = next(n for n in range(6) if f"Frage {n}?" in json.dumps(call.body, ensure_ascii=False))
+            number = next(
+                n for n in range(6) if f"Frage {n}?" in json.dumps(call.body, ensure_ascii=False)
+            )
             return Answer(str(scores[number]))
 
         with JudgeServer(answer) as server:
@@ -62,7 +66,10 @@ def test_of_three_each_two_are_compared_and_a_table_goes_into_a_paper(judged, re
     ]  # fmt: skip
     assert "each p is of its pair alone" in done.stderr
     again = shutil.copytree(folders[0], folders[0].with_name("again"))
-    assert f"a = three ({folders[0]}), b = three ({again});" in reelbench("compare", folders[0], again).stdout
+    assert (
+        f"a = three ({folders[0]}), b = three ({again});"
+        in reelbench("compare", folders[0], again).stdout
+    )
     assert "give two" in reelbench("compare", *folders, "--json").stderr
     latex = reelbench("compare", *folders[:2], "--latex").stdout
     assert r"\begin{tabular}{lrrrr" in latex
@@ -104,9 +111,13 @@ def test_labels_with_few_ratings_are_counted_and_not_shown(judged, reelbench):
     assert not any(locale in done.stdout for locale in LOCALES)
     assert "not shown: 3 labels with fewer than 10 ratings by both; --json has them" in done.stderr
     for folder in (first, second):
-        lines = [json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()]
+        lines = [
+            json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()
+        ]
         many = [line | {"id": f"{line['id']}-{n}"} for n in range(5) for line in lines]
-        (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in many), "utf-8")
+        (folder / "samples.jsonl").write_text(
+            "".join(json.dumps(line) + "\n" for line in many), "utf-8"
+        )
     done = reelbench("judge", "agree", first, second)
     assert all(f"{locale} · score" in done.stdout for locale in LOCALES)
     assert "not shown" not in done.stderr
@@ -119,7 +130,9 @@ def test_only_the_same_answers_tell_how_far_judges_agree(judged, reelbench):
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     for alike in (4, 0):
         changed = [line | {"prediction": "another"} for line in lines[: 6 - alike]]
-        path.write_text("".join(json.dumps(line) + "\n" for line in changed + lines[len(changed) :]), "utf-8")
+        path.write_text(
+            "".join(json.dumps(line) + "\n" for line in changed + lines[len(changed) :]), "utf-8"
+        )
         done = reelbench("judge", "agree", first, second, "--json")
         assert f"{path}: was changed after scoring" in done.stderr
         if alike:
@@ -153,7 +166,15 @@ def test_two_models_and_what_can_not_be_compared(judged, reelbench):
     assert report["metrics"]["score"]["difference"] == pytest.approx(50)
     assert report["settings"]["judge"] == ["judge-a-0001", "judge-b-0001"]
     counts = ["both", "only_a", "only_b"]
-    assert [*report] == ["a", "b", *counts, "metrics", "unscored", "settings", "videos"]  # other programs read these
+    assert [*report] == [
+        "a",
+        "b",
+        *counts,
+        "metrics",
+        "unscored",
+        "settings",
+        "videos",
+    ]  # other programs read these
     table = reelbench("compare", first, second, "--anyway")
     assert table.stdout.index("judge: a") < table.stdout.index("score  ")
     assert reelbench("compare", first, first, "--json").returncode == 0
@@ -168,23 +189,49 @@ def test_two_models_and_what_can_not_be_compared(judged, reelbench):
 def test_judged_scores_by_label(judged, reelbench, tmp_path):
     tags = tmp_path / "tags.jsonl"
     labels = {"k0": "Event", "k1": "Event", "k2": "Object"}
-    lines = ({"qid": key, "target": [label], "content": [], "thinking": "Recall"} for key, label in labels.items())
+    lines = (
+        {"qid": key, "target": [label], "content": [], "thinking": "Recall"}
+        for key, label in labels.items()
+    )
     tags.write_text("".join(json.dumps(line) + "\n" for line in lines))
     # CURVE's score: 100 · Σ / 2N. Of both events a has 2 + 1, b 0 + 1; of the object a has 0, b 2.
     first = judged("judge-a", [2, 1, 0, 0, 0, 0], "--tags", tags)
     second = judged("judge-b", [0, 1, 2, 0, 0, 0], "--tags", tags)
     breakdowns = json.loads((first / "result.json").read_text("utf-8"))["breakdowns"]
     assert breakdowns["target"]["Event"]["score"]["value"] == pytest.approx(75)
-    assert (breakdowns["tagged"]["all"]["score"]["value"], breakdowns["tagged"]["all"]["score"]["n"]) == (50, 3)
-    found = json.loads(reelbench("compare", first, second, "--labels", "--anyway", "--json").stdout)["labels"]
+    assert (
+        breakdowns["tagged"]["all"]["score"]["value"],
+        breakdowns["tagged"]["all"]["score"]["n"],
+    ) == (50, 3)
+    found = json.loads(
+        reelbench("compare", first, second, "--labels", "--anyway", "--json").stdout
+    )["labels"]
     assert {row["label"]: row["difference"] for row in found} == {
         "target.Object": -100, "target.Event": 50, "thinking.Recall": 0
     }  # fmt: skip
-    assert "score (0 to 100) label by label" in reelbench("compare", first, second, "--labels", "--anyway").stdout
+    assert (
+        "score (0 to 100) label by label"
+        in reelbench("compare", first, second, "--labels", "--anyway").stdout
+    )
     # The credit that answers earned stands by label in a profile, too: 2 and 1 of 2 points for the events.
     done = CliRunner().invoke(
         app,
-        [*map(str, ("profile", "curve", "--data", tmp_path, "--tags", tags, "--result", first, "--json"))],
+        [
+            *map(
+                str,
+                (
+                    "profile",
+                    "curve",
+                    "--data",
+                    tmp_path,
+                    "--tags",
+                    tags,
+                    "--result",
+                    first,
+                    "--json",
+                ),
+            )
+        ],
         catch_exceptions=False,
     )
     events = json.loads(done.stdout)["labels"]["target"]["Event"]
@@ -199,7 +246,8 @@ def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
     folders = []
     for name, wrong in (("a", 0), ("b", 1)):
         rows = [
-            {"qid": int(row["id"]), "correct_idx": ("ABCDE".index(row["answer"]) + wrong) % 5} for row in located.read()
+            {"qid": int(row["id"]), "correct_idx": ("ABCDE".index(row["answer"]) + wrong) % 5}
+            for row in located.read()
         ]
         predictions = tmp_path / f"{name}.json"
         predictions.write_text(json.dumps(rows))
@@ -221,7 +269,14 @@ def test_labels_of_two_agents_side_by_side(reelbench, tmp_path):
     assert "Recall: a 100.0, b 0.0" in radars.read_text()
     # The rarer labels stand first in the plot of how often against how well.
     done = reelbench(
-        "profile", "dramaqa_cogme_mini", "--tags", tags, "--result", folders[0], "--output", tmp_path / "profile"
+        "profile",
+        "dramaqa_cogme_mini",
+        "--tags",
+        tags,
+        "--result",
+        folders[0],
+        "--output",
+        tmp_path / "profile",
     )
     assert done.returncode == 0, done.stderr
     assert "answered right" in (tmp_path / "profile" / "rates-thinking.svg").read_text()

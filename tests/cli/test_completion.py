@@ -20,7 +20,11 @@ def shell(request, tmp_path):
     if shutil.which(name) is None:
         pytest.skip(f"{name} is not installed here (Debian's package `{name}`)")
     env = {
-        **{key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "ZDOTDIR"))},
+        **{
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("XDG_", "ZDOTDIR"))
+        },
         "HOME": str(tmp_path),
         "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
         "REELBENCH_HOME": str(tmp_path / "kept"),
@@ -28,7 +32,11 @@ def shell(request, tmp_path):
         "PS1": "$ ",
     }
     done = subprocess.run(
-        [name, "-c", "reelbench --install-completion; true"], env=env, capture_output=True, text=True, check=True
+        [name, "-c", "reelbench --install-completion; true"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert f"{name} completion installed" in done.stdout, done.stderr
     return name, env
@@ -45,7 +53,9 @@ def completed(shell, line):
         'echo "${COMPREPLY[*]}"',
         "fish": f"complete -C '{line}'",
     }
-    done = subprocess.run([name, "-ic", asked[name]], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [name, "-ic", asked[name]], env=env, capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 
@@ -70,5 +80,8 @@ def typed(env, line):
 
 
 def test_each_shell_completes_benchmarks_and_providers(shell):
-    for line, wanted in (("reelbench eval rextime", "rextime_test"), ("reelbench eval x --model open", "openrouter/")):
+    for line, wanted in (
+        ("reelbench eval rextime", "rextime_test"),
+        ("reelbench eval x --model open", "openrouter/"),
+    ):
         assert wanted in (offered := completed(shell, line)), offered

@@ -31,7 +31,9 @@ def test_annotations_and_videos_then_offline(hub, tmp_path, reelbench):
     assert "missing: AWA-6" in check.stdout
     assert "has not moved" in check.stdout
 
-    server.repos["dataset", "Enxin/MovieChat-1K-test"].commit({"videos/AWA-6.mp4": clip(tmp_path, "AWA-6", 3)}, "more")
+    server.repos["dataset", "Enxin/MovieChat-1K-test"].commit(
+        {"videos/AWA-6.mp4": clip(tmp_path, "AWA-6", 3)}, "more"
+    )
     assert reelbench("data", "fetch", "moviecore", "--media", "--refresh", env=env).returncode == 0
     check = reelbench("data", "check", "moviecore", env={**env, "HF_HUB_OFFLINE": "1"})
     assert check.returncode == 0
@@ -40,15 +42,30 @@ def test_annotations_and_videos_then_offline(hub, tmp_path, reelbench):
 
 def test_videos_of_so_many_questions_of_each_label_are_fetched(hub, tmp_path, reelbench):
     server, env = hub
-    server.add("Enxin/MovieChat-1K-test", {f"videos/{name}.mp4": clip(tmp_path, name) for name in ("8", "AWA-6")})
+    server.add(
+        "Enxin/MovieChat-1K-test",
+        {f"videos/{name}.mp4": clip(tmp_path, name) for name in ("8", "AWA-6")},
+    )
     assert reelbench("data", "fetch", "moviecore", env=env).returncode == 0
     wrong = reelbench("data", "fetch", "moviecore", "--media", "--per", "taste=1", env=env)
-    assert (wrong.returncode, "moviecore has the fields classification" in wrong.stderr) == (2, True)
-    both = reelbench("data", "fetch", "moviecore", "--media", "--per", "classification=1", "--limit", 1, env=env)
+    assert (wrong.returncode, "moviecore has the fields classification" in wrong.stderr) == (
+        2,
+        True,
+    )
+    both = reelbench(
+        "data", "fetch", "moviecore", "--media", "--per", "classification=1", "--limit", 1, env=env
+    )
     assert "--per and --limit: give one of them" in both.stderr
-    assert reelbench("data", "fetch", "moviecore", "--media", "--per", "classification=1", env=env).returncode == 0
+    assert (
+        reelbench(
+            "data", "fetch", "moviecore", "--media", "--per", "classification=1", env=env
+        ).returncode
+        == 0
+    )
     labels = {"classification": ["Theme", "Character"]}
-    drawn = Strata("classification", 1).draw("moviecore", dict.fromkeys(json.loads(MOVIECORE), labels))
+    drawn = Strata("classification", 1).draw(
+        "moviecore", dict.fromkeys(json.loads(MOVIECORE), labels)
+    )
     here = len({name.rpartition("_")[0] for name in drawn})
     assert f"videos: {here} of 2 here" in reelbench("data", "check", "moviecore", env=env).stdout
 
@@ -80,8 +97,14 @@ def test_gated_data_says_what_form_to_fill_in(reelbench):
 def test_what_is_fetched_to_a_folder_lies_there(hub, tmp_path, reelbench):
     _, env = hub
     done = reelbench("data", "fetch", "moviecore", "--to", tmp_path / "big", env=env)
-    assert (done.returncode, f"export REELBENCH_HOME={tmp_path / 'big'}" in done.stderr) == (0, True)
-    assert "annotations: missing" in reelbench("data", "check", "moviecore", env={**env, "HF_HUB_OFFLINE": "1"}).stdout
+    assert (done.returncode, f"export REELBENCH_HOME={tmp_path / 'big'}" in done.stderr) == (
+        0,
+        True,
+    )
+    assert (
+        "annotations: missing"
+        in reelbench("data", "check", "moviecore", env={**env, "HF_HUB_OFFLINE": "1"}).stdout
+    )
     there = {**env, "HF_HUB_OFFLINE": "1", "REELBENCH_HOME": str(tmp_path / "big")}
     assert "annotations: missing" not in reelbench("data", "check", "moviecore", env=there).stdout
 

@@ -18,8 +18,18 @@ def score_there(reelbench, tmp_path):
         (tmp_path / "config" / "reelbench").mkdir(parents=True)
         (tmp_path / "config" / "reelbench" / "reelbench.toml").write_text(user, encoding="utf-8")
         (tmp_path / "reelbench.toml").write_text(folder, encoding="utf-8")
-        words = ("score", "rextime_mini", "--predictions", PREDICTIONS, "--output", "out", *arguments)
-        done = reelbench(*words, cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path / "config"), **(env or {})})
+        words = (
+            "score",
+            "rextime_mini",
+            "--predictions",
+            PREDICTIONS,
+            "--output",
+            "out",
+            *arguments,
+        )
+        done = reelbench(
+            *words, cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path / "config"), **(env or {})}
+        )
         record = tmp_path / "out" / "result.json"
         return done, json.loads(record.read_text(encoding="utf-8")) if record.is_file() else None
 
@@ -27,7 +37,9 @@ def score_there(reelbench, tmp_path):
 
 
 def test_what_a_file_sets_is_printed_and_on_record(score_there):
-    done, result = score_there(folder='[score]\nby = "category"\n', user='[about]\nlabel = "web search"\n')
+    done, result = score_there(
+        folder='[score]\nby = "category"\n', user='[about]\nlabel = "web search"\n'
+    )
     assert "reelbench.toml: --by category" in done.stderr
     assert result["settings"]["label"] == "web search"
     assert result["provenance"]["defaults"] == {"--by": "category", "--label": "web search"}
@@ -49,7 +61,9 @@ def test_this_folder_s_file_comes_before_the_user_s(score_there):
 
 def test_the_environment_stands_before_a_file(score_there):
     user = '[judge]\njudge = "file-model"\njudge-url = "http://127.0.0.1:1/v1"\n'
-    done, _ = score_there(user=user, env={"REELBENCH_JUDGE": "environment-model", "REELBENCH_JUDGE_API_KEY": "x"})
+    done, _ = score_there(
+        user=user, env={"REELBENCH_JUDGE": "environment-model", "REELBENCH_JUDGE_API_KEY": "x"}
+    )
     assert "file-model" not in done.stderr
     assert "--judge-url http://127.0.0.1:1/v1" in done.stderr
 
@@ -82,8 +96,14 @@ def test_a_folder_s_file_never_says_who_is_asked_where_or_for_how_much(score_the
             "[aks] frames: no such command or family of options; `reelbench help` lists them; did you mean 'ask'?",
         ),
         ("label = 'x'\n", "reelbench.toml: label: no such command or family of options"),
-        ("[frames]\nframez = 'none'\n", "[frames] framez: no such option; see `reelbench help frames`"),
-        ("[llm]\nllm_url = 'x'\n", "[llm] llm_url: no such option; see `reelbench help llm`; did you mean 'llm-url'?"),
+        (
+            "[frames]\nframez = 'none'\n",
+            "[frames] framez: no such option; see `reelbench help frames`",
+        ),
+        (
+            "[llm]\nllm_url = 'x'\n",
+            "[llm] llm_url: no such option; see `reelbench help llm`; did you mean 'llm-url'?",
+        ),
         ("[score]\njson = 3\n", "reelbench.toml: score: invalid value for '--json'"),
         ("[score\n", "not valid TOML"),
         (f"limit = {'9' * 5000}\n", "characters of a line: 5,008, and at most 2,000 are taken"),
@@ -138,7 +158,11 @@ def test_settings_shows_what_of_a_folder_s_file_is_left_alone(reelbench, tmp_pat
     (tmp_path / "reelbench.toml").write_text(text, encoding="utf-8")
     env = {"XDG_CONFIG_HOME": str(tmp_path), "REELBENCH_FRAMES": "uniform:2"}
     listed = json.loads(reelbench("doctor", "settings", "--json", cwd=tmp_path, env=env).stdout)
-    idle = {name: value["about"] for name, value in listed.items() if name.startswith("[") and not value["set"]}
+    idle = {
+        name: value["about"]
+        for name, value in listed.items()
+        if name.startswith("[") and not value["set"]
+    }
     untrusted = f"from reelbench.toml, left alone: {UNTRUSTED}"
     assert idle == {
         "[llm] llm": untrusted,
@@ -155,7 +179,9 @@ def test_this_folder_s_default_comes_before_the_user_s_in_settings_too(reelbench
     (tmp_path / "reelbench").mkdir()
     for folder, facet in ((tmp_path, "folder"), (tmp_path / "reelbench", "user")):
         (folder / "reelbench.toml").write_text(f'[score]\nby = "{facet}"\n', encoding="utf-8")
-    shown = reelbench("doctor", "settings", cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path)}).stdout
+    shown = reelbench(
+        "doctor", "settings", cwd=tmp_path, env={"XDG_CONFIG_HOME": str(tmp_path)}
+    ).stdout
     assert "= folder (from reelbench.toml)" in shown
     assert "left alone: reelbench.toml comes first" in shown
 
@@ -198,21 +224,54 @@ OUTSIDE = {
 }
 
 
-def test_a_folder_s_file_sets_nothing_that_is_written_read_published_or_paid_for(reelbench, tmp_path):
-    tables = {table: "".join(f"{name} = 'theirs'\n" for name in names) for table, names in OUTSIDE.items()}
+def test_a_folder_s_file_sets_nothing_that_is_written_read_published_or_paid_for(
+    reelbench, tmp_path
+):
+    tables = {
+        table: "".join(f"{name} = 'theirs'\n" for name in names) for table, names in OUTSIDE.items()
+    }
     text = "".join(f"[{table}]\n{lines}" for table, lines in tables.items())
     (tmp_path / "reelbench.toml").write_text(text, encoding="utf-8")
     listed = json.loads(reelbench("doctor", "settings", "--json", cwd=tmp_path).stdout)
     entries = {name: entry["set"] for name, entry in listed.items() if name.startswith("[")}
     now = {"shortcuts": "compare.shortcuts"}  # a table of a command's old name is that command's
-    assert entries == {f"[{now.get(table, table)}] {name}": False for table, names in OUTSIDE.items() for name in names}
+    assert entries == {
+        f"[{now.get(table, table)}] {name}": False
+        for table, names in OUTSIDE.items()
+        for name in names
+    }
 
 
 REFUSED = {"path", "who is asked", "the user's own"}
 FOLDERS = {
-    *("--alignment-from", "--by", "--causal-from", "--coverage", "--format", "--frames", "--gap", "--id-column"),
-    *("--json", "--keep", "--labels", "--languages", "--latex", "--least-coverage", "--least-events", "--limit"),
-    *("--long-event-drops", "--longest-event", "--means-from", "--most-windows", "--no-overlap", "--not-causal"),
+    *(
+        "--alignment-from",
+        "--by",
+        "--causal-from",
+        "--coverage",
+        "--format",
+        "--frames",
+        "--gap",
+        "--id-column",
+    ),
+    *(
+        "--json",
+        "--keep",
+        "--labels",
+        "--languages",
+        "--latex",
+        "--least-coverage",
+        "--least-events",
+        "--limit",
+    ),
+    *(
+        "--long-event-drops",
+        "--longest-event",
+        "--means-from",
+        "--most-windows",
+        "--no-overlap",
+        "--not-causal",
+    ),
     *("--overlap", "--per", "--query-answers", "--similar-from", "--size", "--split", "--strict"),
     *("--text-column", "--verified-from", "--whole-tolerance"),
 }
@@ -225,7 +284,12 @@ def test_every_option_s_kind_is_listed_and_no_path_is_a_folder_s(reelbench):
     assert kinds["leaderboard check"]["--markdown"] == "path"
     assert kinds["score"]["--judge-url"] == "who is asked"
     assert kinds["cards push"]["--with-data"] == "the user's own"
-    given = {option for options in kinds.values() for option, kind in options.items() if kind not in REFUSED}
+    given = {
+        option
+        for options in kinds.values()
+        for option, kind in options.items()
+        if kind not in REFUSED
+    }
     assert given == FOLDERS  # whoever lets a stranger's folder set one more writes it down here
 
 
@@ -239,7 +303,9 @@ def test_a_clone_s_file_overwrites_nothing(score_there, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["a=" + "[" * 100_000, ".".join("a" * 5000) + "=1", "#" * 5_000_000], ids=["lists", "tables", "long"]
+    "text",
+    ["a=" + "[" * 100_000, ".".join("a" * 5000) + "=1", "#" * 5_000_000],
+    ids=["lists", "tables", "long"],
 )
 def test_what_is_nested_too_deep_or_too_long_is_one_line(text, tmp_path, reelbench):
     (tmp_path / "reelbench.toml").write_text(text)

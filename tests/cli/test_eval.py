@@ -23,8 +23,14 @@ GOOD = '{"span": [0, 5], "answer": "A"}'
     [
         ((), "its cost: add --llm-price IN,OUT"),
         # 12 questions of 8 pictures and about 100 tokens of text at $1, and an answer at $4, a million
-        (("--frames", 8, "--llm-price", "1,4", "--max-tokens", 200), "its cost: about $0.11 at most"),
-        (("--frames", 8, "--llm-price", "1,4", "--max-tokens", 20_000), "its cost: about $1.06 at most"),
+        (
+            ("--frames", 8, "--llm-price", "1,4", "--max-tokens", 200),
+            "its cost: about $0.11 at most",
+        ),
+        (
+            ("--frames", 8, "--llm-price", "1,4", "--max-tokens", 20_000),
+            "its cost: about $1.06 at most",
+        ),
         (("--frames", "fps:1", "--llm-price", "1,4"), "fps:1,max=32 has one"),
     ],
 )
@@ -37,24 +43,49 @@ def test_a_plan_bounds_the_cost_or_says_what_would(reelbench, typed, said):
 def test_a_served_model_is_asked_as_ask_does_it(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         words = (MINI, "--frames", "none", "--limit", 3, "--json")
-        done = reelbench("eval", *words, "--model", "m", "--base-url", server.url, "--output", tmp_path / "one")
+        done = reelbench(
+            "eval", *words, "--model", "m", "--base-url", server.url, "--output", tmp_path / "one"
+        )
         assert done.returncode == 0, done.stderr
         sent = server.calls[0].body
-        asked = reelbench("ask", *words, "--llm", "m", "--llm-url", server.url, "--output", tmp_path / "two")
-        assert len(server.calls) == 3 + 3  # kept under the same keys, and asked once more to look whose they are
+        asked = reelbench(
+            "ask", *words, "--llm", "m", "--llm-url", server.url, "--output", tmp_path / "two"
+        )
+        assert (
+            len(server.calls) == 3 + 3
+        )  # kept under the same keys, and asked once more to look whose they are
     assert sent["model"] == "m"
     assert json.loads(done.stdout)["metrics"] == json.loads(asked.stdout)["metrics"]
     assert "--llm" not in done.stderr  # what one typed is --model and --base-url
-    assert f"the model m is asked at 127.0.0.1:{server.url.split(':')[2].split('/')[0]}, with no key" in done.stderr
+    assert (
+        f"the model m is asked at 127.0.0.1:{server.url.split(':')[2].split('/')[0]}, with no key"
+        in done.stderr
+    )
 
 
 def test_what_others_type_is_taken_for_ours_and_told_where_a_model_is_asked(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
-        words = ("--task", f"{MINI},curve_mini", "-m", "m", "--base_url", server.url, "--out", tmp_path, "-n", 1)
+        words = (
+            "--task",
+            f"{MINI},curve_mini",
+            "-m",
+            "m",
+            "--base_url",
+            server.url,
+            "--out",
+            tmp_path,
+            "-n",
+            1,
+        )
         done = reelbench("eval", *words, "--frames", "1fps")
         assert done.returncode == 0, done.stderr
         shown = [part for call in server.calls for part in call.body["messages"][0]["content"]]
-    for told in ("--task: `eval` does", "-m: taken for --model", "--base_url: taken for", "-n: taken for --limit"):
+    for told in (
+        "--task: `eval` does",
+        "-m: taken for --model",
+        "--base_url: taken for",
+        "-n: taken for --limit",
+    ):
         assert told in done.stderr
     assert {path.parent.name for path in tmp_path.glob("*/result.json")} == {MINI, "curve_mini"}
     frames = json.loads((tmp_path / MINI / "result.json").read_text())["settings"]["frames"]
@@ -63,15 +94,40 @@ def test_what_others_type_is_taken_for_ours_and_told_where_a_model_is_asked(reel
 
 
 def test_what_others_ask_with_is_taken_and_a_plan_asks_nothing(reelbench, tmp_path):
-    typed = ("--fps", 1, "--temperature", 0.7, "--epochs", 2, "--max-connections", 4, "--overwrite", "--limit", 1)
+    typed = (
+        "--fps",
+        1,
+        "--temperature",
+        0.7,
+        "--epochs",
+        2,
+        "--max-connections",
+        4,
+        "--overwrite",
+        "--limit",
+        1,
+    )
     with JudgeServer(lambda _: Answer(GOOD)) as server:
-        words = ("eval", MINI, "--model", "m", "--base-url", server.url, "--output", tmp_path, *typed)
+        words = (
+            "eval",
+            MINI,
+            "--model",
+            "m",
+            "--base-url",
+            server.url,
+            "--output",
+            tmp_path,
+            *typed,
+        )
         planned = reelbench(*words, "--dry-run")
         assert (planned.returncode, len(server.calls)) == (0, 0), planned.stderr
         done = reelbench(*words)
         assert done.returncode == 0, done.stderr
         calls = server.calls
-    assert "1 questions with their videos, frames fps:1,times=text, to m at 127.0.0.1:" in planned.stdout
+    assert (
+        "1 questions with their videos, frames fps:1,times=text, to m at 127.0.0.1:"
+        in planned.stdout
+    )
     assert ": 2 requests, fewer where answers are kept; nothing was asked" in planned.stdout
     assert [call.body["temperature"] for call in calls] == [0.7, 0.7]
     assert """--llm-extra '{"temperature": 0.7}'""" in done.stderr.replace("--runs 2 ", "")
@@ -81,8 +137,25 @@ def test_what_others_ask_with_is_taken_and_a_plan_asks_nothing(reelbench, tmp_pa
 
 def test_the_lines_that_are_named_for_a_result_and_for_a_file_of_questions_run(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
-        reelbench("eval", MINI, "--model", "m", "--base-url", server.url, "--frames", "none", "--output", tmp_path)
-    row = {"id": "q", "video": "a.mp4", "question": "What?", "options": ["A dog", "A cat"], "answer": "A"}
+        reelbench(
+            "eval",
+            MINI,
+            "--model",
+            "m",
+            "--base-url",
+            server.url,
+            "--frames",
+            "none",
+            "--output",
+            tmp_path,
+        )
+    row = {
+        "id": "q",
+        "video": "a.mp4",
+        "question": "What?",
+        "options": ["A dog", "A cat"],
+        "answer": "A",
+    }
     (tmp_path / "my rows.jsonl").write_text(json.dumps(row) + "\n")
     wrong = [
         ("score", MINI, "--judge-model", "j", "--judge-url", "http://127.0.0.1:9/v1"),
@@ -97,30 +170,53 @@ def test_the_lines_that_are_named_for_a_result_and_for_a_file_of_questions_run(r
             done = reelbench(*shlex.split(line)[1:], cwd=tmp_path)
             assert done.returncode == 0, done.stderr
     assert (
-        "`reelbench eval my_rows --model m`" in reelbench("eval", "my rows.jsonl", "--model", "m", cwd=tmp_path).stderr
+        "`reelbench eval my_rows --model m`"
+        in reelbench("eval", "my rows.jsonl", "--model", "m", cwd=tmp_path).stderr
     )
 
 
 def test_several_models_have_a_folder_each(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         models = ("--model", "a", "--model", "b")
-        done = reelbench("eval", MINI, *models, "--base-url", server.url, "--frames", "none", "--output", tmp_path)
+        done = reelbench(
+            "eval",
+            MINI,
+            *models,
+            "--base-url",
+            server.url,
+            "--frames",
+            "none",
+            "--output",
+            tmp_path,
+        )
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in tmp_path.iterdir() if (path / MINI / "result.json").is_file()} == {"a", "b"}
+    assert {
+        path.name for path in tmp_path.iterdir() if (path / MINI / "result.json").is_file()
+    } == {"a", "b"}
 
 
 @pytest.mark.lmms
 @pytest.mark.slow
 def test_a_checkpoint_goes_through_lmms_eval_beside_a_served_model(reelbench, tiny_vlm, tmp_path):
-    loaded = ("--model-args", "device=cpu,device_map=cpu,attn_implementation=eager,min_pixels=3136,max_pixels=12544")
+    loaded = (
+        "--model-args",
+        "device=cpu,device_map=cpu,attn_implementation=eager,min_pixels=3136,max_pixels=12544",
+    )
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         models = ("--model", f"{tiny_vlm},m", "--base-url", server.url, *loaded)
-        done = reelbench("eval", MINI, *models, "--frames", 2, "--limit", 1, "--output", tmp_path, timeout=1800)
+        done = reelbench(
+            "eval", MINI, *models, "--frames", 2, "--limit", 1, "--output", tmp_path, timeout=1800
+        )
     assert done.returncode == 0, done.stderr
     assert "--model qwen2_5_vl" in done.stderr
-    of_lmms, asked = sorted(tmp_path.rglob("result.json"), key=lambda path: "m" in path.relative_to(tmp_path).parts)
+    of_lmms, asked = sorted(
+        tmp_path.rglob("result.json"), key=lambda path: "m" in path.relative_to(tmp_path).parts
+    )
     results = [json.loads(path.read_text()) for path in (of_lmms, asked)]
-    assert [result["settings"]["frames"] for result in results] == ["uniform:2", "uniform:2,times=text"]
+    assert [result["settings"]["frames"] for result in results] == [
+        "uniform:2",
+        "uniform:2,times=text",
+    ]
     assert [result["model"]["id"] for result in results] == ["local/tiny-vlm", "m"]
     assert [result["counts"]["scored"] for result in results] == [1, 1]
 
@@ -187,28 +283,52 @@ def test_a_name_is_taken_where_one_alone_can_be_meant(typed, name):
         (("run", "--", "--tasks", MINI, "--model", "opanai"), "did you mean 'openai'?"),
         (("run", "--slurm", "--", "--tasks", MINI), "docs/recipes/slurm.md"),
         (("run", "--onyl", "--", "--tasks", MINI), "did you mean --only"),
-        (("eval", MINI, "--model", "groq/q", "--frames", "64"), "Groq takes at most 5 pictures a request, and not 64"),
-        (("eval", MINI, "--model", "google/gemma-3-4b"), "--model gemini/gemma-3-4b asks Google's Gemini API"),
+        (
+            ("eval", MINI, "--model", "groq/q", "--frames", "64"),
+            "Groq takes at most 5 pictures a request, and not 64",
+        ),
+        (
+            ("eval", MINI, "--model", "google/gemma-3-4b"),
+            "--model gemini/gemma-3-4b asks Google's Gemini API",
+        ),
         (("power", "moviecore", "--icc", "2"), "`power`: taken for `compare power`"),
-        (("eval", "rextime", "--model", "m", "--split", "test"), "rextime_test: `reelbench list` shows them"),
+        (
+            ("eval", "rextime", "--model", "m", "--split", "test"),
+            "rextime_test: `reelbench list` shows them",
+        ),
         (("check", "README.md"), "`reelbench new NAME --from README.md`"),
         (("leaderboard", str(Path(__file__).parent)), "leaderboard add"),
         (("leaderboard", "show"), "`leaderboard show`: taken for `leaderboard list`"),
-        (("score", MINI, "--predictions", TABLE), "no column of predicted texts (prediction, pred, response"),
+        (
+            ("score", MINI, "--predictions", TABLE),
+            "no column of predicted texts (prediction, pred, response",
+        ),
         (("init",), "as in `reelbench new kitchen --from rows.jsonl"),
         (
             ("export", "RUN", "--wrong", "--csv"),
             "`reelbench view RUN --csv answers.csv` writes the answers (of wrong",
         ),
         (("view", "RUN", "--only-wrong"), "--only-wrong: taken for --only wrong"),
-        (("compare", "RUN", "RUN", "--significance"), "`--significance`: `compare` does so without it"),
-        (("leaderboard", "build", "--output", "site"), "`reelbench leaderboard build --out site --store store`"),
+        (
+            ("compare", "RUN", "RUN", "--significance"),
+            "`--significance`: `compare` does so without it",
+        ),
+        (
+            ("leaderboard", "build", "--output", "site"),
+            "`reelbench leaderboard build --out site --store store`",
+        ),
         (("view", "RUN", "--wrong"), "--wrong: taken for --only wrong"),
         (("cache", "prune", "--yes"), "give --older-than DAYS, --model MODEL, or both"),
         (("eval", MINI, "--show-prompt"), f"`reelbench info {MINI}` shows a mini question"),
         (("data", "rm", "rextime"), "where `reelbench doctor` says"),
-        (("score", MINI, "--predictions", TABLE, "--log", "mlflow"), "`reelbench.open_result(DIR).to_frame()`"),
-        (("eval", MINI, "--model", "qwen2_5_vl"), "name the checkpoint: --model Qwen/Qwen2.5-VL-7B-Instruct"),
+        (
+            ("score", MINI, "--predictions", TABLE, "--log", "mlflow"),
+            "`reelbench.open_result(DIR).to_frame()`",
+        ),
+        (
+            ("eval", MINI, "--model", "qwen2_5_vl"),
+            "name the checkpoint: --model Qwen/Qwen2.5-VL-7B-Instruct",
+        ),
     ],
 )
 def test_a_wrong_guess_ends_in_one_line_that_names_the_right_one(words, line, reelbench):
@@ -220,7 +340,9 @@ def test_a_wrong_guess_ends_in_one_line_that_names_the_right_one(words, line, re
 
 def test_at_most_22_commands_stand_at_the_top(reelbench):
     told = reelbench("--help").stdout.partition("\nMeasure:")[2]
-    assert len([line for line in told.splitlines() if line.startswith("  ") and line[2] != " "]) <= 22
+    assert (
+        len([line for line in told.splitlines() if line.startswith("  ") and line[2] != " "]) <= 22
+    )
 
 
 @pytest.mark.parametrize(
@@ -233,11 +355,29 @@ def test_at_most_22_commands_stand_at_the_top(reelbench):
         (("list", "tasks"), "`tasks`: `list` does so without it"),
         (("list", MINI), "`list rextime_mini`: taken for `info rextime_mini`"),
         (
-            ("eval", MINI, "--model", "./llava_hf", "--adapter", "llava_hf", "--dry-run", "--temperature=0.7"),
+            (
+                "eval",
+                MINI,
+                "--model",
+                "./llava_hf",
+                "--adapter",
+                "llava_hf",
+                "--dry-run",
+                "--temperature=0.7",
+            ),
             "--model_args pretrained=./llava_hf --gen_kwargs temperature=0.7",
         ),
         (
-            ("eval", "--tasks", MINI, "--model", "llava_hf", "--model_args", "pretrained=./c,device=cpu", "--plan"),
+            (
+                "eval",
+                "--tasks",
+                MINI,
+                "--model",
+                "llava_hf",
+                "--model_args",
+                "pretrained=./c,device=cpu",
+                "--plan",
+            ),
             "--model llava_hf --model_args pretrained=./c,device=cpu",
         ),
         (("clean",), "nothing is removed: give --older-than DAYS"),
@@ -261,11 +401,25 @@ def test_two_models_never_write_one_folder(reelbench, tmp_path):
 @pytest.mark.parametrize("config", ["[]", "3", '"x"', "null", "{", '{"model_type": ["a"]}'])
 def test_a_checkpoint_s_config_that_is_none_is_said_in_a_line(config, tmp_path):
     (tmp_path / "config.json").write_text(config)
-    with pytest.raises(InputError, match="which adapter of lmms-eval runs this checkpoint isn't known"):
+    with pytest.raises(
+        InputError, match="which adapter of lmms-eval runs this checkpoint isn't known"
+    ):
         _adapter(str(tmp_path), None, None)
 
 
 def test_what_is_quiet_does_not_tell_what_it_was_taken_for(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
-        done = reelbench("ask", MINI, "--model", "m", "--url", server.url, "-q", "--limit", 1, "--output", tmp_path)
+        done = reelbench(
+            "ask",
+            MINI,
+            "--model",
+            "m",
+            "--url",
+            server.url,
+            "-q",
+            "--limit",
+            1,
+            "--output",
+            tmp_path,
+        )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -45,10 +45,14 @@ class TestInfo:
 
 
 class TestExtractAndClear:
-    def test_a_failure_costs_one_video_and_is_listed_at_the_end(self, reelbench, video, junk, reelbench_home):
+    def test_a_failure_costs_one_video_and_is_listed_at_the_end(
+        self, reelbench, video, junk, reelbench_home
+    ):
         done = reelbench("frames", "extract", junk, video, "--frames", "uniform:60")
         assert done.returncode == 1
-        assert done.stdout == f"50 frames of 1 video (uniform:60) are in {reelbench_home / 'frames'}\n"
+        assert (
+            done.stdout == f"50 frames of 1 video (uniform:60) are in {reelbench_home / 'frames'}\n"
+        )
         note, failed = done.stderr.splitlines()
         assert note == f"{video}: short: 60 frames asked for, the video has 50"
         assert failed.startswith(f"failed: {junk}: ")
@@ -57,17 +61,24 @@ class TestExtractAndClear:
 
     def test_a_folder_stands_for_its_videos(self, reelbench, video, junk, tmp_path, reelbench_home):
         (tmp_path / "deep").mkdir()
-        clips.encode(tmp_path / "deep" / "other.mkv", codec="libx264", gop=5, ticks=clips.constant(20))
+        clips.encode(
+            tmp_path / "deep" / "other.mkv", codec="libx264", gop=5, ticks=clips.constant(20)
+        )
         (tmp_path / "notes.txt").write_text("no video")
         junk.unlink()
         done = reelbench("frames", "extract", tmp_path, video, "--frames", "uniform:3")
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == f"6 frames of 2 videos (uniform:3) are in {reelbench_home / 'frames'}\n"
+        assert (
+            done.stdout == f"6 frames of 2 videos (uniform:3) are in {reelbench_home / 'frames'}\n"
+        )
         assert reelbench("frames", "clear", tmp_path).stdout.startswith("2 entries removed")
 
     @pytest.mark.parametrize(
         ("arguments", "said"),
-        [(("clips",), "clips: no video in that folder"), (("a.mp4", "--split", "val"), "--split and --data are a ")],
+        [
+            (("clips",), "clips: no video in that folder"),
+            (("a.mp4", "--split", "val"), "--split and --data are a "),
+        ],
     )
     def test_what_stands_for_no_video_is_one_line(self, arguments, said, reelbench, tmp_path):
         (tmp_path / "clips").mkdir()
@@ -76,7 +87,9 @@ class TestExtractAndClear:
         assert done.stderr.startswith(f"reelbench: {said}")
         assert len(done.stderr.splitlines()) == 1
 
-    @pytest.mark.parametrize("arguments", [["rextime_mini"], ["rextime", "--split", "mini"], ["dramaqa_cogme_mini"]])
+    @pytest.mark.parametrize(
+        "arguments", [["rextime_mini"], ["rextime", "--split", "mini"], ["dramaqa_cogme_mini"]]
+    )
     def test_a_benchmark_stands_for_its_videos(self, arguments, reelbench, reelbench_home):
         rows = locate(arguments[0], "mini").read()
         number = len({row["video"] for row in rows})
@@ -99,7 +112,9 @@ class TestExtractAndClear:
         assert done.stderr.splitlines() == missing
 
     def test_one_video_goes_or_everything(self, reelbench, video, tmp_path, reelbench_home):
-        other = clips.encode(tmp_path / "other.mp4", codec="libx264", gop=5, ticks=clips.constant(20))
+        other = clips.encode(
+            tmp_path / "other.mp4", codec="libx264", gop=5, ticks=clips.constant(20)
+        )
         for spec in ("uniform:3", "uniform:4,as=images"):
             assert reelbench("frames", "extract", video, other, "--frames", spec).returncode == 0
         gone = reelbench("frames", "clear", video)
@@ -108,9 +123,14 @@ class TestExtractAndClear:
         assert len(reelbench("frames", "info", other).stdout.splitlines()) == 3
         refused = reelbench("frames", "clear")
         assert refused.returncode == 2
-        assert refused.stderr == "reelbench: frames clear: name videos, or give --all to remove all 2 entries\n"
+        assert (
+            refused.stderr
+            == "reelbench: frames clear: name videos, or give --all to remove all 2 entries\n"
+        )
         assert reelbench("frames", "clear", "--all").stdout.startswith("2 entries removed")
-        assert reelbench("frames", "info").stdout.startswith(f"{reelbench_home / 'frames'}: 0 entries, 0.000 GB of 20")
+        assert reelbench("frames", "info").stdout.startswith(
+            f"{reelbench_home / 'frames'}: 0 entries, 0.000 GB of 20"
+        )
 
     def test_the_environment_names_the_sampling_too(self, reelbench, video):
         done = reelbench("frames", "extract", video, env={"REELBENCH_FRAMES": "keyframe:2"})
@@ -120,7 +140,9 @@ class TestExtractAndClear:
     def test_nothing_to_extract_is_one_line(self, arguments, reelbench, video):
         done = reelbench("frames", "extract", video, *arguments)
         assert done.returncode == 2
-        assert done.stderr.startswith("reelbench: frames extract: no frames are asked for; give --frames")
+        assert done.stderr.startswith(
+            "reelbench: frames extract: no frames are asked for; give --frames"
+        )
 
 
 class TestRun:
@@ -138,7 +160,10 @@ class TestRun:
     @pytest.mark.parametrize(
         ("given", "expected"),
         [
-            (["--model", "qwen2_5_vl"], ["--model", "qwen2_5_vl", "--model_args", "max_num_frames=8"]),
+            (
+                ["--model", "qwen2_5_vl"],
+                ["--model", "qwen2_5_vl", "--model_args", "max_num_frames=8"],
+            ),
             (
                 ["--model=qwen2_5_vl", "--model_args=pretrained=x"],
                 ["--model=qwen2_5_vl", "--model_args=pretrained=x,max_num_frames=8"],
@@ -170,7 +195,13 @@ class TestSweep:
 
     @pytest.mark.parametrize(
         ("spec", "counts"),
-        [("uniform:N", "1,x"), ("uniform:N", ""), ("fps:N", "1"), ("all", "1"), ("uniform:N", "999999")],
+        [
+            ("uniform:N", "1,x"),
+            ("uniform:N", ""),
+            ("fps:N", "1"),
+            ("all", "1"),
+            ("uniform:N", "999999"),
+        ],
     )
     def test_what_can_not_be_swept_is_refused_before_anything_runs(self, spec, counts):
         from reelbench.cli.sweep import of_frames
@@ -183,10 +214,18 @@ class TestSweep:
 
         key, steps = of_argument("fps=1,0.5", None)
         given = ["--model_args", "pretrained=x,fps=4", "--limit", "2"]
-        assert [step.change(given)[1] for step in steps] == ["pretrained=x,fps=1", "pretrained=x,fps=0.5"]
+        assert [step.change(given)[1] for step in steps] == [
+            "pretrained=x,fps=1",
+            "pretrained=x,fps=0.5",
+        ]
         assert (key, [step.folder for step in steps]) == ("fps", ["fps-1", "fps-0.5"])
         _, steps = of_argument("gen_kwargs.max_new_tokens=64", None)
-        assert steps[0].change(["--model", "m"]) == ["--model", "m", "--gen_kwargs", "max_new_tokens=64"]
+        assert steps[0].change(["--model", "m"]) == [
+            "--model",
+            "m",
+            "--gen_kwargs",
+            "max_new_tokens=64",
+        ]
 
     @pytest.mark.parametrize("given", ["fps", "fps=", "=1", "fps=1,1", "a b=1"])
     def test_what_is_no_argument_is_refused(self, given):
@@ -206,8 +245,18 @@ class TestSweep:
             (("--languages", "en", "--translations", "absent.jsonl"), "absent.jsonl"),
         ],
     )
-    def test_languages_that_can_not_be_run_are_refused_before_anything_runs(self, options, line, reelbench, tmp_path):
-        where = ("--", "--tasks", "curve_mini", "--model", "dummy", "--output_path", str(tmp_path / "out"))
+    def test_languages_that_can_not_be_run_are_refused_before_anything_runs(
+        self, options, line, reelbench, tmp_path
+    ):
+        where = (
+            "--",
+            "--tasks",
+            "curve_mini",
+            "--model",
+            "dummy",
+            "--output_path",
+            str(tmp_path / "out"),
+        )
         done = reelbench("run", "--frames", "none", *options, *where)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         assert line in done.stderr

@@ -25,7 +25,9 @@ VIDEO = "v_square00001"  # of the questions mini1, mini2 and mini3 of rextime_mi
 @pytest.fixture(autouse=True)
 def sdk():
     """The SDK, which takes a second to import: for these tests alone."""
-    return pytest.importorskip("mcp", reason="the MCP SDK is not installed (pip install 'reelbench[mcp]')")
+    return pytest.importorskip(
+        "mcp", reason="the MCP SDK is not installed (pip install 'reelbench[mcp]')"
+    )
 
 
 @asynccontextmanager
@@ -88,13 +90,19 @@ class TestServe:
             window(0.51, 0.52, 4),
         )
         path = reelbench_home / "mini" / "rextime" / f"{VIDEO}.mp4"
-        assert reelbench("frames", "info", path).stdout.splitlines()[0] == f"{path}: {texts(info)[0].split(': ')[1]}"
-        assert texts(info)[0].startswith(f"{VIDEO}: h264, 128 x 96, 10.000 s, 120 frames (12.000 per second)")
+        assert (
+            reelbench("frames", "info", path).stdout.splitlines()[0]
+            == f"{path}: {texts(info)[0].split(': ')[1]}"
+        )
+        assert texts(info)[0].startswith(
+            f"{VIDEO}: h264, 128 x 96, 10.000 s, 120 frames (12.000 per second)"
+        )
         every = frames.take(path, "all,as=images")
         assert len(every.images) == 120
         # At 12 frames per second: frames 24, 42 and 60; between two frames the one before, 6, is on screen.
         assert texts(three) == [
-            f"{VIDEO}: frame {i} of 3, at {at} s" for i, at in ((1, "2.000"), (2, "3.500"), (3, "5.000"))
+            f"{VIDEO}: frame {i} of 3, at {at} s"
+            for i, at in ((1, "2.000"), (2, "3.500"), (3, "5.000"))
         ]
         assert pictures(three) == [every.images[number].read_bytes() for number in (24, 42, 60)]
         assert (texts(one)[0], pictures(one)) == (
@@ -108,7 +116,9 @@ class TestServe:
 
     def test_what_is_wrong_is_one_line_and_the_server_lives_on(self, tmp_path):
         (tmp_path / "films").mkdir()
-        clips.encode(tmp_path / "films" / "good.mp4", codec="libx264", gop=5, ticks=clips.constant(50))
+        clips.encode(
+            tmp_path / "films" / "good.mp4", codec="libx264", gop=5, ticks=clips.constant(50)
+        )
         (tmp_path / "films" / "junk.mp4").write_text("no video")
         clips.encode(tmp_path / "secret.mp4", codec="libx264", gop=5, ticks=clips.constant(50))
         log = tmp_path / "looks.jsonl"
@@ -125,30 +135,45 @@ class TestServe:
             "junk": ("info", {"video": "junk"}),
             "no tool 'shell'; there are info, frames": ("shell", {}),
         }
-        *replies, good = with_agent((tmp_path / "films", "--log", log), *wrong.values(), window(0, 1, 2, "good"))
+        *replies, good = with_agent(
+            (tmp_path / "films", "--log", log), *wrong.values(), window(0, 1, 2, "good")
+        )
         for part, reply in zip(wrong, replies, strict=True):
             (text,) = texts(reply)
             assert (reply.is_error, "\n" in text) == (True, False)
             assert part in text or part == "junk"
             assert str(tmp_path / "films") not in text
         assert (good.is_error, len(pictures(good))) == (False, 2)
-        assert lines(log) == [{"question": None, "video": "good", "start": 0, "end": 1, "times": [0.0, 1.0]}]
+        assert lines(log) == [
+            {"question": None, "video": "good", "start": 0, "end": 1, "times": [0.0, 1.0]}
+        ]
 
     def test_an_id_with_half_a_character_is_answered_too(self, tmp_path):
         def message(method, params, **more):
             return json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}) + "\n"
 
-        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        hello = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "raw", "version": "1"},
+        }
         command = [Path(sys.executable).with_name("reelbench"), "frames", "serve", "rextime_mini"]
         with subprocess.Popen(
-            [*command, "--log", tmp_path / "looks.jsonl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*command, "--log", tmp_path / "looks.jsonl"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         ) as server:
             unanswered = threading.Timer(120, server.kill)
             unanswered.start()
             for line in (
                 message("initialize", hello, id=1),
                 message("notifications/initialized", {}),
-                message("tools/call", {"name": "info", "arguments": {"video": "\ud800 \U0001f3ac"}}, id=2),
+                message(
+                    "tools/call",
+                    {"name": "info", "arguments": {"video": "\ud800 \U0001f3ac"}},
+                    id=2,
+                ),
             ):
                 server.stdin.write(line)
                 server.stdin.flush()
@@ -161,9 +186,13 @@ class TestServe:
         row = locate("dramaqa_cogme_mini").read()[0]
         log = tmp_path / "looks.jsonl"
         arguments = ("dramaqa_cogme_mini", "--question", row["id"], "--log", log)
-        info, look = with_agent(arguments, ("info", {"video": row["video"]}), window(0, 1e6, 2, row["video"]))
+        info, look = with_agent(
+            arguments, ("info", {"video": row["video"]}), window(0, 1e6, 2, row["video"])
+        )
         assert texts(info)[0].startswith(f"{row['video']}: pictures, 128 x 96, ")
-        assert texts(info)[0].endswith(", 64 frames (3.125 per second)")  # every eighth of 25 per second
+        assert texts(info)[0].endswith(
+            ", 64 frames (3.125 per second)"
+        )  # every eighth of 25 per second
         shot = row["video"].rpartition("_")[2]
         paths = sorted((reelbench_home / "mini" / "dramaqa_cogme").glob(f"**/{shot}/*.jpg"))
         assert (len(paths), pictures(look)) == (64, [paths[0].read_bytes(), paths[-1].read_bytes()])
@@ -173,7 +202,9 @@ class TestServe:
         log = tmp_path / "looks.jsonl"
 
         async def looking(question):
-            async with agent("rextime_mini", "--question", question, "--log", log, "--size", "48") as client:
+            async with agent(
+                "rextime_mini", "--question", question, "--log", log, "--size", "48"
+            ) as client:
                 for start in range(9):
                     await client.call_tool(*window(start, start + 1, 12))
 
@@ -182,7 +213,9 @@ class TestServe:
 
         asyncio.run(all_of_them())
         looks = [(look["question"], look["start"]) for look in lines(log)]
-        assert sorted(looks) == [(f"mini{i}", float(start)) for i in (1, 2, 3) for start in range(9)]
+        assert sorted(looks) == [
+            (f"mini{i}", float(start)) for i in (1, 2, 3) for start in range(9)
+        ]
 
     @pytest.mark.parametrize(
         ("arguments", "said"),
@@ -211,7 +244,9 @@ def answers(tmp_path):
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("id", "prediction"))
-        writer.writerows((row["id"], '{"span": [1, 4], "answer": "A"}') for row in locate("rextime_mini").read())
+        writer.writerows(
+            (row["id"], '{"span": [1, 4], "answer": "A"}') for row in locate("rextime_mini").read()
+        )
     return path
 
 
@@ -226,9 +261,19 @@ def logged(tmp_path, *looks):
 
 
 class TestLooked:
-    def test_times_land_in_the_samples_and_the_row_stands_by_itself(self, reelbench, answers, tmp_path):
+    def test_times_land_in_the_samples_and_the_row_stands_by_itself(
+        self, reelbench, answers, tmp_path
+    ):
         log = logged(tmp_path, look(times=(3.5, 2.0)), look("mini3"), look(times=(0.5, 2.0)))
-        common = ("score", "rextime_mini", "--predictions", answers, "--model", "org/agent", "--output")
+        common = (
+            "score",
+            "rextime_mini",
+            "--predictions",
+            answers,
+            "--model",
+            "org/agent",
+            "--output",
+        )
         for done in (
             reelbench(*common, tmp_path / "agentic", "--looked", log),
             reelbench(*common, tmp_path / "plain"),
@@ -249,35 +294,60 @@ class TestLooked:
             done = reelbench("leaderboard", "add", tmp_path / run, "--store", tmp_path / "store")
             assert done.returncode == 0, done.stderr
         assert len(list((tmp_path / "store").rglob("result.json"))) == 2
-        table = reelbench("leaderboard", "tables", "--store", tmp_path / "store", "--format", "markdown").stdout
+        table = reelbench(
+            "leaderboard", "tables", "--store", tmp_path / "store", "--format", "markdown"
+        ).stdout
         assert "agentic" in table
         page = reelbench("view", tmp_path / "agentic", "--out", tmp_path / "page")
         assert page.returncode == 0, page.stderr
-        assert "chose its frames look by look" in (tmp_path / "page" / "index.html").read_text("utf-8")
+        assert "chose its frames look by look" in (tmp_path / "page" / "index.html").read_text(
+            "utf-8"
+        )
 
     @pytest.mark.parametrize(
         ("wrong", "said"),
         [
             (look("mini99"), "line 2: no question 'mini99' is among those that are scored"),
             (look(None), "line 2: has no question; `frames serve --question ID` says it"),
-            (look(video="other"), f"line 2: is a look at 'other', question 'mini1' is on '{VIDEO}'"),
+            (
+                look(video="other"),
+                f"line 2: is a look at 'other', question 'mini1' is on '{VIDEO}'",
+            ),
             (look(another=1), "line 2: field another: Extra inputs are not permitted"),
             (look(times=["soon"]), "line 2: field times.0: Input should be a valid number"),
             (look(times=[-5]), "line 2: field times.0: Input should be greater than or equal to 0"),
-            (look(times=[1, float("nan")]), "line 2: field times.1: Input should be a finite number"),
-            (look(times=[99999]), "line 2: the object: Value error, 99999 s is outside its window, 0 to 9 s"),
+            (
+                look(times=[1, float("nan")]),
+                "line 2: field times.1: Input should be a finite number",
+            ),
+            (
+                look(times=[99999]),
+                "line 2: the object: Value error, 99999 s is outside its window, 0 to 9 s",
+            ),
             (
                 look(start=4, times=[1, 2, 5]),
                 "line 2: the object: Value error, 2 s is outside its window, 4 to 9 s",
             ),
             (look(end=-1), "line 2: field end: Input should be greater than or equal to 0"),
-            (look(start=9), "line 2: the object: Value error, its window ends at 9 s, and begins at 9 s"),
+            (
+                look(start=9),
+                "line 2: the object: Value error, its window ends at 9 s, and begins at 9 s",
+            ),
             ([1], "line 2: the object: Input should be a valid dictionary"),
         ],
     )
     def test_a_line_that_does_not_fit_is_one_line(self, wrong, said, reelbench, answers, tmp_path):
         log = logged(tmp_path, look(), wrong)
-        done = reelbench("score", "rextime_mini", "--predictions", answers, "--looked", log, "--output", tmp_path / "o")
+        done = reelbench(
+            "score",
+            "rextime_mini",
+            "--predictions",
+            answers,
+            "--looked",
+            log,
+            "--output",
+            tmp_path / "o",
+        )
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert f"{log}, {said}" in done.stderr
         assert not (tmp_path / "o").exists()
@@ -286,5 +356,7 @@ class TestLooked:
     def test_what_else_is_said_of_the_frames_is_refused(self, more, reelbench, answers, tmp_path):
         log = logged(tmp_path, look())
         done = reelbench("score", "rextime_mini", "--predictions", answers, "--looked", log, *more)
-        said = "reelbench: --looked says how the answers were made; leave out --frames and --label\n"
+        said = (
+            "reelbench: --looked says how the answers were made; leave out --frames and --label\n"
+        )
         assert (done.returncode, done.stderr) == (2, said)

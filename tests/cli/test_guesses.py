@@ -52,9 +52,11 @@ def filled(line, begin=""):
             return {"0": begin, "rest": "", "line": f"reelbench {typed}", "home": "home"}[names[0]]
         value = default or FILLED[names[-1]]
         form = found[1].partition(".")[2]
-        return {"stem": Path(value).stem, "slash": value.replace(":", "/"), "last": value.partition("/")[2]}.get(
-            form, value
-        )
+        return {
+            "stem": Path(value).stem,
+            "slash": value.replace(":", "/"),
+            "last": value.partition("/")[2],
+        }.get(form, value)
 
     return re.sub(r"\{([\w.|-]+)(?::([^{}]*))?\}", place, line)
 
@@ -64,14 +66,18 @@ def parsed(line):
     line = shlex.split(line.partition(" -- ")[0])
     if line[-1] in {"--help", "--version"}:
         return
-    words = next((" ".join(line[:number]) for number in (2, 1) if " ".join(line[:number]) in WORDS), None)
+    words = next(
+        (" ".join(line[:number]) for number in (2, 1) if " ".join(line[:number]) in WORDS), None
+    )
     assert words, f"{line}: no command"
     said = ""
     try:
         WORDS[words].make_context(words, line[len(words.split()) :])
     except InputError as error:  # a name or a file that a line is not about may be missing
         said = str(error)
-    assert not re.search("no such option|requires an argument", said), f"`{shlex.join(line)}`: {said}"
+    assert not re.search("no such option|requires an argument", said), (
+        f"`{shlex.join(line)}`: {said}"
+    )
 
 
 def begin_of(guess):
@@ -89,7 +95,9 @@ def test_every_line_that_is_named_is_a_command_with_options_that_are_there(guess
     begin = begin_of(guess)
     text = filled(guesses.SAID[guess], "score" if begin == "*" else begin)
     for quoted in re.findall(r"`([^`]+)`", text):
-        for line in re.findall(r"^(?:\w+=\S+ )*reelbench ([^`;&]+)|(?:&& |do |')reelbench ([^`;&']+)", quoted):
+        for line in re.findall(
+            r"^(?:\w+=\S+ )*reelbench ([^`;&]+)|(?:&& |do |')reelbench ([^`;&']+)", quoted
+        ):
             if not "".join(line).startswith("-"):
                 parsed("".join(line).strip())
 
@@ -98,7 +106,9 @@ def test_every_line_that_is_named_is_a_command_with_options_that_are_there(guess
 def test_no_guess_is_what_a_command_has_itself(guess):
     words, _, _ = guess.partition(" -")
     options = [
-        option for part in re.findall(r"(?<!\S)(-[^ ]+)(?! [a-z0])(?=\s|$)", guess) for option in part.split("|")
+        option
+        for part in re.findall(r"(?<!\S)(-[^ ]+)(?! [a-z0])(?=\s|$)", guess)
+        for option in part.split("|")
     ]
     for first in words.split(" ")[0].split("|"):
         own = WORDS.get(first)
@@ -111,7 +121,11 @@ def test_no_guess_is_what_a_command_has_itself(guess):
 def test_no_option_of_ours_is_taken_for_another(words, capsys):
     for parameter in WORDS[words].params:
         for option in () if parameter.hidden else (*parameter.opts, *parameter.secondary_opts):
-            typed = [*words.split(), *([option] if getattr(parameter, "is_flag", False) else [option, "5"]), "--"]
+            typed = [
+                *words.split(),
+                *([option] if getattr(parameter, "is_flag", False) else [option, "5"]),
+                "--",
+            ]
             assert not option.startswith("-") or guesses.correct_arguments(typed, KNOWN) == typed
     assert not capsys.readouterr().err
 
@@ -120,8 +134,12 @@ def test_no_option_of_ours_is_taken_for_another(words, capsys):
 def test_no_line_of_ours_is_taken_for_another(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for folder in ("out", "store", "build", "add", "rextime_mini", "agree", *words.split()):
-        (tmp_path / folder).mkdir(exist_ok=True)  # a folder called like a command or a benchmark changes nothing
-    rest = () if words.startswith("leaderboard ") else ("out/a out/b --json",)  # these take no result, but for `add`
+        (tmp_path / folder).mkdir(
+            exist_ok=True
+        )  # a folder called like a command or a benchmark changes nothing
+    rest = (
+        () if words.startswith("leaderboard ") else ("out/a out/b --json",)
+    )  # these take no result, but for `add`
     rest = ("./kitchen --predictions a.csv",) if words == "score" else rest
     for example in (*EXAMPLES[words], "--help", "rextime_mini", *rest):
         typed = [*words.split(), *shlex.split(example)]
@@ -130,7 +148,9 @@ def test_no_line_of_ours_is_taken_for_another(words, tmp_path, monkeypatch, caps
     assert not capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("guess", "ours"), [("list_benchmarks", "benchmarks"), ("load_benchmark", "load")])
+@pytest.mark.parametrize(
+    ("guess", "ours"), [("list_benchmarks", "benchmarks"), ("load_benchmark", "load")]
+)
 def test_what_others_call_a_function_is_ours_and_told(guess, ours):
     with pytest.warns(UserWarning, match=f"reelbench.{guess}: taken for reelbench.{ours}"):
         assert getattr(reelbench, guess) is getattr(reelbench, ours)
@@ -144,19 +164,31 @@ def test_what_others_call_a_function_is_ours_and_told(guess, ours):
         ("errors out/x", "view out/x --only wrong"),
         ("show rextime_mini --sample 0", "info rextime_mini"),
         ("template rextime_mini --output a.csv", "score rextime_mini --template --output a.csv"),
-        ("score --benchmark rextime_mini --predictions a.csv", "score rextime_mini --predictions a.csv"),
+        (
+            "score --benchmark rextime_mini --predictions a.csv",
+            "score rextime_mini --predictions a.csv",
+        ),
         ("score a.jsonl --task rextime_mini", "score rextime_mini --predictions a.jsonl"),
         ("run rextime_mini -m openai/gpt-4o", "eval --model openai/gpt-4o rextime_mini"),
-        ("eval x --fps 1 --max_frames=32 --device cuda:0", "eval --model-args device=cuda:0 --frames fps:1,max=32 x"),
+        (
+            "eval x --fps 1 --max_frames=32 --device cuda:0",
+            "eval --model-args device=cuda:0 --frames fps:1,max=32 x",
+        ),
         ("eval curve_mini --lang zh --model m", "eval curve_zh --model m"),
         ("download rextime --videos", "data fetch --media rextime"),
         ("init mine --from-csv q.csv", "new --from q.csv mine"),
         ("new 'my rows.csv'", "new my_rows --from 'my rows.csv'"),
-        ("judge moviecore_mini a.csv --model m", "score moviecore_mini --predictions a.csv --judge m"),
+        (
+            "judge moviecore_mini a.csv --model m",
+            "score moviecore_mini --predictions a.csv --judge m",
+        ),
         ("eval help", "eval --help"),
         ("eval x --model openai:gpt-4o", "eval --model openai/gpt-4o x"),
         ("eval x --split mini --judge none", "eval --no-judge x_mini"),
-        ("run --frames 8 -- --tasks x --model m --seed 1", "run --frames 8 -- --tasks x --model m --seed 1"),
+        (
+            "run --frames 8 -- --tasks x --model m --seed 1",
+            "run --frames 8 -- --tasks x --model m --seed 1",
+        ),
     ],
 )
 def test_a_guess_is_taken_with_what_was_typed(typed, line):
@@ -167,13 +199,31 @@ def test_a_guess_is_taken_with_what_was_typed(typed, line):
     ("typed", "said"),
     [
         ("errors", "`errors`: as in `reelbench view out/rextime_mini --only wrong`"),
-        ("config set openai_api_key sk-x", "`config set`: a key stands in a variable: `export OPENAI_API_KEY=KEY`"),
-        ("export out --format latex", "`reelbench leaderboard add out --store store && reelbench leaderboard tables "),
+        (
+            "config set openai_api_key sk-x",
+            "`config set`: a key stands in a variable: `export OPENAI_API_KEY=KEY`",
+        ),
+        (
+            "export out --format latex",
+            "`reelbench leaderboard add out --store store && reelbench leaderboard tables ",
+        ),
         ("push out/x --repo me/x", "publish --store store --repo me/x --dry-run`"),
-        ("eval x --model m --csv a.csv", "eval x --model m --output out`, then `reelbench view out/x --csv a.csv`"),
-        ("eval x --model m --k 3", "`reelbench ask x --llm m --candidates sample:3,t=0.7 --output out`"),
-        ("leaderboard add out/a out/b", "add out/a --store store && reelbench leaderboard add out/b --store store`"),
-        ("eval rextime_mini --model dummy", 'a function stands for a model, without a server or a key: `python -c "'),
+        (
+            "eval x --model m --csv a.csv",
+            "eval x --model m --output out`, then `reelbench view out/x --csv a.csv`",
+        ),
+        (
+            "eval x --model m --k 3",
+            "`reelbench ask x --llm m --candidates sample:3,t=0.7 --output out`",
+        ),
+        (
+            "leaderboard add out/a out/b",
+            "add out/a --store store && reelbench leaderboard add out/b --store store`",
+        ),
+        (
+            "eval rextime_mini --model dummy",
+            'a function stands for a model, without a server or a key: `python -c "',
+        ),
     ],
 )
 def test_what_can_t_be_sure_is_said_as_a_whole_line(typed, said):

@@ -29,7 +29,9 @@ def test_every_command_has_examples_that_it_takes(words):
     assert EXAMPLES.get(words), f"`reelbench {words}` has no example in reelbench/cli/help.json"
     for example in EXAMPLES[words]:
         own, _, _ = example.partition(" -- ")  # what follows is lmms-eval's
-        with COMMANDS[words].make_context(words, shlex.split(own)) as context:  # an option that isn't there raises
+        with COMMANDS[words].make_context(
+            words, shlex.split(own)
+        ) as context:  # an option that isn't there raises
             named = {name for name in ("name", "names") if context.params.get(name)}
             for name in (context.params[key] for key in named):
                 for benchmark in [name] if isinstance(name, str) else name:
@@ -42,7 +44,9 @@ def test_no_example_is_of_a_command_that_is_gone():
 
 def test_help_shows_options_families_and_then_the_examples_as_they_are_typed(reelbench):
     printed = reelbench("score", "--help", env={"COLUMNS": "80"}).stdout
-    headings = [line for line in printed.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    headings = [
+        line for line in printed.splitlines() if line.endswith(":") and not line.startswith(" ")
+    ]
     assert headings == [
         "Arguments:",
         "Options:",
@@ -58,7 +62,9 @@ def test_help_shows_options_families_and_then_the_examples_as_they_are_typed(ree
 @pytest.mark.parametrize("words", ["", *COMMANDS])
 def test_a_command_s_help_fits_two_screens(words, reelbench):
     printed = reelbench(*words.split(), "--help", env={"COLUMNS": "80"}).stdout.splitlines()
-    rows = sum(max(1, math.ceil(len(line) / 80)) for line in printed)  # examples are wrapped by the terminal alone
+    rows = sum(
+        max(1, math.ceil(len(line) / 80)) for line in printed
+    )  # examples are wrapped by the terminal alone
     assert rows <= 60
     assert sum(re.match(r" +(-\w, )?--\w", line) is not None for line in printed) <= 20
     assert not re.search(r"\.\.\.|[{}]", printed[0])
@@ -83,7 +89,8 @@ def test_a_family_is_whole_in_its_page(family, reelbench):
         for command in COMMANDS.values()
         for parameter in command.params
         for option in parameter.opts
-        if getattr(parameter, "rich_help_panel", None) in FAMILIES[family].panels and not parameter.hidden
+        if getattr(parameter, "rich_help_panel", None) in FAMILIES[family].panels
+        and not parameter.hidden
     }
     assert set(FAMILIES[family].main) <= options
     assert {option for option in declared if option.startswith("--")} <= options
@@ -91,11 +98,16 @@ def test_a_family_is_whole_in_its_page(family, reelbench):
 
 def test_help_alone_lists_the_families(reelbench):
     printed = reelbench("help").stdout
-    assert all(f"  {name} " in printed and family.about in printed for name, family in FAMILIES.items())
+    assert all(
+        f"  {name} " in printed and family.about in printed for name, family in FAMILIES.items()
+    )
 
 
 def test_help_of_a_command_is_its_help_and_of_nothing_is_one_line(reelbench):
-    assert reelbench("help", "review", "page").stdout.rstrip() == reelbench("review", "page", "--help").stdout.rstrip()
+    assert (
+        reelbench("help", "review", "page").stdout.rstrip()
+        == reelbench("review", "page", "--help").stdout.rstrip()
+    )
     done = reelbench("help", "nope")
     assert (done.returncode, done.stdout) == (2, "")
     assert "no command 'nope'" in done.stderr
@@ -103,7 +115,11 @@ def test_help_of_a_command_is_its_help_and_of_nothing_is_one_line(reelbench):
 
 def completed(reelbench, line):
     words = line.split(" ")
-    asked = {"_REELBENCH_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    asked = {
+        "_REELBENCH_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
     return reelbench(env=asked).stdout.split()
 
 
@@ -136,7 +152,16 @@ def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path):
 
     with JudgeServer(never_answers) as server:
         process = subprocess.Popen(
-            [reelbench, *files, "--judge", "m", "--judge-url", server.url, "--output", tmp_path / "out"],
+            [
+                reelbench,
+                *files,
+                "--judge",
+                "m",
+                "--judge-url",
+                server.url,
+                "--output",
+                tmp_path / "out",
+            ],
             env={**os.environ, "REELBENCH_JUDGE_API_KEY": "x"},
             stderr=subprocess.PIPE,
             text=True,
@@ -153,9 +178,13 @@ def test_every_option_that_has_words_is_some_command_s():
     root = Path(option_groups.__file__).parents[1]
     files = [root / room / "options.json" for room in ("cli", "hub_cards", "studio/commands")]
     groups = [group for file in files for group in json.loads(file.read_bytes()).values()]
-    written = {(group.get("panel"), name.split("/")[0]) for group in groups for name in group["options"]}
+    written = {
+        (group.get("panel"), name.split("/")[0]) for group in groups for name in group["options"]
+    }
     parameters = [parameter for command in COMMANDS.values() for parameter in command.params]
     declared = {
-        (getattr(parameter, "rich_help_panel", None), option) for parameter in parameters for option in parameter.opts
+        (getattr(parameter, "rich_help_panel", None), option)
+        for parameter in parameters
+        for option in parameter.opts
     }
     assert written <= declared

@@ -39,10 +39,16 @@ def test_doctor_knows_versions_folders_and_settings_without_their_secrets(tmp_pa
     }
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "judge.sqlite").write_bytes(b"x" * 30_000_000)
-    env = {**secrets, "REELBENCH_HOME": str(tmp_path / "home"), "REELBENCH_MEDIA": f"{tmp_path}:/no/such"}
+    env = {
+        **secrets,
+        "REELBENCH_HOME": str(tmp_path / "home"),
+        "REELBENCH_MEDIA": f"{tmp_path}:/no/such",
+    }
     printed = run("doctor", "--json", env=env)
     report = json.loads(printed)
-    assert not any(secret in printed for secret in ("sk-very-secret", "pass-word", "ada", "hush", "frag"))
+    assert not any(
+        secret in printed for secret in ("sk-very-secret", "pass-word", "ada", "hush", "frag")
+    )
     assert report["settings"]["REELBENCH_JUDGE_URL"] == "http://***@judge.example/v1?***#***"
     assert report["folders"]["replies"] == f"{tmp_path / 'home' / 'judge.sqlite'} (0.03 GB)"
     assert report["folders"]["media"] == f"{tmp_path} (here), /no/such (not there)"
@@ -72,6 +78,8 @@ def test_doctor_says_where_replies_are_kept_without_a_password():
 
 def test_doctor_goes_on_over_what_is_broken(tmp_path):
     (tmp_path / "home").write_text("a file where a folder should be", encoding="utf-8")
-    text = run("doctor", env={"REELBENCH_HOME": str(tmp_path / "home"), "REELBENCH_FRAMES_CAP_GB": "much"})
+    text = run(
+        "doctor", env={"REELBENCH_HOME": str(tmp_path / "home"), "REELBENCH_FRAMES_CAP_GB": "much"}
+    )
     assert "failed: " in text
     assert "rextime" in text

@@ -13,7 +13,14 @@ import pytest
 from tests.servers.batches import BatchServer, answered, expired, failed
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
-MOVIECORE = ("score", "moviecore", "--predictions", next((OLD / "predictions").glob("moviecore*")), "--split", "mini")
+MOVIECORE = (
+    "score",
+    "moviecore",
+    "--predictions",
+    next((OLD / "predictions").glob("moviecore*")),
+    "--split",
+    "mini",
+)
 CALLS = 55  # 11 answers that are not blank, 5 dimensions
 
 
@@ -21,7 +28,16 @@ CALLS = 55  # 11 answers that are not blank, 5 dimensions
 def judged(reelbench, tmp_path):
     def run(server, *options):
         output = tmp_path / "out"
-        named = ("--judge", "judge-2", "--judge-url", server.url, "--no-overlap", "--json", "--output", output)
+        named = (
+            "--judge",
+            "judge-2",
+            "--judge-url",
+            server.url,
+            "--no-overlap",
+            "--json",
+            "--output",
+            output,
+        )
         done = reelbench(*MOVIECORE, *named, *options)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)["counts"]["unscored"], done.stderr
@@ -38,7 +54,9 @@ def test_a_batch_is_handed_over_once_and_collected_by_the_same_command(judged):
         unscored, said = judged(server, "--judge-batch")
         assert unscored == {"judge_pending": 11}
         who = f"the judge judge-2 is asked at {server.url[7:-3]}, with"
-        assert said.index(who) < said.index(f"{CALLS} requests handed over; rerun the command to collect the replies")
+        assert said.index(who) < said.index(
+            f"{CALLS} requests handed over; rerun the command to collect the replies"
+        )
         unscored, said = judged(server, "--judge-batch")
         assert (unscored, len(server.batches)) == ({"judge_pending": 11}, 1)
         assert said.index(who) < said.index("in_progress")
@@ -97,7 +115,10 @@ def test_of_a_batch_that_fails_as_a_whole_nothing_is_lost(judged):
     with BatchServer() as server:
         judged(server, "--judge-batch")
         for batch in server.batches.values():
-            errors = {"object": "list", "data": [{"code": "token_limit", "message": "Enqueued token limit reached."}]}
+            errors = {
+                "object": "list",
+                "data": [{"code": "token_limit", "message": "Enqueued token limit reached."}],
+            }
             batch.update(status="failed", errors=errors)
         unscored, said = judged(server)
         assert "failed, 0 replies kept, 55 without one (Enqueued token limit reached.)" in said
@@ -107,7 +128,14 @@ def test_of_a_batch_that_fails_as_a_whole_nothing_is_lost(judged):
 
 def kill_when_the_batch_is_made(server, tmp_path, *, known):
     """Start the command and kill it while the server makes its batch: `known` says whether the server then has it."""
-    command = [Path(sys.executable).with_name("reelbench"), *MOVIECORE, "--judge", "judge-2", "--judge-url", server.url]
+    command = [
+        Path(sys.executable).with_name("reelbench"),
+        *MOVIECORE,
+        "--judge",
+        "judge-2",
+        "--judge-url",
+        server.url,
+    ]
     command += ["--no-overlap", "--output", tmp_path / "out", "--judge-batch"]
 
     def kill():
@@ -117,7 +145,9 @@ def kill_when_the_batch_is_made(server, tmp_path, *, known):
             server.batches.clear()
 
     server.on_create = kill
-    process = subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        list(map(str, command)), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
     process.wait(timeout=1800)
     server.on_create = lambda: None
     assert process.returncode == -signal.SIGKILL
@@ -136,7 +166,11 @@ def test_killed_before_the_batch_has_its_id_it_is_found_by_its_mark(judged, tmp_
 
 
 def _made_elsewhere(number):
-    return {"completion_window": "24h", "endpoint": "/v1/chat/completions", "metadata": {"job": str(number)}}
+    return {
+        "completion_window": "24h",
+        "endpoint": "/v1/chat/completions",
+        "metadata": {"job": str(number)},
+    }
 
 
 def test_killed_before_the_batch_was_made_at_all_its_requests_are_free_again(judged, tmp_path):
@@ -150,7 +184,15 @@ def test_killed_before_the_batch_was_made_at_all_its_requests_are_free_again(jud
 def test_a_server_without_batches_says_so_and_nothing_is_under_way(reelbench, judged, tmp_path):
     with BatchServer() as server:
         server.refuse = 403
-        named = ("--judge", "judge-2", "--judge-url", server.url, "--no-overlap", "--output", tmp_path / "other")
+        named = (
+            "--judge",
+            "judge-2",
+            "--judge-url",
+            server.url,
+            "--no-overlap",
+            "--output",
+            tmp_path / "other",
+        )
         done = reelbench(*MOVIECORE, *named, "--judge-batch")
         assert done.returncode == 1
         who, refused = done.stderr.splitlines()
@@ -177,7 +219,15 @@ def test_a_batch_that_another_key_made_is_not_forgotten(judged):
 
 def test_a_batch_over_the_budget_is_not_handed_over(reelbench, tmp_path):
     with BatchServer() as server:
-        named = ("--judge", "judge-2", "--judge-url", server.url, "--no-overlap", "--output", tmp_path / "other")
+        named = (
+            "--judge",
+            "judge-2",
+            "--judge-url",
+            server.url,
+            "--no-overlap",
+            "--output",
+            tmp_path / "other",
+        )
         done = reelbench(*MOVIECORE, *named, "--judge-batch", "--judge-budget", "20")
         assert (done.returncode, server.requests) == (1, [])
         assert "a batch of 55 requests is over the budget of 20 calls" in done.stderr

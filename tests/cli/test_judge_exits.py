@@ -10,7 +10,14 @@ import pytest
 from tests.servers.judge import Answer, JudgeServer
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
-MOVIECORE = ("score", "moviecore", "--predictions", next((OLD / "predictions").glob("moviecore*")), "--split", "mini")
+MOVIECORE = (
+    "score",
+    "moviecore",
+    "--predictions",
+    next((OLD / "predictions").glob("moviecore*")),
+    "--split",
+    "mini",
+)
 
 
 def judged(reelbench, tmp_path, *options, env=None):
@@ -25,7 +32,9 @@ def test_without_a_key(reelbench, tmp_path):
     done, document, lines = judged(reelbench, tmp_path, "--judge", "judge-2")
     assert done.returncode == 1
     assert lines[0].startswith("no API key for the judge: set REELBENCH_JUDGE_API_KEY")
-    assert lines[-1].startswith("reelbench: moviecore: no API key for the judge: set REELBENCH_JUDGE_API_KEY")
+    assert lines[-1].startswith(
+        "reelbench: moviecore: no API key for the judge: set REELBENCH_JUDGE_API_KEY"
+    )
     assert lines[-1].endswith("no answer is judged (11 judge_refused)")
     assert document["counts"]["unscored"] == {"judge_refused": 11}
 
@@ -40,13 +49,17 @@ def test_with_a_dead_server(reelbench, tmp_path):
     assert done.stderr.count(" is asked at ") == 1
     assert "did not answer" not in done.stderr
     assert document["counts"]["unscored"] == {"judge_unavailable": 11}
-    assert re.search(r"to finish: reelbench score .* --judge judge-2 ", done.stderr)  # the one that was named
+    assert re.search(
+        r"to finish: reelbench score .* --judge judge-2 ", done.stderr
+    )  # the one that was named
 
 
 def test_with_a_model_that_the_server_does_not_serve(reelbench, tmp_path):
     error = {"message": "The model 'judge-2' does not exist."}
     with JudgeServer(lambda _: Answer(status=404, error=error)) as server:
-        done, _, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", server.url)
+        done, _, lines = judged(
+            reelbench, tmp_path, "--judge", "judge-2", "--judge-url", server.url
+        )
         assert (done.returncode, len(server.calls)) == (1, 1)
     assert lines[0] == f"the judge judge-2 is asked at {server.url[7:-3]}, with no key"
     assert "The model 'judge-2' does not exist." in lines[1]
@@ -54,7 +67,9 @@ def test_with_a_model_that_the_server_does_not_serve(reelbench, tmp_path):
 
 def test_with_a_judge_that_says_nothing_readable(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer("Score: 4")) as server:
-        done, _, lines = judged(reelbench, tmp_path, "--judge", "judge-2", "--judge-url", server.url)
+        done, _, lines = judged(
+            reelbench, tmp_path, "--judge", "judge-2", "--judge-url", server.url
+        )
     assert done.returncode == 1
     assert lines[-1].endswith("could be read; no answer is judged (11 judge_unparsable)")
 
@@ -65,11 +80,18 @@ def test_the_first_three_unreadable_replies_are_shown(reelbench, tmp_path):
 
     with JudgeServer(script) as server:
         path = tmp_path / "p.csv"
-        path.write_text("id,prediction\n" + "".join(f"mini{number},a star\n" for number in range(1, 13)))
+        path.write_text(
+            "id,prediction\n" + "".join(f"mini{number},a star\n" for number in range(1, 13))
+        )
         judge = ("--judge", "judge-2", "--judge-url", server.url)
-        done = reelbench("score", "curve_mini", "--predictions", path, "--output", tmp_path / "out", *judge)
+        done = reelbench(
+            "score", "curve_mini", "--predictions", path, "--output", tmp_path / "out", *judge
+        )
     lines = [line for line in done.stdout.splitlines() if "reply is unreadable" in line]
-    assert lines == [f"  the judge's reply is unreadable, mini{number}: [31mI give it a four" for number in (1, 2, 3)]
+    assert lines == [
+        f"  the judge's reply is unreadable, mini{number}: [31mI give it a four"
+        for number in (1, 2, 3)
+    ]
 
 
 @pytest.mark.parametrize("thinks", ["<think>3 or 4?</think>", ""])
@@ -95,7 +117,9 @@ def test_without_a_judge_the_hint_repeats_what_was_typed(reelbench, tmp_path):
     done, _, _ = judged(reelbench, tmp_path)
     assert done.returncode == 0
     before, hint = done.stderr.split("to finish: ")
-    assert "12 answers await a judge; none was named, the one here is the benchmark's own; " in before
+    assert (
+        "12 answers await a judge; none was named, the one here is the benchmark's own; " in before
+    )
     hint = hint.splitlines()[0]
     assert hint.startswith("reelbench score moviecore --predictions")
     assert f"--output {tmp_path}/out" in hint
@@ -107,7 +131,11 @@ def test_what_is_sent_along_is_recorded_and_part_of_the_key(reelbench, tmp_path)
     with JudgeServer() as server:
         options = ("--judge", "judge-2", "--judge-url", server.url)
         extra = '{"reasoning_effort": "low", "chat_template_kwargs": {"enable_thinking": false}}'
-        for more in ((), ("--judge-extra", extra), ("--judge-extra", extra, "--judge-timeout", "3")):
+        for more in (
+            (),
+            ("--judge-extra", extra),
+            ("--judge-extra", extra, "--judge-timeout", "3"),
+        ):
             judged(reelbench, tmp_path, *options, *more)
             record = json.loads((tmp_path / "out" / "result.json").read_text())["judge"]
             assert record.get("extra") == (json.loads(extra) if more else None)
@@ -121,14 +149,25 @@ def test_what_is_sent_along_is_recorded_and_part_of_the_key(reelbench, tmp_path)
 
 
 def test_a_timeout_that_is_none(reelbench):
-    done = reelbench(*MOVIECORE, "--judge", "m", "--judge-url", "http://127.0.0.1:9/v1", "--judge-timeout", "0")
+    done = reelbench(
+        *MOVIECORE, "--judge", "m", "--judge-url", "http://127.0.0.1:9/v1", "--judge-timeout", "0"
+    )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--judge-timeout" in done.stderr
 
 
 def test_a_facet_that_is_none_is_told_before_the_judge_is_asked(reelbench):
     with JudgeServer() as server:
-        done = reelbench(*MOVIECORE, "--no-overlap", "--judge", "judge-2", "--judge-url", server.url, "--by", "colour")
+        done = reelbench(
+            *MOVIECORE,
+            "--no-overlap",
+            "--judge",
+            "judge-2",
+            "--judge-url",
+            server.url,
+            "--by",
+            "colour",
+        )
         assert (done.returncode, len(server.calls)) == (2, 0)
     assert "--by colour: no such facet; moviecore is broken down by classification" in done.stderr
 
@@ -139,4 +178,6 @@ def test_a_judge_that_nothing_needs_is_told_of(reelbench, tmp_path):
     scored = ("score", "rextime_mini", "--predictions", path)
     line = "rextime: no metric of it is judged, so the judge is not asked"
     assert line in reelbench(*scored, "--judge", "judge-2").stderr
-    assert line not in reelbench(*scored, env={"REELBENCH_JUDGE": "judge-2"}).stderr  # which is for all benchmarks
+    assert (
+        line not in reelbench(*scored, env={"REELBENCH_JUDGE": "judge-2"}).stderr
+    )  # which is for all benchmarks

@@ -13,7 +13,14 @@ from reelbench.scoring import panel_agreement, result_files
 from tests.servers.judge import Answer, JudgeServer
 
 OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
-MOVIECORE = ("score", "moviecore", "--predictions", next((OLD / "predictions").glob("moviecore*")), "--split", "mini")
+MOVIECORE = (
+    "score",
+    "moviecore",
+    "--predictions",
+    next((OLD / "predictions").glob("moviecore*")),
+    "--split",
+    "mini",
+)
 SCORES = {"mild": 5, "fair": 4, "strict": 0}
 
 
@@ -24,11 +31,22 @@ def by_name(call):
 @pytest.fixture
 def judged(reelbench, tmp_path):
     def run(server, judge, *options, folder="out"):
-        named = ("--judge", judge, "--judge-url", server.url, "--no-overlap", "--output", tmp_path / folder)
+        named = (
+            "--judge",
+            judge,
+            "--judge-url",
+            server.url,
+            "--no-overlap",
+            "--output",
+            tmp_path / folder,
+        )
         done = reelbench(*MOVIECORE, *named, "--json", *options)
         assert done.returncode == 0, done.stderr
         record = json.loads((tmp_path / folder / "result.json").read_text())
-        samples = [json.loads(line) for line in (tmp_path / folder / "samples.jsonl").read_text().splitlines()]
+        samples = [
+            json.loads(line)
+            for line in (tmp_path / folder / "samples.jsonl").read_text().splitlines()
+        ]
         return record, samples, done
 
     return run
@@ -39,11 +57,16 @@ def test_three_judges(judged, rule, score):
     with JudgeServer(by_name) as server:
         record, samples, _ = judged(server, "strict,mild,fair", "--judge-vote-rule", rule)
         assert len(server.calls) == 165
-        again, _, _ = judged(server, "fair, strict ,mild", "--judge-vote-rule", rule, folder="again")
+        again, _, _ = judged(
+            server, "fair, strict ,mild", "--judge-vote-rule", rule, folder="again"
+        )
         judged(server, "mild", folder="alone")  # its replies are the same, in a panel or alone
         assert len(server.calls) == 165
     judge = record["judge"]
-    assert (judge["requested"], again["judge"]["requested"]) == ("fair,mild,strict", "fair,mild,strict")
+    assert (judge["requested"], again["judge"]["requested"]) == (
+        "fair,mild,strict",
+        "fair,mild,strict",
+    )
     assert (judge["panel_rule"], judge["calls"]) == (rule, 165)
     answered = [sample for sample in samples if sample["judge_replies"]]
     assert len(answered) == 11
@@ -51,10 +74,15 @@ def test_three_judges(judged, rule, score):
         assert len(sample["judge_replies"]) == 15
         assert {reply["judge"] for reply in sample["judge_replies"]} == set(SCORES)
         assert set(sample["scores"].values()) == {score}
-    blank = len([s for s in samples if s["state"] == "scored"]) - 11  # nobody is asked about a blank answer: 0
+    blank = (
+        len([s for s in samples if s["state"] == "scored"]) - 11
+    )  # nobody is asked about a blank answer: 0
     n = 11 + blank
     assert record["metrics"]["accuracy_per_question"]["value"] == pytest.approx(score * 11 / n)
-    by_judge = {member["requested"]: member["metrics"]["accuracy_per_question"]["value"] for member in judge["panel"]}
+    by_judge = {
+        member["requested"]: member["metrics"]["accuracy_per_question"]["value"]
+        for member in judge["panel"]
+    }
     assert by_judge == {name: pytest.approx(given * 11 / n) for name, given in SCORES.items()}
 
 
@@ -62,8 +90,14 @@ def test_agreement_is_krippendorffs_alpha(judged):
     """Two judges that agree on all items but one; alpha as the package `krippendorff` gives it."""
 
     def script(call):
-        differs = call.body["model"] == "b" and call.user.count("?") and "Dimension: accuracy" in call.system
-        return Answer(json.dumps({"score": 1 if differs and not seen.append(1) and len(seen) == 1 else 3}))
+        differs = (
+            call.body["model"] == "b"
+            and call.user.count("?")
+            and "Dimension: accuracy" in call.system
+        )
+        return Answer(
+            json.dumps({"score": 1 if differs and not seen.append(1) and len(seen) == 1 else 3})
+        )
 
     seen = []
     with JudgeServer(script) as server:
@@ -89,12 +123,19 @@ def test_what_judges_say_of_a_blank_answer_is_no_agreement(judged, tmp_path):
 def test_an_item_that_one_judge_refuses_has_no_score(judged):
     def script(call):
         refused = call.body["model"] == "b" and "Dimension: depth" in call.system
-        return Answer(status=400, error={"message": "content filter"}) if refused else Answer('{"score": 2}')
+        return (
+            Answer(status=400, error={"message": "content filter"})
+            if refused
+            else Answer('{"score": 2}')
+        )
 
     with JudgeServer(script) as server:
         record, samples, _ = judged(server, "a,b")
     assert record["counts"]["unscored"] == {"judge_rejected": 11}
-    assert all("depth" not in sample["scores"] and sample["scores"]["accuracy"] == 2 for sample in samples[:1])
+    assert all(
+        "depth" not in sample["scores"] and sample["scores"]["accuracy"] == 2
+        for sample in samples[:1]
+    )
 
 
 def test_what_a_panel_spends_is_one_budget(judged):
@@ -133,7 +174,9 @@ def test_two_judges_are_a_panel_and_one_is_none(judged, reelbench, tmp_path):
     assert "judge.requested is 'fair', its panel is fair" in refused.stderr
 
 
-def test_the_leaderboard_takes_a_panels_result_and_refuses_one_that_was_turned(judged, reelbench, tmp_path):
+def test_the_leaderboard_takes_a_panels_result_and_refuses_one_that_was_turned(
+    judged, reelbench, tmp_path
+):
     with JudgeServer(by_name) as server:
         judged(server, "mild,fair,strict")
     folder = tmp_path / "out"
@@ -142,7 +185,10 @@ def test_the_leaderboard_takes_a_panels_result_and_refuses_one_that_was_turned(j
     assert added.returncode == 0, added.stderr
     record = (folder / "result.json").read_text()
     for turn, where in (
-        (lambda judge: judge["panel"][0]["metrics"]["average"].update(value=5.0), "judge.panel.fair.metrics.average"),
+        (
+            lambda judge: judge["panel"][0]["metrics"]["average"].update(value=5.0),
+            "judge.panel.fair.metrics.average",
+        ),
         # Of 5, 4 and 0 in 11 units: 14 observed, 121 * 42 / 528 expected, so alpha is 1 - 14 / 9.625.
         (
             lambda judge: judge["agreement"].update(accuracy=0.9),
@@ -157,7 +203,9 @@ def test_the_leaderboard_takes_a_panels_result_and_refuses_one_that_was_turned(j
         assert where in refused.stderr
 
 
-@pytest.mark.parametrize("text", ["m@http://h/v1?key=a,KEY1", "m@http://h/v1?a=b,KEY1,other@http://h/v1"])
+@pytest.mark.parametrize(
+    "text", ["m@http://h/v1?key=a,KEY1", "m@http://h/v1?a=b,KEY1,other@http://h/v1"]
+)
 def test_what_stands_behind_a_comma_of_a_query_is_no_judge(text):
     with pytest.raises(InputError, match="a comma in a query is %2C") as error:
         JudgeOptions.named(text)

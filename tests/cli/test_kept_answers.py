@@ -16,7 +16,9 @@ DAY = r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}"
 def checkpoint(letter, root=None):
     """What plays one checkpoint: its answers, and its entry in the list of models; without `root` there is no list."""
     listed = {"id": "my-ckpt", "owned_by": "vllm", "root": root, "max_model_len": 4096}
-    return (lambda _: Answer(json.dumps({"span": [0, 5], "answer": letter}))), (listed if root else None)
+    return (lambda _: Answer(json.dumps({"span": [0, 5], "answer": letter}))), (
+        listed if root else None
+    )
 
 
 @pytest.fixture
@@ -24,7 +26,16 @@ def asked(reelbench, tmp_path):
     """Ask the checkpoint that is served now, at one address."""
 
     def run(server, out, *options, url=None):
-        where = ("--llm", "my-ckpt", "--llm-url", url or server.url, "--frames", "none", "--output", tmp_path / out)
+        where = (
+            "--llm",
+            "my-ckpt",
+            "--llm-url",
+            url or server.url,
+            "--frames",
+            "none",
+            "--output",
+            tmp_path / out,
+        )
         return reelbench("ask", MINI, *where, "--no-overlap", *options)
 
     return run
@@ -34,7 +45,9 @@ def serve(server, script, listed):
     server.script(script)
     if listed is not None:
         # vLLM makes these anew at each request: they say nothing of the weights.
-        server.list_models({**listed, "created": len(server.calls), "permission": [{"id": f"p{server.listed}"}]})
+        server.list_models(
+            {**listed, "created": len(server.calls), "permission": [{"id": f"p{server.listed}"}]}
+        )
 
 
 def how(tmp_path, out):
@@ -67,7 +80,9 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
             "rechecked": [],
         }
         again = asked(server, "again")
-        said = rf"my-ckpt: 0 asked, 12 kept from {DAY}; 8 of these asked again as a check: the same\n"
+        said = (
+            rf"my-ckpt: 0 asked, 12 kept from {DAY}; 8 of these asked again as a check: the same\n"
+        )
         assert re.search(said, again.stdout)
         assert len(server.calls) == 20
         record = how(tmp_path, "again")
@@ -78,11 +93,17 @@ def test_what_is_asked_and_kept_is_said_dated_and_recorded(asked, tmp_path):
         assert len(server.calls) == 20
 
 
-def test_what_a_server_says_of_its_model_is_recorded_without_the_key_and_within_bounds(asked, tmp_path, monkeypatch):
+def test_what_a_server_says_of_its_model_is_recorded_without_the_key_and_within_bounds(
+    asked, tmp_path, monkeypatch
+):
     monkeypatch.setenv("REELBENCH_LLM_API_KEY", "planted-key-0123456789")
     with JudgeServer() as server:
         script, listed = checkpoint("A", "\x1b" + "x" * 5000)
-        serve(server, script, listed | {"owned_by": "Bearer planted-key-0123456789", "max_model_len": float("nan")})
+        serve(
+            server,
+            script,
+            listed | {"owned_by": "Bearer planted-key-0123456789", "max_model_len": float("nan")},
+        )
         assert asked(server, "ck1").returncode == 0
         assert asked(server, "again", "--no-recheck").returncode == 0
     for file in tmp_path.rglob("*"):
@@ -94,7 +115,9 @@ def test_what_a_server_says_of_its_model_is_recorded_without_the_key_and_within_
 
 
 @pytest.mark.parametrize("roots", [("/models/step1000", "/models/step2000"), (None, None)])
-def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_first(asked, tmp_path, roots):
+def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_first(
+    asked, tmp_path, roots
+):
     with JudgeServer() as server:
         serve(server, *checkpoint("A", roots[0]))
         assert asked(server, "ck1").returncode == 0
@@ -107,7 +130,10 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
             assert "root was /models/step1000, is /models/step2000" in done.stderr
             assert len(server.calls) == 12
         else:
-            assert re.search(r"'mini2', asked once more, is answered otherwise now \(.*'A'.*now .*'B'", done.stderr)
+            assert re.search(
+                r"'mini2', asked once more, is answered otherwise now \(.*'A'.*now .*'B'",
+                done.stderr,
+            )
             assert len(server.calls) == 12 + 8 * 2
         before = len(server.calls)
         fresh = asked(server, "ck2", "--fresh")
@@ -128,8 +154,13 @@ def test_a_second_checkpoint_under_the_same_name_at_the_same_address_is_not_the_
 @pytest.fixture
 def checkpoint_wrong_at():
     """A script of a checkpoint that answers rextime's mini questions rightly, but for those at some places."""
-    rows = json.loads((ROOT / "reelbench/tasks/rextime/mini/rextime_val.json").read_text(encoding="utf-8"))
-    asks = [re.compile(".*".join(map(re.escape, [row["question"], *row["options"]])), re.DOTALL) for row in rows]
+    rows = json.loads(
+        (ROOT / "reelbench/tasks/rextime/mini/rextime_val.json").read_text(encoding="utf-8")
+    )
+    asks = [
+        re.compile(".*".join(map(re.escape, [row["question"], *row["options"]])), re.DOTALL)
+        for row in rows
+    ]
 
     def checkpoint(*places, once=False):
         left = dict.fromkeys(places, 1 if once else 9)
@@ -154,13 +185,17 @@ def test_what_is_asked_once_more_are_questions_answered_wrongly_which_others_rar
         assert asked(server, "ck1").returncode == 0
         assert asked(server, "again").returncode == 0
         assert how(tmp_path, "again")["rechecked"][:3] == ["mini7", "mini10", "mini12"]
-        serve(server, checkpoint_wrong_at(6, 9), None)  # another one that has all but one answer in common
+        serve(
+            server, checkpoint_wrong_at(6, 9), None
+        )  # another one that has all but one answer in common
         done = asked(server, "ck2")
         assert done.returncode == 1
         assert "'mini12', asked once more, is answered otherwise now" in done.stderr
 
 
-def test_a_server_that_differs_from_itself_now_and_then_is_no_other_model(asked, checkpoint_wrong_at):
+def test_a_server_that_differs_from_itself_now_and_then_is_no_other_model(
+    asked, checkpoint_wrong_at
+):
     with JudgeServer() as server:
         serve(server, checkpoint_wrong_at(), None)
         assert asked(server, "ck1").returncode == 0
@@ -178,7 +213,9 @@ def test_of_a_run_that_goes_on_what_was_kept_is_asked_once_more_not_what_was_ask
         done = asked(server, "ck2")
         assert done.returncode == 1
         # 'mini7' is the first question on the longest video, which is asked first.
-        assert re.search("1 kept answer of .* 'mini7', asked once more, is answered otherwise now", done.stderr)
+        assert re.search(
+            "1 kept answer of .* 'mini7', asked once more, is answered otherwise now", done.stderr
+        )
 
 
 def test_a_revision_that_is_stated_parts_answers(asked, tmp_path):
@@ -202,7 +239,9 @@ def test_where_no_server_can_be_asked_kept_answers_count_only_if_that_is_said(as
         url = server.url
     done = asked(None, "ck2", url=url)
     assert done.returncode == 1
-    assert re.search(rf"12 kept answers of my-ckpt from {DAY}, and who gave them can't be asked", done.stderr)
+    assert re.search(
+        rf"12 kept answers of my-ckpt from {DAY}, and who gave them can't be asked", done.stderr
+    )
     assert "--kept takes them" in done.stderr
     assert not (tmp_path / "ck2").exists()
     done = asked(None, "ck2", "--kept", url=url)
@@ -214,8 +253,13 @@ def test_a_run_that_was_stopped_goes_on_and_so_does_one_that_asks_anew(asked, tm
     with JudgeServer() as server:
         serve(server, *checkpoint("A", "/models/step1000"))
         assert asked(server, "ck1").returncode == 0
-        serve(server, *checkpoint("B", "/models/step1000"))  # another one's weights in the same place
-        assert asked(server, "ck2", "--fresh", "--llm-budget", 5, "--llm-concurrency", 1).returncode == 0
+        serve(
+            server, *checkpoint("B", "/models/step1000")
+        )  # another one's weights in the same place
+        assert (
+            asked(server, "ck2", "--fresh", "--llm-budget", 5, "--llm-concurrency", 1).returncode
+            == 0
+        )
         done = asked(server, "ck2")
         assert "my-ckpt: 7 asked, 5 kept" in done.stdout
         assert len(server.calls) == 24
@@ -226,13 +270,18 @@ def test_answers_of_earlier_versions_stay_usable_with_their_date(asked, reelbenc
     with JudgeServer() as server:
         serve(server, *checkpoint("A", "/models/step1000"))
         assert asked(server, "ck1").returncode == 0
-        with sqlite3.connect(reelbench_home / "judge.sqlite") as file:  # as a version left it that knew no givers
+        with sqlite3.connect(
+            reelbench_home / "judge.sqlite"
+        ) as file:  # as a version left it that knew no givers
             file.execute("DROP TABLE givers")
             file.execute("DROP TABLE marks")
             file.execute("UPDATE replies SET at = at - 86400 * 400")
         done = asked(server, "ck2")
         assert done.returncode == 0
-        assert re.search(rf"0 asked, 12 kept from {DAY}; 8 of these asked again as a check: the same", done.stdout)
+        assert re.search(
+            rf"0 asked, 12 kept from {DAY}; 8 of these asked again as a check: the same",
+            done.stdout,
+        )
         serve(server, *checkpoint("B", "/models/step2000"))
         done = asked(server, "ck3")
         assert done.returncode == 1
@@ -253,4 +302,7 @@ def test_kept_samples_at_a_temperature_need_a_server_that_says_what_it_serves(as
 
 def test_two_ways_at_once_are_refused(asked):
     done = asked(None, "out", "--kept", "--fresh", url="http://127.0.0.1:1/v1")
-    assert (done.returncode, done.stderr) == (2, "reelbench: --kept and --fresh: give one of them\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "reelbench: --kept and --fresh: give one of them\n",
+    )

@@ -50,10 +50,19 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["score", "moviecore", "--run", "x"], "leave out NAME"),
         (["score", "--run", "/no/such/folder"], "no such folder"),
         (["score", "moviecore", "--predictions", "/no/such/file"], "no such file"),
-        (["score", "moviecore", "--predictions", "x", "--judge", "m", "--judge-budget", "lots"], "--judge-budget"),
-        (["score", "moviecore", "--predictions", "x", "--judge", "m", "--judge-url", "nonsense"], "--judge-url"),
+        (
+            ["score", "moviecore", "--predictions", "x", "--judge", "m", "--judge-budget", "lots"],
+            "--judge-budget",
+        ),
+        (
+            ["score", "moviecore", "--predictions", "x", "--judge", "m", "--judge-url", "nonsense"],
+            "--judge-url",
+        ),
         (["run"], "nothing to run"),
-        (["score", "moviecore", "--predictions", "x", "--predictions", "y"], "--predictions is given twice"),
+        (
+            ["score", "moviecore", "--predictions", "x", "--predictions", "y"],
+            "--predictions is given twice",
+        ),
         (["compare", __file__, __file__], "no result; score it first"),
         (["view", __file__], "no result; score it first"),
         (["run", "--media", "x", "--", "--tasks", "rextime_mini"], "REELBENCH_MEDIA"),
@@ -66,7 +75,10 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
             ["cost", "rextime_mini", "--llm-key=sk-secret", "--model", "m"],
             "KEY reelbench eval rextime_mini --model m --plan`",
         ),
-        (["export", "out", "--format", "csv", "-o", "a b.csv"], "`reelbench view out --csv 'a b.csv'`"),
+        (
+            ["export", "out", "--format", "csv", "-o", "a b.csv"],
+            "`reelbench view out --csv 'a b.csv'`",
+        ),
         (["show", "out", "--json"], "`cat out/result.json`"),
         (["delete", "out/old"], "`rm -r out/old`"),
         (["list", "runs"], "-name result.json` lists them"),
@@ -74,14 +86,35 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
         (["leaderboard", "serve", "--port", "8765"], "then open site/index.html"),
         (["eval", "-c", "eval.yaml"], "reelbench.toml"),
         (
-            ["eval", "rextime_mini", "--model", "m", "--api-key", "sk-secret", "--output", "my out"],
+            [
+                "eval",
+                "rextime_mini",
+                "--model",
+                "m",
+                "--api-key",
+                "sk-secret",
+                "--output",
+                "my out",
+            ],
             "`REELBENCH_LLM_API_KEY=KEY reelbench eval rextime_mini --model m --output 'my out'`",
         ),
         (
-            ["eval", "rextime_mini", "--model", "hf", "--batch-size", "8", "--model-args", "pretrained=./ckpt"],
+            [
+                "eval",
+                "rextime_mini",
+                "--model",
+                "hf",
+                "--batch-size",
+                "8",
+                "--model-args",
+                "pretrained=./ckpt",
+            ],
             "`reelbench eval rextime_mini --model hf --model-args pretrained=./ckpt`",
         ),
-        (["eval", "rextime_mini", "--model", "m", "--temperature", "1", "--llm-extra", "{}"], "given twice"),
+        (
+            ["eval", "rextime_mini", "--model", "m", "--temperature", "1", "--llm-extra", "{}"],
+            "given twice",
+        ),
         (["ask", "rextime_mini", "--videos", "x"], "REELBENCH_MEDIA"),
         (["ask", "rextime_mini", "--api-key", "x"], "REELBENCH_LLM_API_KEY"),
         (["view", "x", "--open"], "open the path that is printed"),
@@ -93,18 +126,30 @@ def test_path_is_the_folder_with_the_yaml(reelbench, tmp_path):
             ["ask", "rextime_mini", "--llm", "m", "--llm-url", "http://x/v1/chat/completions"],
             "leave /chat/completions out",
         ),
-        (["leaderboard", "build", "--out", "x"], "`reelbench leaderboard build --out x --store store`"),
-        (["score", "rextime_mini", "--predictions", "x", "--by", "x"], "rextime_mini is broken down by category"),
+        (
+            ["leaderboard", "build", "--out", "x"],
+            "`reelbench leaderboard build --out x --store store`",
+        ),
+        (
+            ["score", "rextime_mini", "--predictions", "x", "--by", "x"],
+            "rextime_mini is broken down by category",
+        ),
         (["resume"], "run the same command again"),
         (["compare", "power", "rextime", "--diff", "3"], "--effect POINTS"),
         (["score", "rextime", "a.csv"], "a.csv: no such file"),
         (["score", "rextime", "a.csv", "b.csv"], "then `compare`"),
-        (["new", "n" * 900, "--from", __file__], "File name too long; choose a shorter one (255 bytes at most)"),
+        (
+            ["new", "n" * 900, "--from", __file__],
+            "File name too long; choose a shorter one (255 bytes at most)",
+        ),
         (["compare", "power", "rextime_mini"], "give a result's folder"),
         (["cards", "nonsense"], "cards: no such command 'nonsense'; see `reelbench cards --help`"),
         (["diagnose", "errors", "x"], "diagnose errors: missing option '--out'"),
         (["compare", "power", "--nonsense"], "power: no such option: --nonsense"),
-        (["leaderboard", "build", "--store"], "leaderboard build: option '--store' requires an argument"),
+        (
+            ["leaderboard", "build", "--store"],
+            "leaderboard build: option '--store' requires an argument",
+        ),
         (["compare", "power", "rextime", "--effect", "abc"], "power: invalid value for '--effect'"),
         (
             ["leaderboard", "export", "results", "--format", "latex"],
@@ -129,7 +174,18 @@ def test_debug_shows_the_traceback_and_changes_no_exit_status(reelbench):
 
 
 HEAVY = {
-    *("aiohttp", "av", "datasets", "evaluate", "huggingface_hub", "numpy", "openai", "pandas", "PIL", "pyarrow"),
+    *(
+        "aiohttp",
+        "av",
+        "datasets",
+        "evaluate",
+        "huggingface_hub",
+        "numpy",
+        "openai",
+        "pandas",
+        "PIL",
+        "pyarrow",
+    ),
     *("pydantic", "rich", "torch", "transformers"),
     *("http.client", "ssl", "urllib.request", "statistics", "asyncio"),
 }
@@ -139,7 +195,9 @@ DECLARED = {"yaml"}
 """What reads benchmarks that a file declares: whatever names all benchmarks needs it, and nothing else does."""
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["path"], ["settings"], ["score", "--help"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list"], ["path"], ["settings"], ["score", "--help"]], ids=" ".join
+)
 def test_help_and_list_import_nothing_heavy(arguments):
     heavy = HEAVY if arguments[0] in {"list", "settings"} else HEAVY | DECLARED
     code = (
@@ -149,7 +207,9 @@ def test_help_and_list_import_nothing_heavy(arguments):
         "except SystemExit: pass\n"
         f"print('HEAVY', sorted({heavy} & set(sys.modules)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip().splitlines()[-1] == "HEAVY []"
 
 
@@ -170,24 +230,38 @@ def test_a_closed_output_is_no_failure(closed):
 
 def test_ids_do_nothing_to_the_terminal(reelbench, tmp_path):
     line = {"qid": "a\x1b[2Jb\x07\u202ec", "ans": "A"}
-    (tmp_path / "predictions.jsonl").write_text(json.dumps(line) + '\n{"qid": "mini1", "ans": "A"}\n')
-    done = reelbench("score", "rextime", "--split", "mini", "--predictions", tmp_path / "predictions.jsonl")
+    (tmp_path / "predictions.jsonl").write_text(
+        json.dumps(line) + '\n{"qid": "mini1", "ans": "A"}\n'
+    )
+    done = reelbench(
+        "score", "rextime", "--split", "mini", "--predictions", tmp_path / "predictions.jsonl"
+    )
     assert done.returncode == 0
     assert "1 extra id: a [2Jb  c\n" in done.stderr
 
 
 def test_debug_may_stand_behind_the_command_but_is_lmms_eval_s_behind_the_dashes(reelbench):
     assert "Traceback" in reelbench("score", "mvcore", "--predictions", "x", "--debug").stderr
-    assert "Traceback" not in reelbench("run", "--frames", "nonsense", "--", "--tasks", "x", "--debug").stderr
+    assert (
+        "Traceback"
+        not in reelbench("run", "--frames", "nonsense", "--", "--tasks", "x", "--debug").stderr
+    )
 
 
 def test_the_module_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "reelbench", "--version"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "reelbench", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stdout.strip()) == (0, __version__)
 
 
 def test_a_table_by_a_facet_is_shown_beside_the_whole(reelbench):
-    predictions = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
+    predictions = (
+        Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
+    )
     words = ("score", "rextime_mini", "--predictions", predictions)
     shown = reelbench(*words, "--by", "category").stdout
     lines = shown[shown.index("rextime by category") :].splitlines()

@@ -76,7 +76,9 @@ def test_a_benchmark_with_what_is_assumed(reelbench):
     assert found["pilot"]["error"] == pytest.approx(0.0954, abs=1e-4)
     said = reelbench("compare", "power", "moviecore", "--icc", 0.1).stdout
     assert "assumed: a score of 3.35, 5 questions to a video, icc 0.1" in said
-    independent = asked(reelbench, "rextime", "--icc", 0, "--videos", 100, "--questions", 1, "--score", 50)
+    independent = asked(
+        reelbench, "rextime", "--icc", 0, "--videos", 100, "--questions", 1, "--score", 50
+    )
     assert independent["pilot"]["error"] == pytest.approx(5)
 
 
@@ -85,7 +87,10 @@ def test_a_benchmark_with_what_is_assumed(reelbench):
     [
         (["moviecore"], "give a result's folder, or assume it, as in --icc 0.1"),
         (["rextime", "--icc", "0.1"], "--videos is missing"),
-        (["moviecore", "--icc", "0.1", "--score", "7"], "--score: 7 is not strictly within the scale"),
+        (
+            ["moviecore", "--icc", "0.1", "--score", "7"],
+            "--score: 7 is not strictly within the scale",
+        ),
         (["moviecore", "--icc", "0.1", "--effect", "0"], "shows a difference of 0"),
         (["nonesuch", "--icc", "0.1"], "unknown benchmark"),
         (["{a}", "--icc", "0.1"], "a result has its own"),
@@ -107,19 +112,29 @@ def test_a_part_of_a_score_that_one_video_has_shows_no_noise():
     every = dict.fromkeys(spec.judge.criteria, 3.0)
     lacking = {name: score for name, score in every.items() if name != "depth"}
     samples = [
-        Sample(id=f"q{n}", video=f"v{n}", target={}, prediction="-", state="scored", scores=lacking if n else every)
+        Sample(
+            id=f"q{n}",
+            video=f"v{n}",
+            target={},
+            prediction="-",
+            state="scored",
+            scores=lacking if n else every,
+        )
         for n in range(12)
     ]
     with pytest.raises(InputError, match="a part of it, is of one video"):
         pilots.of_result(spec, samples)
 
 
-@pytest.mark.parametrize(("marks", "videos", "promised"), [("10" * 15, 30, True), ("10" * 15, 29, False)])
+@pytest.mark.parametrize(
+    ("marks", "videos", "promised"), [("10" * 15, 30, True), ("10" * 15, 29, False)]
+)
 def test_power_is_promised_from_thirty_videos_on(reelbench, run, marks, videos, promised):
     folder = run("a", marks)
     assert asked(reelbench, folder, "--videos", videos)["promised"] is promised
     assert (
-        "unreliable, with only 29 videos" in reelbench("compare", "power", folder, "--videos", videos).stderr
+        "unreliable, with only 29 videos"
+        in reelbench("compare", "power", folder, "--videos", videos).stderr
     ) is not promised
 
 
@@ -128,7 +143,10 @@ def test_power_is_not_promised_by_a_pilot_of_few_videos(reelbench, run):
     found = asked(reelbench, folder, "--videos", 170)
     assert found["promised"] is False
     assert found["smallest_difference"] > 0
-    assert "unreliable, with only 4 videos" in reelbench("compare", "power", folder, "--videos", 170).stderr
+    assert (
+        "unreliable, with only 4 videos"
+        in reelbench("compare", "power", folder, "--videos", 170).stderr
+    )
 
 
 def test_power_that_is_assumed_is_promised(reelbench):

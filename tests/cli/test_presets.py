@@ -23,7 +23,9 @@ def reelbench(*words):
 
 
 def ask(server, out, *options):
-    reelbench("ask", MINI, "--llm", "m", "--llm-url", server.url, "--limit", 1, "--output", out, *options)
+    reelbench(
+        "ask", MINI, "--llm", "m", "--llm-url", server.url, "--limit", 1, "--output", out, *options
+    )
     return json.loads((out / MINI / "result.json").read_text(encoding="utf-8"))["settings"]
 
 
@@ -32,7 +34,10 @@ def own(tmp_path):
     path = tmp_path / "own.yaml"
     stated = {"frames": "none", "temperature": 0.4, "top_k": 5, "max_tokens": 77, "pixels": 9000, "thinking": True,
               "prompt": "before"}  # fmt: skip
-    lines = [f"  {name}: {{value: {json.dumps(value)}, source: {SOURCE}}}" for name, value in stated.items()]
+    lines = [
+        f"  {name}: {{value: {json.dumps(value)}, source: {SOURCE}}}"
+        for name, value in stated.items()
+    ]
     path.write_text("\n".join(["about: Of my own", "values:", *lines]) + "\n", encoding="utf-8")
     return path
 
@@ -40,7 +45,16 @@ def own(tmp_path):
 def test_it_says_what_the_user_does_not_and_is_on_record(own, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         settings = ask(server, tmp_path / "a", "--preset", own)
-        changed = ask(server, tmp_path / "b", "--preset", own, "--max-tokens", 99, "--llm-extra", '{"top_k": 7}')
+        changed = ask(
+            server,
+            tmp_path / "b",
+            "--preset",
+            own,
+            "--max-tokens",
+            99,
+            "--llm-extra",
+            '{"top_k": 7}',
+        )
         first, second = (call.body for call in server.calls)
     sent = {"temperature": 0.4, "top_k": 5, "max_tokens": 77, "mm_processor_kwargs": {"max_pixels": 9000},
             "chat_template_kwargs": {"enable_thinking": True}}  # fmt: skip
@@ -74,7 +88,9 @@ def test_lmms_eval_is_told_and_what_is_given_stays():
     assert process.option_value(arguments, "--model_args") == "pretrained=x,max_pixels=401408"
     assert taken.changed == ("top_p",)
     _, other = process.with_preset(["--model", "llava_hf"], shipped()["qwen3-vl-thinking"])
-    assert {"pixels"} <= set(other.changed) <= {"pixels", "top_k", "top_p"}  # its chat class passes on what it names
+    assert (
+        {"pixels"} <= set(other.changed) <= {"pixels", "top_k", "top_p"}
+    )  # its chat class passes on what it names
 
 
 def test_what_an_adapter_never_hands_on_is_changed_and_not_sent():
@@ -94,9 +110,18 @@ def test_what_lmms_eval_cant_be_told_is_refused(own):
     ("text", "line"),
     [
         ("values: {top_k: 5}", "top_k: names no source"),
-        (f"values: {{top_k: {{value: a lot, source: '{SOURCE}'}}}}", "'a lot' is not a whole number"),
-        (f"values: {{beams: {{value: 2, source: '{SOURCE}'}}}}", "'beams' is not a value of a preset"),
-        (f"values: {{frames: {{value: 'many:2', source: '{SOURCE}'}}}}", "'many' is not a kind of sampling"),
+        (
+            f"values: {{top_k: {{value: a lot, source: '{SOURCE}'}}}}",
+            "'a lot' is not a whole number",
+        ),
+        (
+            f"values: {{beams: {{value: 2, source: '{SOURCE}'}}}}",
+            "'beams' is not a value of a preset",
+        ),
+        (
+            f"values: {{frames: {{value: 'many:2', source: '{SOURCE}'}}}}",
+            "'many' is not a kind of sampling",
+        ),
         ("about: x", "expected `about` and `values`"),
     ],
 )
@@ -111,7 +136,10 @@ def test_every_value_that_is_shipped_has_a_source_at_a_commit():
     told = json.loads(reelbench("list", "presets", "--json"))
     assert set(told) == {"qwen3-vl-instruct", "qwen3-vl-thinking", "internvl", "videollama3"}
     sources = [value["source"] for one in told.values() for value in one["values"].values()]
-    assert all(source.startswith("https://github.com/") and len(source.split("/")[6]) == 40 for source in sources)
+    assert all(
+        source.startswith("https://github.com/") and len(source.split("/")[6]) == 40
+        for source in sources
+    )
     assert "presets are" not in reelbench("list", "presets")
     with pytest.raises(InputError, match="there are qwen3-vl-instruct"):
         preset("gpt-9")

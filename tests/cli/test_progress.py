@@ -22,7 +22,10 @@ def shown(*arguments, env, terminal):
     reading, writing = pty.openpty() if terminal else os.pipe()
     command = [Path(sys.executable).with_name("reelbench"), *map(str, arguments)]
     with subprocess.Popen(
-        command, env={**os.environ, "TERM": "xterm", **env}, stdout=subprocess.DEVNULL, stderr=writing
+        command,
+        env={**os.environ, "TERM": "xterm", **env},
+        stdout=subprocess.DEVNULL,
+        stderr=writing,
     ) as process:
         os.close(writing)
         text = b""
@@ -57,9 +60,13 @@ def test_an_extraction(tmp_path, terminal):
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_judging(tmp_path, terminal):
-    rows = json.loads((ROOT / "reelbench" / "tasks" / "curve" / "mini" / "curve.json").read_text(encoding="utf-8"))
+    rows = json.loads(
+        (ROOT / "reelbench" / "tasks" / "curve" / "mini" / "curve.json").read_text(encoding="utf-8")
+    )
     predictions = tmp_path / "predictions.jsonl"
-    predictions.write_text("".join(json.dumps({"key": row["key"], "pred": "an answer"}) + "\n" for row in rows))
+    predictions.write_text(
+        "".join(json.dumps({"key": row["key"], "pred": "an answer"}) + "\n" for row in rows)
+    )
     with JudgeServer(lambda _: Answer("1")) as server:
         text = shown(
             *("score", "curve", "--predictions", predictions, "--split", "mini", "--output", tmp_path / "out"),

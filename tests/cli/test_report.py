@@ -12,12 +12,28 @@ def answered(reelbench, tmp_path):
     """Score rextime's mini split with these texts for its first questions, and a readable one for the others."""
 
     def run(*texts, more=()):
-        rows = list(csv.DictReader(io.StringIO(reelbench("score", "rextime", "--template", "--split", "mini").stdout)))
+        rows = list(
+            csv.DictReader(
+                io.StringIO(reelbench("score", "rextime", "--template", "--split", "mini").stdout)
+            )
+        )
         for row, text in zip(rows, [*texts, *["A [0, 5]"] * (len(rows) - len(texts))], strict=True):
             row["prediction"] = text
         path = tmp_path / "answers.json"
-        path.write_text(json.dumps([{"id": row["id"], "prediction": row["prediction"]} for row in rows]))
-        done = reelbench("score", "rextime", "--predictions", path, "--split", "mini", "--output", tmp_path, *more)
+        path.write_text(
+            json.dumps([{"id": row["id"], "prediction": row["prediction"]} for row in rows])
+        )
+        done = reelbench(
+            "score",
+            "rextime",
+            "--predictions",
+            path,
+            "--split",
+            "mini",
+            "--output",
+            tmp_path,
+            *more,
+        )
         assert done.returncode == 0, done.stderr
         return [row["id"] for row in rows], done.stdout
 
@@ -29,8 +45,13 @@ def shown(printed):
 
 
 def test_the_first_three_answers_that_could_not_be_read_are_shown_with_their_share(answered):
-    ids, printed = answered("The man left.", "", "\x1b[31mred\x1b[0m\n\u202etext", "x" * 5_000 + " no answer", "no.")
-    assert f"scored as wrong in what they lack: 4 unreadable ({400 / len(ids):.1f} % of {len(ids)}), 1 empty" in printed
+    ids, printed = answered(
+        "The man left.", "", "\x1b[31mred\x1b[0m\n\u202etext", "x" * 5_000 + " no answer", "no."
+    )
+    assert (
+        f"scored as wrong in what they lack: 4 unreadable ({400 / len(ids):.1f} % of {len(ids)}), 1 empty"
+        in printed
+    )
     first, second, third = shown(printed)
     assert first == f"  unreadable, {ids[0]}: The man left."
     assert second == f"  unreadable, {ids[2]}: [31mred [0m text"
@@ -49,8 +70,21 @@ def test_nothing_is_shown_where_all_was_read_or_json_is_asked_for(answered):
 def test_where_answers_are_hidden_nothing_is_called_wrong(reelbench, tmp_path):
     template = reelbench("score", "dramaqa_cogme", "--template", "--split", "mini_test").stdout
     path = tmp_path / "answers.json"
-    path.write_text(json.dumps([{"id": row["id"], "prediction": "?"} for row in csv.DictReader(io.StringIO(template))]))
-    done = reelbench("score", "dramaqa_cogme", "--predictions", path, "--split", "mini_test", "--output", tmp_path)
+    path.write_text(
+        json.dumps(
+            [{"id": row["id"], "prediction": "?"} for row in csv.DictReader(io.StringIO(template))]
+        )
+    )
+    done = reelbench(
+        "score",
+        "dramaqa_cogme",
+        "--predictions",
+        path,
+        "--split",
+        "mini_test",
+        "--output",
+        tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert "read as no answer: 6 unreadable (100.0 % of 6), 0 empty" in done.stdout
     assert "scored as wrong" not in done.stdout

@@ -14,7 +14,15 @@ def out(reelbench, tmp_path):
     lines = [{"id": row["id"], "prediction": "A [1, 2]"} for row in rows]
     (tmp_path / "p.json").write_text(json.dumps(lines), encoding="utf-8")
     place = tmp_path / "out" / "rextime_mini"
-    done = reelbench("score", "rextime_mini", "--predictions", tmp_path / "p.json", "--output", place, "--no-overlap")
+    done = reelbench(
+        "score",
+        "rextime_mini",
+        "--predictions",
+        tmp_path / "p.json",
+        "--output",
+        place,
+        "--no-overlap",
+    )
     assert done.returncode == 0, done.stderr
     return tmp_path / "out"
 
@@ -24,8 +32,14 @@ def out(reelbench, tmp_path):
     [
         (("compare", "OUT", "OUT"), ""),
         (("view", "OUT", "--out", "PAGE"), ""),
-        (("score", "rextime_mini", "--predictions", "P", "--only", "cut_off", "--from", "OUT"), "questions is cut_off"),
-        (("profile", "moviecore_mini", "--result", "OUT"), "a result on rextime, not on moviecore_mini"),
+        (
+            ("score", "rextime_mini", "--predictions", "P", "--only", "cut_off", "--from", "OUT"),
+            "questions is cut_off",
+        ),
+        (
+            ("profile", "moviecore_mini", "--result", "OUT"),
+            "a result on rextime, not on moviecore_mini",
+        ),
         (("diagnose", "errors", "OUT", "--llm", "m", "--out", "PAGE"), "rextime"),
         (("judge", "calibrate", "OUT", "P"), "rextime"),
     ],

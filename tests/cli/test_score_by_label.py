@@ -37,7 +37,10 @@ def files(tmp_path):
 
 # Identity: 3 of 4 right, points 1 + 2 + 3 of 9; Causality: 1 of 2, points 3 of 4. Reasoning: 2 of 3, 6 of 9 points.
 BY = {
-    "content": {"Identity": ("75.00", "66.67", "4", "66.7"), "Causality": ("50.00", "75.00", "2", "33.3")},
+    "content": {
+        "Identity": ("75.00", "66.67", "4", "66.7"),
+        "Causality": ("50.00", "75.00", "2", "33.3"),
+    },
     "thinking": {
         "Recall": ("50.00", "50.00", "2", "33.3"),
         "Grasping": ("100.00", "100.00", "1", "16.7"),
@@ -48,13 +51,22 @@ BY = {
 
 @pytest.mark.parametrize("facet", BY)
 def test_the_table_has_rate_weighted_rate_n_and_share(facet, files, reelbench):
-    words = ["score", "dramaqa_cogme_mini", "--predictions", files / "answers.jsonl", "--tags", files / "tags.jsonl"]
+    words = [
+        "score",
+        "dramaqa_cogme_mini",
+        "--predictions",
+        files / "answers.jsonl",
+        "--tags",
+        files / "tags.jsonl",
+    ]
     done = reelbench(*words, "--by", facet, "--output", files / "out")
     assert done.returncode == 0, done.stderr
     head, *lines = done.stdout[done.stdout.index(f"dramaqa_cogme by {facet}") :].splitlines()[1:]
     assert head.split() == [facet, "rate", "weighted_rate", "n", "%", "of", "tagged"]
     shown = {
-        line.split()[0]: tuple(line.split()[1:]) for line in lines if line.split()[:1] and line.split()[0] in BY[facet]
+        line.split()[0]: tuple(line.split()[1:])
+        for line in lines
+        if line.split()[:1] and line.split()[0] in BY[facet]
     }
     assert shown == BY[facet]
     written = json.loads((files / "out" / "result.json").read_text())["breakdowns"][facet]
@@ -67,7 +79,10 @@ def test_the_table_has_rate_weighted_rate_n_and_share(facet, files, reelbench):
 def test_the_picture_has_each_labels_rate(files):
     answers = [json.loads(line) for line in (files / "answers.jsonl").read_text().splitlines()]
     scored = package.score("dramaqa_cogme_mini", answers, tags=files / "tags.jsonl")
-    for metric, numbers in ((None, {"75.00 (n 4)", "50.00 (n 2)"}), ("weighted_rate", {"66.67 (n 4)", "75.00 (n 2)"})):
+    for metric, numbers in (
+        (None, {"75.00 (n 4)", "50.00 (n 2)"}),
+        ("weighted_rate", {"66.67 (n 4)", "75.00 (n 2)"}),
+    ):
         root = ET.fromstring(scored.plot("content", metric=metric))  # noqa: S314 - our own picture
         words = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
         assert {"Identity", "Causality"} | numbers <= words

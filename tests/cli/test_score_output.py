@@ -44,7 +44,9 @@ def test_a_value_has_its_unit_and_the_primary_metric_is_marked(predictions, reel
     assert rows_of(done.stdout)["accuracy"].split()[1:4] == ["(primary)", "25.00", "%"]
 
 
-def test_a_result_of_another_benchmark_or_of_more_answers_is_not_overwritten(predictions, reelbench, tmp_path):
+def test_a_result_of_another_benchmark_or_of_more_answers_is_not_overwritten(
+    predictions, reelbench, tmp_path
+):
     where = ("--output", tmp_path / "out", "--model", "m", "--no-overlap")
     path = predictions("rextime", lambda _: "A [1, 2]")
     assert reelbench("score", "rextime_mini", "--predictions", path, *where).returncode == 0
@@ -53,9 +55,18 @@ def test_a_result_of_another_benchmark_or_of_more_answers_is_not_overwritten(pre
     few = tmp_path / "few.txt"
     few.write_text("mini1\nmini2\n", encoding="utf-8")
     for arguments, said in (
-        (("moviecore_mini", "--predictions", other), "has a result with benchmark rextime, not moviecore"),
-        (("rextime_mini", "--predictions", path, "--frames", "all"), "has a result with frames unknown, not all"),
-        (("rextime_mini", "--predictions", path, "--ids", few), "has 12 answers, and this result would have 2"),
+        (
+            ("moviecore_mini", "--predictions", other),
+            "has a result with benchmark rextime, not moviecore",
+        ),
+        (
+            ("rextime_mini", "--predictions", path, "--frames", "all"),
+            "has a result with frames unknown, not all",
+        ),
+        (
+            ("rextime_mini", "--predictions", path, "--ids", few),
+            "has 12 answers, and this result would have 2",
+        ),
     ):
         refused = reelbench("score", *arguments, *where)
         assert refused.returncode == 2
@@ -68,14 +79,22 @@ def test_another_model_s_result_is_not_overwritten(predictions, reelbench, tmp_p
     assert reelbench("score", "rextime_mini", *where, "--model", "one").returncode == 0
     refused = reelbench("score", "rextime_mini", *where, "--model", "other")
     assert refused.returncode == 2
-    assert f"{tmp_path / 'out'}: has the result of one; give other an --output of its own" in refused.stderr
+    assert (
+        f"{tmp_path / 'out'}: has the result of one; give other an --output of its own"
+        in refused.stderr
+    )
     assert result_files.read(tmp_path / "out").model.id == "one"
     assert reelbench("score", "rextime_mini", *where, "--model", "one").returncode == 0
 
 
 @pytest.mark.java
 def test_fractions_have_four_digits(predictions, reelbench):
-    done = reelbench("score", "moviecore_mini", "--predictions", predictions("moviecore", lambda row: row["answer"]))
+    done = reelbench(
+        "score",
+        "moviecore_mini",
+        "--predictions",
+        predictions("moviecore", lambda row: row["answer"]),
+    )
     rows = rows_of(done.stdout)
     # A text is all of itself: BLEU-4 of 1, and CIDEr, of 10 at most, short of it only by rounding.
     assert rows["bleu4"].split()[1:] == ["1.0000", "fraction,", "0", "to", "1", "12"]
@@ -83,11 +102,15 @@ def test_fractions_have_four_digits(predictions, reelbench):
 
 
 def test_a_value_with_too_little_behind_it_says_how_much(predictions, reelbench):
-    depth = (Path(import_module("reelbench.tasks.moviecore").__path__[0]) / "judge" / "depth.txt").read_text("utf-8")
+    depth = (
+        Path(import_module("reelbench.tasks.moviecore").__path__[0]) / "judge" / "depth.txt"
+    ).read_text("utf-8")
     odd = [row["question"] for row in locate("moviecore", "mini").read()][1::2]
 
     def marks(call):
-        unsure = call.system.strip() == depth.strip() and any(question in call.user for question in odd)
+        unsure = call.system.strip() == depth.strip() and any(
+            question in call.user for question in odd
+        )
         return Answer("hard to say" if unsure else "{'score': 4}")
 
     with JudgeServer(marks) as server:
@@ -103,14 +126,22 @@ def test_a_value_with_too_little_behind_it_says_how_much(predictions, reelbench)
     judge = result_files.read(Path(done.stdout.splitlines()[-1].removeprefix("written to "))).judge
     # By hand: four criteria and six depths once, six depths three times, for each of twelve answers.
     assert judge.calls == 4 * 12 + 6 + 6 * 3
-    tokens = f"{judge.prompt_tokens} tokens in and {judge.completion_tokens} out, ${judge.cost_usd:.4f}"
+    tokens = (
+        f"{judge.prompt_tokens} tokens in and {judge.completion_tokens} out, ${judge.cost_usd:.4f}"
+    )
     assert f"judge judge-1: {judge.calls} calls, 0 replies from the cache, {tokens}" in done.stdout
 
 
 def test_a_table_is_not_cut_where_nobody_looks_at_a_terminal(predictions, reelbench):
     model = "org/" + "m" * 150
     done = reelbench(
-        "score", "rextime_mini", "--predictions", predictions("rextime"), "--model", model, env={"COLUMNS": "40"}
+        "score",
+        "rextime_mini",
+        "--predictions",
+        predictions("rextime"),
+        "--model",
+        model,
+        env={"COLUMNS": "40"},
     )
     assert done.stdout.splitlines()[0] == f"rextime mini · {model} · 12 of 12 scored"
     assert "recall_at_0.3" in done.stdout
@@ -121,7 +152,9 @@ def test_a_table_is_not_cut_where_nobody_looks_at_a_terminal(predictions, reelbe
 @pytest.mark.parametrize("as_json", [True, False])
 def test_quiet_prints_nothing_but_json_and_errors(as_json, predictions, reelbench):
     path = predictions("curve")
-    done = reelbench("score", "curve_mini", "--predictions", path, "--quiet", *(["--json"] if as_json else []))
+    done = reelbench(
+        "score", "curve_mini", "--predictions", path, "--quiet", *(["--json"] if as_json else [])
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["benchmark"] == "curve" if as_json else done.stdout == ""
     done = reelbench("score", "curve_mini", "--predictions", path.with_name("none.csv"), "--quiet")
@@ -148,7 +181,9 @@ def test_a_run_has_no_say_beside_its_own(tmp_path, reelbench):
 
 
 def test_frames_that_are_none_are_one_line(predictions, reelbench):
-    done = reelbench("score", "rextime_mini", "--predictions", predictions("rextime"), "--frames", "many")
+    done = reelbench(
+        "score", "rextime_mini", "--predictions", predictions("rextime"), "--frames", "many"
+    )
     assert done.returncode == 2
     (line,) = done.stderr.strip().splitlines()
     assert "'many' is not a kind of sampling" in line
@@ -180,21 +215,31 @@ def test_wandb_gets_the_results_numbers_and_nobodys_sentences(predictions, tmp_p
     pytest.importorskip("wandb")
     env = {"WANDB_MODE": "offline", "WANDB_DIR": str(tmp_path), "WANDB_SILENT": "true"}
     path = predictions("dramaqa_cogme")
-    done = reelbench("score", "dramaqa_cogme_mini", "--predictions", path, "--json", "--log", "wandb", env=env)
+    done = reelbench(
+        "score", "dramaqa_cogme_mini", "--predictions", path, "--json", "--log", "wandb", env=env
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)  # and nothing else on stdout
     (log,) = (tmp_path / "wandb").glob("offline-run-*/*.wandb")
     read = subprocess.run(
-        [sys.executable, "-c", LOGGED, log], capture_output=True, text=True, check=True, env=os.environ
+        [sys.executable, "-c", LOGGED, log],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ,
     )
     logged = json.loads(read.stdout)
     for name, metric in document["metrics"].items():
         assert logged["history"][f"dramaqa_cogme/{name}"] == metric["value"]
         assert logged["history"][f"dramaqa_cogme/{name}.n"] == metric["n"]
-        assert f"dramaqa_cogme/{name}.low" not in logged["history"]  # of four videos there is no interval
+        assert (
+            f"dramaqa_cogme/{name}.low" not in logged["history"]
+        )  # of four videos there is no interval
     assert logged["config"]["dramaqa_cogme"]["model"]["id"] == "dramaqa_cogme"
     sent = b"".join(file.read_bytes() for file in (tmp_path / "wandb").rglob("*") if file.is_file())
-    assert not any(row["question"].encode() in sent for row in locate("dramaqa_cogme", "mini").read())
+    assert not any(
+        row["question"].encode() in sent for row in locate("dramaqa_cogme", "mini").read()
+    )
 
 
 @pytest.mark.parametrize("folder", ["wandb", ".wandb"])
@@ -205,28 +250,40 @@ def test_a_folder_never_says_who_gets_wandbs_key(folder, tmp_path, monkeypatch):
     settings = tmp_path / folder / "settings"
     settings.parent.mkdir()
     settings.write_text("[default]\nbase_url = http://127.0.0.1:9\n")
-    with pytest.raises(InputError, match=r"settings: wandb takes from this folder's file who gets your key"):
+    with pytest.raises(
+        InputError, match=r"settings: wandb takes from this folder's file who gets your key"
+    ):
         check_arguments(words)
     assert check_arguments(words[:2]) == words[:2]
 
 
 @pytest.mark.parametrize("where", ["tensorboard", ""])
-def test_an_unknown_logger_says_so_before_anything_is_scored(where, predictions, reelbench, reelbench_home):
-    done = reelbench("score", "rextime_mini", "--predictions", predictions("rextime"), "--log", where)
+def test_an_unknown_logger_says_so_before_anything_is_scored(
+    where, predictions, reelbench, reelbench_home
+):
+    done = reelbench(
+        "score", "rextime_mini", "--predictions", predictions("rextime"), "--log", where
+    )
     assert done.returncode == 2
     assert done.stderr.strip() == f"reelbench: --log: {where!r} is not known; there is wandb"
     assert not (reelbench_home / "results").exists()
 
 
-def test_answers_that_the_model_failed_on_are_no_success_where_there_are_no_others(predictions, reelbench):
+def test_answers_that_the_model_failed_on_are_no_success_where_there_are_no_others(
+    predictions, reelbench
+):
     failed = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] 404"
     path = predictions("rextime", lambda _: failed)
-    done = reelbench("score", "rextime_mini", "--predictions", path, "--output", path.parent / "none")
+    done = reelbench(
+        "score", "rextime_mini", "--predictions", path, "--output", path.parent / "none"
+    )
     assert done.returncode == 1
     assert "rextime: 12 of 12 answers are missing: the model failed" in done.stderr
     assert (path.parent / "none" / "result.json").is_file()
     path = predictions("rextime", lambda row: failed if row["id"] != "mini1" else "A [1, 2]")
-    done = reelbench("score", "rextime_mini", "--predictions", path, "--output", path.parent / "some")
+    done = reelbench(
+        "score", "rextime_mini", "--predictions", path, "--output", path.parent / "some"
+    )
     assert (done.returncode, "are missing" in done.stderr) == (0, False)
     assert "1 of 12 scored (11 model_failed)" in done.stdout
 
@@ -235,6 +292,8 @@ def test_nobody_is_told_to_submit_mini_answers(tmp_path, reelbench):
     rows = locate("rextime_test_mini").read()
     path = tmp_path / "p.json"
     path.write_text(json.dumps({row["id"]: "A [1, 2]" for row in rows}), encoding="utf-8")
-    done = reelbench("score", "rextime_test_mini", "--predictions", path, "--output", tmp_path / "out")
+    done = reelbench(
+        "score", "rextime_test_mini", "--predictions", path, "--output", tmp_path / "out"
+    )
     assert "submission.jsonl shows the form of a submission" in done.stderr
     assert "submit " not in done.stderr

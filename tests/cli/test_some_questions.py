@@ -24,19 +24,39 @@ def reelbench(*words):
 
 
 def written(folder):
-    samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines()]
-    return json.loads((folder / "result.json").read_text(encoding="utf-8")), {s["id"]: s for s in samples}
+    samples = [
+        json.loads(line)
+        for line in (folder / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    return json.loads((folder / "result.json").read_text(encoding="utf-8")), {
+        s["id"]: s for s in samples
+    }
 
 
 def ask(server, out, *options):
-    reelbench("ask", MINI, "--llm", "org/model", "--llm-url", server.url, "--frames", "none", "--output", out, *options)
+    reelbench(
+        "ask",
+        MINI,
+        "--llm",
+        "org/model",
+        "--llm-url",
+        server.url,
+        "--frames",
+        "none",
+        "--output",
+        out,
+        *options,
+    )
     return written(out / MINI)
 
 
 def scored(folder, texts, *options, model="org/model"):
     folder.mkdir(exist_ok=True)
     path = folder / "texts.csv"
-    path.write_text("id,prediction\n" + "".join(f"{name},{text}\n" for name, text in texts.items()), encoding="utf-8")
+    path.write_text(
+        "id,prediction\n" + "".join(f"{name},{text}\n" for name, text in texts.items()),
+        encoding="utf-8",
+    )
     named = ("--model", model) if model else ()
     reelbench("score", MINI, "--predictions", path, "--output", folder / "result", *named, *options)
     return written(folder / "result")
@@ -66,15 +86,21 @@ def kept_in(request, monkeypatch):
 @pytest.mark.usefixtures("kept_in")
 def test_unreadable_answers_are_asked_again_and_paid_for_once(tmp_path):
     unreadable = {1, 7}
-    with JudgeServer(lambda call: Answer("no idea" if call.number in unreadable else GOOD)) as server:
+    with JudgeServer(
+        lambda call: Answer("no idea" if call.number in unreadable else GOOD)
+    ) as server:
         first, before = ask(server, tmp_path / "out", "--llm-concurrency", 1)
         odd = [name for name in IDS if before[name]["flags"]]
         assert (first["counts"]["parse_failed"], len(odd), len(server.calls)) == (2, 2, 12)
         again = ("--only", "unreadable", "--from", tmp_path / "out" / MINI)
-        server.script(lambda call: Answer("no idea" if call.number == 12 else GOOD.replace("5", "7")))
+        server.script(
+            lambda call: Answer("no idea" if call.number == 12 else GOOD.replace("5", "7"))
+        )
         second, after = ask(server, tmp_path / "again", *again, "--llm-concurrency", 1)
         assert len(server.calls) == 14
-        third, _ = ask(server, tmp_path / "again", *again)  # one is the same as before, and counts all the same
+        third, _ = ask(
+            server, tmp_path / "again", *again
+        )  # one is the same as before, and counts all the same
         assert len(server.calls) == 14 + 1  # a kept one, asked once more
     assert (second["counts"]["parse_failed"], third["metrics"]) == (1, second["metrics"])
     assert second["settings"]["merged"] == {
@@ -83,7 +109,9 @@ def test_unreadable_answers_are_asked_again_and_paid_for_once(tmp_path):
         "asked_again": 2,
         "generation": {"max_tokens": 512, "temperature": 0},
     }
-    assert sorted(after[name]["prediction"] for name in odd) == sorted(["no idea", GOOD.replace("5", "7")])
+    assert sorted(after[name]["prediction"] for name in odd) == sorted(
+        ["no idea", GOOD.replace("5", "7")]
+    )
     assert all(after[name] == before[name] for name in IDS if name not in odd)
 
 
@@ -97,22 +125,40 @@ def test_a_file_names_the_questions(tmp_path):
     assert (list(samples), part["settings"]["limit"]) == (["mini3", "mini9"], 2)
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         part, samples = ask(server, tmp_path / "part", "--ids", ids)
-        assert (list(samples), part["settings"]["limit"], len(server.calls)) == (["mini3", "mini9"], 2, 2)
+        assert (list(samples), part["settings"]["limit"], len(server.calls)) == (
+            ["mini3", "mini9"],
+            2,
+            2,
+        )
         assert "merged" not in part["settings"]
         whole, _ = ask(server, tmp_path / "out")
-        assert (whole["counts"]["items"], len(server.calls)) == (12, 12 + 2)  # the kept ones, asked once more
+        assert (whole["counts"]["items"], len(server.calls)) == (
+            12,
+            12 + 2,
+        )  # the kept ones, asked once more
         server.script(lambda _: Answer(GOOD.replace("5", "8")))
-        merged, samples = ask(server, tmp_path / "again", "--ids", lines, "--from", tmp_path / "out" / MINI)
+        merged, samples = ask(
+            server, tmp_path / "again", "--ids", lines, "--from", tmp_path / "out" / MINI
+        )
         assert len(server.calls) == 16
-    assert (merged["settings"]["merged"]["only"], merged["settings"]["merged"]["asked_again"]) == ("ids", 2)
+    assert (merged["settings"]["merged"]["only"], merged["settings"]["merged"]["asked_again"]) == (
+        "ids",
+        2,
+    )
     assert merged["settings"]["limit"] is None
-    assert {name for name, sample in samples.items() if sample["parsed"]["span"] == [0, 8]} == {"mini3", "mini9"}
+    assert {name for name, sample in samples.items() if sample["parsed"]["span"] == [0, 8]} == {
+        "mini3",
+        "mini9",
+    }
 
 
 def test_where_two_results_differ_a_file_answers_anew(tmp_path):
     texts = dict.fromkeys(IDS, "A [0 - 5 s]")
     first, before = scored(tmp_path / "a", texts)
-    other, _ = scored(tmp_path / "b", texts | {"mini2": "B [0 - 5 s]", "mini5": "A [1 - 4 s]", "mini6": "a [0 - 5 s]"})
+    other, _ = scored(
+        tmp_path / "b",
+        texts | {"mini2": "B [0 - 5 s]", "mini5": "A [1 - 4 s]", "mini6": "a [0 - 5 s]"},
+    )
     folders = ("--from", tmp_path / "a" / "result", "--from", tmp_path / "b" / "result")
     new = dict.fromkeys(("mini1", "mini2", "mini5"), "C [0 - 5 s]")
     merged, after = scored(tmp_path / "c", new, "--only", "disagree", *folders, model=None)
@@ -130,9 +176,16 @@ def test_where_two_results_differ_a_file_answers_anew(tmp_path):
 
 
 def test_an_unanswered_question_keeps_its_answer_and_a_line_says_so(tmp_path):
-    _, before = scored(tmp_path / "a", dict.fromkeys(IDS, "A [0 - 5 s]") | {"mini4": "?", "mini8": "?"})
+    _, before = scored(
+        tmp_path / "a", dict.fromkeys(IDS, "A [0 - 5 s]") | {"mini4": "?", "mini8": "?"}
+    )
     merged, after = scored(
-        tmp_path / "b", {"mini4": "B [0 - 5 s]"}, "--only", "unreadable", "--from", tmp_path / "a" / "result"
+        tmp_path / "b",
+        {"mini4": "B [0 - 5 s]"},
+        "--only",
+        "unreadable",
+        "--from",
+        tmp_path / "a" / "result",
     )
     assert (merged["counts"]["parse_failed"], merged["settings"]["merged"]["asked_again"]) == (1, 1)
     assert after["mini8"] == before["mini8"]
@@ -143,10 +196,19 @@ def test_an_unanswered_question_keeps_its_answer_and_a_line_says_so(tmp_path):
     [
         (("--only", "unreadable"), "give both"),
         (("--from", "A"), "give both"),
-        (("--ids", "IDS", "--only", "unreadable", "--from", "A"), "--ids and --only: give one of them"),
+        (
+            ("--ids", "IDS", "--only", "unreadable", "--from", "A"),
+            "--ids and --only: give one of them",
+        ),
         (("--only", "disagree", "--from", "A"), "--only disagree needs --from twice"),
-        (("--only", "unreadable", "--from", "A", "--from", "A"), "--only disagree needs --from twice"),
-        (("--only", "disagree", "--from", "A", "--from", "A"), "none of its 12 questions is disagree"),
+        (
+            ("--only", "unreadable", "--from", "A", "--from", "A"),
+            "--only disagree needs --from twice",
+        ),
+        (
+            ("--only", "disagree", "--from", "A", "--from", "A"),
+            "none of its 12 questions is disagree",
+        ),
         (("--ids", "IDS"), "has no question 'mini99'"),
         (("--ids", "IDS", "--from", "A"), "has no question 'mini99'"),
         (("--ids", "EMPTY"), "no id in it"),
@@ -156,9 +218,15 @@ def test_what_does_not_go_together_is_a_line(options, line, tmp_path):
     scored(tmp_path / "a", dict.fromkeys(IDS, "A [0 - 5 s]"))
     (tmp_path / "ids.txt").write_text("mini1\nmini99\n", encoding="utf-8")
     (tmp_path / "none.txt").write_text("\n", encoding="utf-8")
-    places = {"A": tmp_path / "a" / "result", "IDS": tmp_path / "ids.txt", "EMPTY": tmp_path / "none.txt"}
+    places = {
+        "A": tmp_path / "a" / "result",
+        "IDS": tmp_path / "ids.txt",
+        "EMPTY": tmp_path / "none.txt",
+    }
     with pytest.raises(InputError, match=line):
-        scored(tmp_path / "b", {"mini1": "A [0 - 5 s]"}, *(places.get(word, word) for word in options))
+        scored(
+            tmp_path / "b", {"mini1": "A [0 - 5 s]"}, *(places.get(word, word) for word in options)
+        )
 
 
 @pytest.mark.lmms

@@ -22,19 +22,34 @@ GOOD = '{"span": [0, 5], "answer": "A"}'
 
 
 def asked(server, tmp_path, *options):
-    words = ["ask", MINI, "--llm", "m", "--llm-url", server.url, "--frames", "none", "--output", tmp_path / "out"]
+    words = [
+        "ask",
+        MINI,
+        "--llm",
+        "m",
+        "--llm-url",
+        server.url,
+        "--frames",
+        "none",
+        "--output",
+        tmp_path / "out",
+    ]
     return [str(word) for word in (*words, "--status-file", tmp_path / "status.json", *options)]
 
 
 def status(path, code, *options):
-    done = CliRunner().invoke(app, ["doctor", "status", str(path), *options], catch_exceptions=False)
+    done = CliRunner().invoke(
+        app, ["doctor", "status", str(path), *options], catch_exceptions=False
+    )
     assert done.exit_code == code
     return done.stdout
 
 
 def test_it_tells_what_was_done_failed_and_spent(tmp_path):
     path = tmp_path / "status.json"
-    with JudgeServer(lambda call: Answer(status=400) if call.number == 5 else Answer(GOOD)) as server:
+    with JudgeServer(
+        lambda call: Answer(status=400) if call.number == 5 else Answer(GOOD)
+    ) as server:
         words = asked(server, tmp_path, "--llm-price", "1,10", "--llm-concurrency", 1)
         assert CliRunner().invoke(app, words).exit_code == 0
     told = json.loads(path.read_text())
@@ -44,7 +59,9 @@ def test_it_tells_what_was_done_failed_and_spent(tmp_path):
         "error": None, "eta": None,
     }  # fmt: skip
     assert told["cost"] == pytest.approx(11 * 0.0002)
-    assert status(path, 0).startswith("ask: done; asking rextime, 12 of 12 (100 %); 1 failed; $0.00; updated ")
+    assert status(path, 0).startswith(
+        "ask: done; asking rextime, 12 of 12 (100 %); 1 failed; $0.00; updated "
+    )
     assert json.loads(status(path, 0, "--json")) == told
 
 
@@ -56,11 +73,16 @@ def test_a_command_that_fails_says_why(tmp_path):
     assert "wrong key" in line
 
 
-@pytest.mark.parametrize(("end", "state", "code"), [(signal.SIGINT, "stopped", 1), (signal.SIGKILL, "gone", 1)])
+@pytest.mark.parametrize(
+    ("end", "state", "code"), [(signal.SIGINT, "stopped", 1), (signal.SIGKILL, "gone", 1)]
+)
 def test_a_command_that_was_ended_is_not_taken_for_one_that_runs(end, state, code, tmp_path):
     path = tmp_path / "status.json"
     with JudgeServer(lambda call: Answer(GOOD, delay=0 if call.number < 3 else 60)) as server:
-        command = [Path(sys.executable).with_name("reelbench"), *asked(server, tmp_path, "--llm-concurrency", 1)]
+        command = [
+            Path(sys.executable).with_name("reelbench"),
+            *asked(server, tmp_path, "--llm-concurrency", 1),
+        ]
         with subprocess.Popen(command, env=dict(os.environ), stderr=subprocess.DEVNULL) as process:
             while len(server.calls) < 4 and process.poll() is None:
                 time.sleep(0.05)
@@ -83,7 +105,12 @@ def test_the_time_left_follows_from_the_pace(tmp_path, monkeypatch):
         clock[0] += 2
         show(5, "", cost_usd=0.25)
     told = json.loads((tmp_path / "s.json").read_text())
-    assert (told["what"], told["of"], told["eta"], told["cost"]) == ("judging more", None, None, 0.75)
+    assert (told["what"], told["of"], told["eta"], told["cost"]) == (
+        "judging more",
+        None,
+        None,
+        0.75,
+    )
 
 
 def test_what_is_no_status_file_is_a_line(tmp_path):
@@ -96,10 +123,22 @@ def test_every_command_with_a_bar_has_it():
     """A module that hands a bar on has a command that keeps a status file."""
     folder = Path(app_module.__file__).parent
     sources = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
-    bars = {name for name, text in sources.items() if "console.progress" in text} - {"sweep.py"}  # part of `run`
+    bars = {name for name, text in sources.items() if "console.progress" in text} - {
+        "sweep.py"
+    }  # part of `run`
     assert {name for name, text in sources.items() if "reports_status\ndef " in text} == bars
-    for command in ("score", "ask", "run", "make tags", "diagnose errors", "frames extract", "leaderboard rejudge"):
-        assert "--status-file FILE" in CliRunner().invoke(app, [*command.split(), "--help"]).stdout, command
+    for command in (
+        "score",
+        "ask",
+        "run",
+        "make tags",
+        "diagnose errors",
+        "frames extract",
+        "leaderboard rejudge",
+    ):
+        assert (
+            "--status-file FILE" in CliRunner().invoke(app, [*command.split(), "--help"]).stdout
+        ), command
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,17 @@ def run(tmp_path):
         path = tmp_path / f"{letter}.csv"
         ids = [row["id"] for row in loading.locate(name, "mini").read()]
         path.write_text("id,prediction\n" + "".join(f'{one},"{letter} [0, 9]"\n' for one in ids))
-        score_files(name, Inputs(path, split="mini"), tmp_path / place, Options(), model=f"org/{letter}")
+        score_files(
+            name, Inputs(path, split="mini"), tmp_path / place, Options(), model=f"org/{letter}"
+        )
         return tmp_path / place
 
     return scored
 
 
-def test_a_page_is_made_without_the_network_and_its_path_is_printed(run, reelbench, network_asked, tmp_path):
+def test_a_page_is_made_without_the_network_and_its_path_is_printed(
+    run, reelbench, network_asked, tmp_path
+):
     folder = run("one", "rextime", "A")
     done = reelbench("view", folder)
     assert done.returncode == 0, done.stderr
@@ -50,7 +54,10 @@ def test_runs_of_several_tasks_get_a_page_each(run, reelbench, tmp_path):
     [
         (["nowhere"], "nowhere: no such run"),
         (["."], "no result.json in it"),
-        (["one", "two"], "only results on the same benchmark, version and split stand side by side"),
+        (
+            ["one", "two"],
+            "only results on the same benchmark, version and split stand side by side",
+        ),
         (["one", "--out", "one"], "has other files in it"),
         (["one", "--pictures", "-1"], "--pictures"),
     ],
@@ -67,7 +74,9 @@ def test_a_wrong_call_is_told_in_a_line(run, reelbench, tmp_path, arguments, tol
 
 def test_items_of_two_runs_as_data(run, reelbench, tmp_path):
     first, second = run("one", "rextime", "A"), run("two", "rextime", "B")
-    done = reelbench("compare", first, second / "result.json", "--items", tmp_path / "items.jsonl", "--json")
+    done = reelbench(
+        "compare", first, second / "result.json", "--items", tmp_path / "items.jsonl", "--json"
+    )
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     rows = loading.locate("rextime", "mini").read()

@@ -47,7 +47,9 @@ def small_disk(tmp_path):
         pytest.skip("mounting a small disk needs root")
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run([mount, "-t", "tmpfs", "-o", "size=400k", "tmpfs", disk], check=False).returncode:
+    if subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=400k", "tmpfs", disk], check=False
+    ).returncode:
         pytest.skip("this container may not mount")
     yield disk
     subprocess.run([shutil.which("umount"), disk], check=True)

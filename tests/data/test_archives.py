@@ -44,28 +44,42 @@ def test_an_archive_dropped_in_mid_file_is_continued(server, spec, tmp_path):
     server.fail("GET /films.tar.gz", cut_at=500)
 
     assert "a" in fetch.run(fetch.plan(spec, "test", wanted=["a"])).done
-    assert [request.headers.get("Range") for request in server.asked("GET /films")] == [None, "bytes=500-"]
+    assert [request.headers.get("Range") for request in server.asked("GET /films")] == [
+        None,
+        "bytes=500-",
+    ]
 
 
 def test_an_archive_cannot_write_outside_the_media_folder(server, spec, tmp_path):
     film = clip(tmp_path)
-    evil = {"../../videos/a.mp4": film, "/videos/b.mp4": film, "videos/../../../c.mp4": film, "../../../evil": b"x"}
+    evil = {
+        "../../videos/a.mp4": film,
+        "/videos/b.mp4": film,
+        "videos/../../../c.mp4": film,
+        "../../../evil": b"x",
+    }
     spec = with_media(spec, packed(server.put("/films.tar.gz", tar_gz(evil))))
 
     fetch.run(fetch.plan(spec, "test", wanted=["a", "b", "c"]))
 
-    outside = [path for path in tmp_path.rglob("*") if path.name in {"a.mp4", "b.mp4", "c.mp4", "evil"}]
+    outside = [
+        path for path in tmp_path.rglob("*") if path.name in {"a.mp4", "b.mp4", "c.mp4", "evil"}
+    ]
     assert {path.parent for path in outside} <= {root(spec) / "videos"}
 
 
 def test_a_damaged_archive_is_the_reason_for_what_it_lacks(server, spec, tmp_path):
     films_tar = tar_gz({f"videos/{key}.mp4": clip(tmp_path, key) for key in ("a", "b")})
-    spec = with_media(spec, packed(server.put("/films.tar.gz", films_tar[: len(films_tar) * 2 // 3])))
+    spec = with_media(
+        spec, packed(server.put("/films.tar.gz", films_tar[: len(films_tar) * 2 // 3]))
+    )
 
     report = fetch.run(fetch.plan(spec, "test", wanted=["a", "b"]))
 
     assert "b" in dict(report.failed)
-    assert re.search(r"films\.tar\.gz is damaged .* delete it and fetch again", dict(report.failed)["b"])
+    assert re.search(
+        r"films\.tar\.gz is damaged .* delete it and fetch again", dict(report.failed)["b"]
+    )
 
 
 NOISE = random.Random(0).randbytes(200_000)
@@ -115,7 +129,8 @@ def test_every_video_of_a_damaged_archive_ends_as_failed(server, spec, data):
     for _, reason in report.failed:
         assert len(reason.splitlines()) == 1
         assert re.search(
-            r"films\.tar\.gz is damaged .* delete it and fetch again|has no|out of an archive of|broken", reason
+            r"films\.tar\.gz is damaged .* delete it and fetch again|has no|out of an archive of|broken",
+            reason,
         )
 
 
@@ -129,7 +144,9 @@ def test_a_member_that_would_fill_the_disk_is_not_unpacked(server, spec, tmp_pat
     assert re.search(r"would take 20000000 bytes, out of an archive of \d+: not a video", reason)
 
 
-def test_a_full_disk_is_the_reason_and_costs_no_archive(server, spec, tmp_path, small_disk, monkeypatch):
+def test_a_full_disk_is_the_reason_and_costs_no_archive(
+    server, spec, tmp_path, small_disk, monkeypatch
+):
     monkeypatch.setenv("REELBENCH_HOME", str(small_disk))
     films = {"videos/a.mp4": clip(tmp_path), "videos/b.mp4": NOISE, "videos/c.mp4": clip(tmp_path)}
     url = server.put("/films.tar.gz", tar_gz(films))

@@ -146,7 +146,9 @@ def test_a_url_offline_is_unknown(server, spec, monkeypatch):
 
 def test_an_archive_of_videos_is_compared_too(server: HubServer, spec, tmp_path):
     url = server.put("/films.tar.gz", tar_gz({"a.mp4": clip(tmp_path)}))
-    place = MediaSource(title="films", kind="archive", location=url, path="{video}.mp4", layouts=("{video}",))
+    place = MediaSource(
+        title="films", kind="archive", location=url, path="{video}.mp4", layouts=("{video}",)
+    )
     spec = replace(spec, media=(place,))
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     fetch.run(fetch.plan(spec, "test", wanted=["a"]))
@@ -186,4 +188,6 @@ def test_a_folder_of_the_user_s_that_is_not_there_is_told_once(spec, tmp_path, m
     check.check(spec, "test", wanted=["8"])
     check.check(spec, "test", wanted=["8"])
     said = [line for line in caplog.messages if "REELBENCH_MEDIA" in line]
-    assert said == [f"REELBENCH_MEDIA={tmp_path / 'nowhere'}: no such folder, so no video is looked for there"]
+    assert said == [
+        f"REELBENCH_MEDIA={tmp_path / 'nowhere'}: no such folder, so no video is looked for there"
+    ]

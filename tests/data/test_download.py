@@ -27,7 +27,9 @@ def test_a_dropped_download_continues_in_the_next_call(web, tmp_path):
     assert web.requests[-1].headers["Range"] == "bytes=3000-"
 
 
-@pytest.mark.parametrize(("old", "new"), [('"old"', '"new"'), ('W/"weak"', 'W/"weak"'), (None, None)])
+@pytest.mark.parametrize(
+    ("old", "new"), [('"old"', '"new"'), ('W/"weak"', 'W/"weak"'), (None, None)]
+)
 def test_bytes_of_two_versions_are_never_joined(web, tmp_path, old, new):
     url = web.put("/curve.json", b"a" * 5000, etag=old, date=False)
     web.fail("GET /curve.json", cut_at=3000)
@@ -37,7 +39,10 @@ def test_bytes_of_two_versions_are_never_joined(web, tmp_path, old, new):
     web.put("/curve.json", b"b" * 4000, etag=new, date=False)
     told = []
 
-    assert download.download(url, tmp_path / "curve.json", on_bytes=told.append).read_bytes() == b"b" * 4000
+    assert (
+        download.download(url, tmp_path / "curve.json", on_bytes=told.append).read_bytes()
+        == b"b" * 4000
+    )
     assert told[-1] == 4000
 
 
@@ -69,7 +74,9 @@ def test_an_address_that_is_not_http_is_refused(tmp_path):
 
 
 def test_two_addresses_with_one_file_name_have_two_places():
-    assert download.place("https://a.org/x/curve.json") != download.place("https://a.org/y/curve.json")
+    assert download.place("https://a.org/x/curve.json") != download.place(
+        "https://a.org/y/curve.json"
+    )
     assert download.place("https://a.org/x/curve.json").name == "curve.json"
 
 
@@ -88,9 +95,14 @@ def whole_part(web, tmp_path):
     return url
 
 
-def test_a_download_killed_before_it_was_verified_is_verified_and_not_fetched_again(web, tmp_path, whole_part):
+def test_a_download_killed_before_it_was_verified_is_verified_and_not_fetched_again(
+    web, tmp_path, whole_part
+):
     assert download.download(whole_part, tmp_path / "films.tar").read_bytes() == BODY
-    assert [request.headers.get("Range") for request in web.requests] == [None, f"bytes={len(BODY)}-"]
+    assert [request.headers.get("Range") for request in web.requests] == [
+        None,
+        f"bytes={len(BODY)}-",
+    ]
     assert download.read_remote(tmp_path / "films.tar").size == len(BODY)
     assert not (tmp_path / "films.tar.part").exists()
 
@@ -112,7 +124,11 @@ def test_a_part_longer_than_the_file_is_started_anew(web, tmp_path, whole_part, 
 
 
 def test_a_whole_part_of_an_older_file_is_not_taken(web, tmp_path, whole_part):
-    web.fail("GET /films.tar", status=416, headers={"Content-Range": f"bytes */{len(BODY)}", "ETag": '"newer"'})
+    web.fail(
+        "GET /films.tar",
+        status=416,
+        headers={"Content-Range": f"bytes */{len(BODY)}", "ETag": '"newer"'},
+    )
     web.put("/films.tar", BODY[::-1])
     assert download.download(whole_part, tmp_path / "films.tar").read_bytes() == BODY[::-1]
 
@@ -121,7 +137,12 @@ def test_a_whole_part_of_an_older_file_is_not_taken(web, tmp_path, whole_part):
 def test_a_part_that_was_not_asked_for_is_not_taken(web, tmp_path, have):
     url = web.put("/films.tar", BODY)
     (tmp_path / "films.tar.part").write_bytes(BODY[:have])
-    web.fail("GET /films.tar", status=206, headers={"Content-Range": f"bytes {have}-199/200"}, body=b"x" * (200 - have))
+    web.fail(
+        "GET /films.tar",
+        status=206,
+        headers={"Content-Range": f"bytes {have}-199/200"},
+        body=b"x" * (200 - have),
+    )
     assert download.download(url, tmp_path / "films.tar").read_bytes() == BODY
 
 
@@ -134,7 +155,9 @@ def test_a_shorter_part_than_asked_for_is_continued(web, tmp_path):
     assert web.requests[-1].headers["Range"] == "bytes=4000-"
 
 
-@pytest.mark.parametrize("record", ["", "[]", "{", '{"etag": 5, "last_modified": ["x"], "size": "y"}'])
+@pytest.mark.parametrize(
+    "record", ["", "[]", "{", '{"etag": 5, "last_modified": ["x"], "size": "y"}']
+)
 @pytest.mark.parametrize("of", ["films.tar.part.json", "films.tar.source.json"])
 def test_a_damaged_record_is_as_good_as_none(web, tmp_path, record, of):
     url = web.put("/films.tar", BODY)
@@ -153,7 +176,10 @@ def test_a_damaged_record_is_as_good_as_none(web, tmp_path, record, of):
         ({"status": 302, "headers": {"Location": "file:///etc/hostname"}}, "answered 302"),
         ({"status": 302, "headers": {"Location": "ftp://127.0.0.1:9/x"}}, "unknown url type: ftp"),
         ({"status": 200, "headers": {"Content-Length": "many"}}, "Content-Length is not a number"),
-        ({"status": 200, "headers": {"Content-Length": "9" * 5000}}, "Content-Length is not a number"),
+        (
+            {"status": 200, "headers": {"Content-Length": "9" * 5000}},
+            "Content-Length is not a number",
+        ),
         ({"status": 200, "headers": {"Content-Length": "-5"}}, "Content-Length is not a number"),
         ({"status": 204}, "answered 204, which is not a file"),
         ({"unmeasured": True}, "states neither a length nor a hash"),
@@ -180,7 +206,10 @@ def test_without_a_length_a_hash_says_that_the_file_is_whole(web, tmp_path):
 def test_a_disk_that_is_full_is_said_to_be_that(web, small_disk):
     url = web.put("/films.tar", BODY * 50, md5=True)  # 512 kB
     web.fail("GET /films.tar", times=None, unmeasured=True)  # so that it can't be foreseen
-    with pytest.raises(DataUnavailableError, match=r"the disk of .* is full; make room, try again; \d+ bytes are kept"):
+    with pytest.raises(
+        DataUnavailableError,
+        match=r"the disk of .* is full; make room, try again; \d+ bytes are kept",
+    ):
         download.download(url, small_disk / "films.tar")
     assert len(web.requests) == 1
 
@@ -190,6 +219,9 @@ def test_a_body_without_end_is_not_kept(web, tmp_path, monkeypatch):
     web.fail("GET /films.tar", times=None, unmeasured=True)
     monkeypatch.setattr(download, "_BLOCK", 1000)
     monkeypatch.setattr(bounds, "UNSTATED_BYTES", 5000)
-    with pytest.raises(InputError, match="without a length that the server states: 6,000, and at most 5,000 are taken"):
+    with pytest.raises(
+        InputError,
+        match="without a length that the server states: 6,000, and at most 5,000 are taken",
+    ):
         download.download(url, tmp_path / "films.tar")
     assert not [file for file in tmp_path.iterdir() if file.stat().st_size > 1000]

@@ -25,12 +25,21 @@ def server(server):
 
 
 def online(server: HubServer, **changes) -> MediaSource:
-    fields = {"title": "films", "kind": "youtube", "location": server.url + "/{video}.mp4", "layouts": ("{video}",)}
+    fields = {
+        "title": "films",
+        "kind": "youtube",
+        "location": server.url + "/{video}.mp4",
+        "layouts": ("{video}",),
+    }
     return MediaSource(**{**fields, **changes})
 
 
 def left_behind(spec: BenchmarkSpec) -> list[str]:
-    return [str(path.relative_to(root(spec))) for path in root(spec).glob(".incoming/**/*") if path.is_file()]
+    return [
+        str(path.relative_to(root(spec)))
+        for path in root(spec).glob(".incoming/**/*")
+        if path.is_file()
+    ]
 
 
 # --- the Hub ---
@@ -38,7 +47,10 @@ def left_behind(spec: BenchmarkSpec) -> list[str]:
 
 def test_annotations_and_videos_of_a_hub_hosted_benchmark(server, spec, tmp_path):
     films = {"8": clip(tmp_path, "8"), "AWA-6": clip(tmp_path, "AWA-6")}
-    server.add(VIDEOS, {f"videos/{key}.mp4": data for key, data in films.items()} | {"annotations/8.json": "{}"})
+    server.add(
+        VIDEOS,
+        {f"videos/{key}.mp4": data for key, data in films.items()} | {"annotations/8.json": "{}"},
+    )
 
     plan = fetch.plan(spec, "test", wanted=["8", "8", "AWA-6"])
     total = len(MOVIECORE) + sum(map(len, films.values()))
@@ -85,7 +97,10 @@ def test_limit_takes_the_first_videos(server, spec, tmp_path):
 
     plan = fetch.plan(spec, "test", wanted=["2", "2", "3", "1"], limit=2)
 
-    assert sorted(what for item in plan.items for what in item.names if what.isdigit()) == ["2", "3"]
+    assert sorted(what for item in plan.items for what in item.names if what.isdigit()) == [
+        "2",
+        "3",
+    ]
 
 
 def test_a_missing_video_is_reported_and_the_rest_arrives(server, spec, tmp_path):
@@ -94,7 +109,9 @@ def test_a_missing_video_is_reported_and_the_rest_arrives(server, spec, tmp_path
     report = fetch.run(fetch.plan(spec, "test", wanted=["8", "9", "gone"]))
 
     assert {"8", "9"} <= set(report.done)
-    assert report.failed == (("gone", f"{server.url}/datasets/{VIDEOS} at {repo.head[:12]} has no videos/gone.mp4"),)
+    assert report.failed == (
+        ("gone", f"{server.url}/datasets/{VIDEOS} at {repo.head[:12]} has no videos/gone.mp4"),
+    )
     assert (root(spec) / "videos/9.mkv").is_file()
 
 
@@ -110,7 +127,10 @@ def test_a_video_dropped_in_mid_file_is_continued(server, spec, tmp_path, monkey
 
     assert report.failed == ()
     assert (root(spec) / "videos/8.mp4").read_bytes() == film
-    assert [request.headers.get("Range") for request in server.cdn.asked("GET")] == [None, "bytes=512-"]
+    assert [request.headers.get("Range") for request in server.cdn.asked("GET")] == [
+        None,
+        "bytes=512-",
+    ]
 
 
 def test_a_video_with_another_hash_than_stated_is_refused_and_had_next_time(server, spec, tmp_path):
@@ -152,7 +172,9 @@ def test_videos_stay_at_the_commit_that_was_recorded(server, spec, tmp_path):
     assert (root(spec) / "videos/2.mp4").read_bytes() == first
 
 
-def test_a_gated_repository_is_one_failure_with_the_page_to_visit(server, spec, tmp_path, monkeypatch):
+def test_a_gated_repository_is_one_failure_with_the_page_to_visit(
+    server, spec, tmp_path, monkeypatch
+):
     server.add("MovieCORE/MovieCORE", {"train.json": MOVIECORE})
     gated = server.add("Enxin/MovieChat-1K_train", {"raw_videos/8.mp4": clip(tmp_path)}, gated=True)
 
@@ -170,7 +192,10 @@ def test_a_gated_repository_is_one_failure_with_the_page_to_visit(server, spec, 
 
 def test_a_video_broken_upstream_is_set_aside_and_not_fetched_again(server, spec, tmp_path):
     whole = clip(tmp_path)
-    server.add(VIDEOS, {"videos/8.mp4": whole[: len(whole) // 2], "videos/9.mp4": b"", "videos/10.mp4": b"<html>"})
+    server.add(
+        VIDEOS,
+        {"videos/8.mp4": whole[: len(whole) // 2], "videos/9.mp4": b"", "videos/10.mp4": b"<html>"},
+    )
 
     report = fetch.run(fetch.plan(spec, "test", wanted=["8", "9", "10"]))
     reasons = dict(report.failed)
@@ -234,7 +259,10 @@ def test_the_users_own_annotations_are_not_fetched(server, spec, tmp_path):
 
     report = fetch.run(fetch.plan(spec, "test", data=tmp_path))
 
-    assert (report.done, report.skipped) == ((), ("annotations (test.json or annotation/test.json)",))
+    assert (report.done, report.skipped) == (
+        (),
+        ("annotations (test.json or annotation/test.json)",),
+    )
     assert not server.requests
 
 
@@ -280,7 +308,9 @@ def test_a_full_disk_is_seen_before_anything_is_transferred(server, spec, tmp_pa
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
 
-    with pytest.raises(DataUnavailableError, match=r"1\.0 kB free in .*use --limit, or set REELBENCH_HOME"):
+    with pytest.raises(
+        DataUnavailableError, match=r"1\.0 kB free in .*use --limit, or set REELBENCH_HOME"
+    ):
         fetch.run(plan)
     assert server.cdn.asked("GET") == []
 
@@ -324,7 +354,9 @@ def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path, in_a
 
 
 @pytest.mark.parametrize(("name", "content"), [("moviecore", MOVIECORE), ("rextime", REXTIME)])
-def test_from_upstream_to_rows_and_their_videos_then_offline(server, tmp_path, monkeypatch, name, content):
+def test_from_upstream_to_rows_and_their_videos_then_offline(
+    server, tmp_path, monkeypatch, name, content
+):
     spec = discovery.get(name)
     source = spec.splits[spec.default_split].source
     server.add(source.repo_id, {source.filenames[0]: content})
@@ -335,7 +367,9 @@ def test_from_upstream_to_rows_and_their_videos_then_offline(server, tmp_path, m
         server.add(VIDEOS, packed)
     else:
         places = [
-            replace(place, location=server.put("/qvh.tar.gz", tar_gz(packed))) if place.kind == "archive" else place
+            replace(place, location=server.put("/qvh.tar.gz", tar_gz(packed)))
+            if place.kind == "archive"
+            else place
             for place in spec.media
         ]
         spec = with_media(spec, *places)
@@ -343,7 +377,9 @@ def test_from_upstream_to_rows_and_their_videos_then_offline(server, tmp_path, m
     report = fetch.run(fetch.plan(spec, spec.default_split, wanted=[row["video"] for row in rows]))
 
     assert set(report.done) == {key for key in films if not key.startswith("v_")}
-    assert [what for what, _ in report.failed] == [f"{key} (ActivityNet videos)" for key in films if key[:2] == "v_"]
+    assert [what for what, _ in report.failed] == [
+        f"{key} (ActivityNet videos)" for key in films if key[:2] == "v_"
+    ]
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert loading.locate(name).read() == rows
     missing = media.Library(spec, spec.default_split).missing(rows)
@@ -419,7 +455,9 @@ def test_a_form_says_where_to_ask_and_where_to_put_the_files(server, spec, tmp_p
     plan = fetch.plan(spec, "test", wanted=["v_1", "v_2"])
     ((what, reason),) = plan.problems
     assert what == "2 videos (ActivityNet videos)"
-    assert reason.startswith(f"ask for them at https://example.org/form, then put them into {root(spec)} or a folder")
+    assert reason.startswith(
+        f"ask for them at https://example.org/form, then put them into {root(spec)} or a folder"
+    )
     assert reason.endswith("of REELBENCH_MEDIA, as anet/v_1 (It takes a week.)")
 
     (root(spec) / "anet").mkdir(parents=True)

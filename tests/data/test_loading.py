@@ -13,13 +13,18 @@ from reelbench.data import loading
 
 
 def moviecore(path, count=3, answer="So."):
-    rows = {f"v{n}_1": {"question": f"Why {n}?", "answer": answer, "video": f"v{n}"} for n in range(count)}
+    rows = {
+        f"v{n}_1": {"question": f"Why {n}?", "answer": answer, "video": f"v{n}"}
+        for n in range(count)
+    }
     path.write_text(json.dumps(rows), encoding="utf-8")
     return path
 
 
 def folders(home):
-    return sorted(path.name for path in (home / "rows").glob("*/*") if not path.name.startswith("."))
+    return sorted(
+        path.name for path in (home / "rows").glob("*/*") if not path.name.startswith(".")
+    )
 
 
 def test_rows_are_saved_once_and_made_anew_when_the_file_changes(tmp_path, reelbench_home):
@@ -41,7 +46,11 @@ def test_a_split_by_a_task_name():
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("moviecor", "did you mean 'moviecore'"), ("rex", "did you mean 'rextime'"), ("zzz", "there are")],
+    [
+        ("moviecor", "did you mean 'moviecore'"),
+        ("rex", "did you mean 'rextime'"),
+        ("zzz", "there are"),
+    ],
 )
 def test_an_unknown_benchmark_suggests_one(name, said):
     with pytest.raises(InputError, match=said):
@@ -55,7 +64,11 @@ def test_an_unknown_split_names_those_there_are():
 
 def test_real_data_is_never_silently_replaced_by_the_mini_data(reelbench):
     done = reelbench(
-        "score", "rextime", "--predictions", __file__, env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"}
+        "score",
+        "rextime",
+        "--predictions",
+        __file__,
+        env={"HF_HUB_OFFLINE": "1", "HF_HOME": "/nonexistent"},
     )
     assert done.returncode != 0
 
@@ -64,7 +77,9 @@ LOADER = "import sys; import reelbench; print(len(reelbench.load('moviecore', da
 
 
 def start(file):
-    return subprocess.Popen([sys.executable, "-c", LOADER, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-c", LOADER, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
 
 
 def test_two_processes_fill_one_cache_at_once(tmp_path, reelbench_home):
@@ -98,5 +113,7 @@ def test_a_cache_killed_half_written_is_never_read(tmp_path, reelbench_home):
 def test_the_fingerprint_tells_data_apart_and_not_paths(tmp_path):
     one = loading.locate("moviecore", data=moviecore(tmp_path / "a.json")).source.fingerprint
     same = loading.locate("moviecore", data=moviecore(tmp_path / "b.json")).source.fingerprint
-    other = loading.locate("moviecore", data=moviecore(tmp_path / "c.json", answer="x")).source.fingerprint
+    other = loading.locate(
+        "moviecore", data=moviecore(tmp_path / "c.json", answer="x")
+    ).source.fingerprint
     assert one == same != other

@@ -38,7 +38,9 @@ def whose(spec, path):
 
 
 def write(path, document):
-    path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+    path.write_text(
+        document if isinstance(document, str) else json.dumps(document), encoding="utf-8"
+    )
     return path
 
 
@@ -52,10 +54,15 @@ class TestWhose:
         path = spec.folder / "mini" / "test.json"
         assert whose(spec, path) == "owners"
 
-    def test_the_owners_rows_in_another_format_and_order_are_theirs(self, spec, owners_rows, tmp_path):
+    def test_the_owners_rows_in_another_format_and_order_are_theirs(
+        self, spec, owners_rows, tmp_path
+    ):
         entries = as_entries(owners_rows)[::-1]
         assert whose(spec, write(tmp_path / "a.json", entries)) == "owners"
-        assert whose(spec, write(tmp_path / "b.jsonl", "\n".join(map(json.dumps, entries)))) == "owners"
+        assert (
+            whose(spec, write(tmp_path / "b.jsonl", "\n".join(map(json.dumps, entries))))
+            == "owners"
+        )
         spaced = [{**entry, "question": f" {entry['question']}\u00a0"} for entry in entries]
         assert whose(spec, write(tmp_path / "c.json", spaced)) == "owners"
 
@@ -80,7 +87,9 @@ class TestWhose:
     def test_mini_rows_are_known_and_a_part_of_them_is_too(self):
         rextime = discovery.get("rextime")
         rows = [ownership.entry_of(rextime, row) for row in reelbench.load("rextime_mini")]
-        source = SourceRecord(kind="files", location="mine.json", revision=None, fingerprint="rextime:0")
+        source = SourceRecord(
+            kind="files", location="mine.json", revision=None, fingerprint="rextime:0"
+        )
         assert ownership.whose(rextime, "mini", source, rows[:3]) == "owners"
         changed = [(name, video, "another question", target) for name, video, _, target in rows]
         assert ownership.whose(rextime, "mini", source, changed) == "own"
@@ -88,7 +97,9 @@ class TestWhose:
     def test_a_run_whose_rows_are_not_here_is_told_by_its_fingerprint(self, spec):
         path = spec.folder / "mini" / "test.json"
         known = loading.fingerprint(spec, [sha256_of(path)])[:16]
-        source = SourceRecord(kind="samples", location="rows of the run", revision=None, fingerprint=known)
+        source = SourceRecord(
+            kind="samples", location="rows of the run", revision=None, fingerprint=known
+        )
         assert ownership.whose(spec, "test", source, []) == "owners"
         other = source.model_copy(update={"fingerprint": "f" * 16})
         assert ownership.whose(spec, "test", other, []) == "unstated"
@@ -96,7 +107,9 @@ class TestWhose:
 
 def test_a_result_says_whose_its_rows_were(reelbench, tmp_path):
     answers = write(tmp_path / "a.csv", "id,prediction\nmini1,A [0 s - 2 s]\n")
-    done = reelbench("score", "rextime_mini", "--predictions", answers, "--output", tmp_path / "out")
+    done = reelbench(
+        "score", "rextime_mini", "--predictions", answers, "--output", tmp_path / "out"
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out" / "result.json").read_text())["data"] == "owners"
 
@@ -108,16 +121,23 @@ def test_a_run_on_own_rows_says_so_wherever_it_is_scored(tmp_path, monkeypatch, 
     assert name.endswith(";data=own")
     assert DataName.parse(name).data == "own"
     assert "data=" not in str(RowsOnDisk("moviecore_mini"))
-    monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(discovery.get("dramaqa_cogme").folder / "mini"))
+    monkeypatch.setenv(
+        "REELBENCH_DATA_DRAMAQA_COGME", str(discovery.get("dramaqa_cogme").folder / "mini")
+    )
     assert "data=" not in str(RowsOnDisk("dramaqa_cogme")), "the owners' bytes are unknown"
 
 
 def test_each_of_several_right_texts_is_part_of_what_is_asked(tmp_path):
     file = "id: kitchen\nkind: exact\nanswers: any\nsource: {file: rows.json}\n"
-    write(tmp_path / "benchmark.yaml", f"{file}columns: {{id: id, video: video, question: q, answer: a}}\n")
+    write(
+        tmp_path / "benchmark.yaml",
+        f"{file}columns: {{id: id, video: video, question: q, answer: a}}\n",
+    )
 
     def asked(*answers):
-        rows = write(tmp_path / "rows.json", [{"id": "a", "video": "v", "q": "What colour?", "a": answers}])
+        rows = write(
+            tmp_path / "rows.json", [{"id": "a", "video": "v", "q": "What colour?", "a": answers}]
+        )
         spec = benchmark_file.read(tmp_path)
         return ownership.rows_questions_sha256(spec, loading.read_rows(spec, [rows], "test"))
 

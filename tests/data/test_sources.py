@@ -33,7 +33,9 @@ def with_source(source, *, name="moviecore", split="test", **changes) -> Benchma
         ("rextime", "ReXTime/ReXTime", "rextime_val.json", REXTIME),
     ],
 )
-def test_each_hub_hosted_benchmark_is_fetched_in_upstream_shape(server, name, repo_id, filename, content):
+def test_each_hub_hosted_benchmark_is_fetched_in_upstream_shape(
+    server, name, repo_id, filename, content
+):
     repo = server.add(repo_id, {filename: content, "README.md": "# data"})
 
     spec = discovery.get(name)
@@ -80,7 +82,9 @@ def test_a_second_use_asks_the_hub_nothing(server):
 
 
 @pytest.mark.parametrize(("name", "below"), [("HF_HOME", "hub"), ("HF_HUB_CACHE", "")])
-def test_the_clients_cache_is_where_the_environment_says_at_the_call(server, monkeypatch, tmp_path, name, below):
+def test_the_clients_cache_is_where_the_environment_says_at_the_call(
+    server, monkeypatch, tmp_path, name, below
+):
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
 
@@ -96,11 +100,15 @@ def test_offline_works_from_the_cache_in_a_process_of_its_own(server, tmp_path):
         "print(sources.resolve(discovery.get('moviecore'), 'test').paths[0].read_text())"
     )
     env = {**os.environ, **server.env(tmp_path / "hf"), "REELBENCH_HOME": str(tmp_path / "home")}
-    online = subprocess.run([sys.executable, "-c", resolve], env=env, capture_output=True, text=True, check=True)
+    online = subprocess.run(
+        [sys.executable, "-c", resolve], env=env, capture_output=True, text=True, check=True
+    )
     before = len(server.requests)
 
     env["HF_HUB_OFFLINE"] = "1"
-    offline = subprocess.run([sys.executable, "-c", resolve], env=env, capture_output=True, text=True, check=True)
+    offline = subprocess.run(
+        [sys.executable, "-c", resolve], env=env, capture_output=True, text=True, check=True
+    )
 
     assert offline.stdout == online.stdout == MOVIECORE + "\n"
     assert len(server.requests) == before
@@ -117,14 +125,22 @@ def test_offline_uses_what_the_hub_client_itself_has_cached(server, monkeypatch,
 def client_fetches_main(server, repo, tmp_path):
     from huggingface_hub import hf_hub_download
 
-    hf_hub_download(repo.id, "test.json", repo_type="dataset", endpoint=server.url, cache_dir=tmp_path / "hf" / "hub")
+    hf_hub_download(
+        repo.id,
+        "test.json",
+        repo_type="dataset",
+        endpoint=server.url,
+        cache_dir=tmp_path / "hf" / "hub",
+    )
 
 
 def test_offline_refuses_to_refresh_and_keeps_the_record(server, monkeypatch, tmp_path):
     repo = server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     spec = discovery.get("moviecore")
     sources.resolve(spec, "test")
-    client_fetches_main(server, repo, tmp_path)  # what the client knows of `main` may be older than the record
+    client_fetches_main(
+        server, repo, tmp_path
+    )  # what the client knows of `main` may be older than the record
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
     with pytest.raises(DataUnavailableError, match="HF_HUB_OFFLINE is set"):
@@ -136,7 +152,9 @@ def test_offline_with_nothing_cached_says_what_to_do(server, monkeypatch):
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
-    with pytest.raises(DataUnavailableError, match=r"MovieCORE/MovieCORE.*HF_HUB_OFFLINE is set; unset it"):
+    with pytest.raises(
+        DataUnavailableError, match=r"MovieCORE/MovieCORE.*HF_HUB_OFFLINE is set; unset it"
+    ):
         sources.resolve(discovery.get("moviecore"), "test")
     assert not server.requests
 
@@ -161,7 +179,10 @@ def test_no_network_is_one_line(server, monkeypatch):
 
 @pytest.mark.usefixtures("server")
 def test_an_unknown_repository_is_one_line():
-    with pytest.raises(DataUnavailableError, match="datasets/MovieCORE/MovieCORE: no such dataset, or it is private"):
+    with pytest.raises(
+        DataUnavailableError,
+        match="datasets/MovieCORE/MovieCORE: no such dataset, or it is private",
+    ):
         sources.resolve(discovery.get("moviecore"), "test")
 
 
@@ -205,7 +226,9 @@ def test_a_refused_token_is_called_that(server, monkeypatch):
 
 def test_a_commit_that_is_gone_is_one_line(server):
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
-    spec = with_source(HubFile(repo_id="MovieCORE/MovieCORE", filenames=("test.json",), revision="0" * 40))
+    spec = with_source(
+        HubFile(repo_id="MovieCORE/MovieCORE", filenames=("test.json",), revision="0" * 40)
+    )
 
     with pytest.raises(DataUnavailableError, match="the commit asked for is not there"):
         sources.resolve(spec, "test")
@@ -277,7 +300,12 @@ def test_the_users_own_files_come_first(server, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     "layout",
-    ["test.json", "annotation/test.json", "moviecore/annotation/test.json", "data/annotation/moviecore_test.json"],
+    [
+        "test.json",
+        "annotation/test.json",
+        "moviecore/annotation/test.json",
+        "data/annotation/moviecore_test.json",
+    ],
 )
 def test_a_folder_in_upstream_layout_is_understood(tmp_path, layout):
     path = tmp_path / layout
@@ -307,8 +335,9 @@ def test_a_folder_without_the_file_says_what_was_expected_and_found(tmp_path):
     with pytest.raises(InputError) as caught:
         sources.resolve(discovery.get("moviecore"), "test", tmp_path)
 
-    assert "expected test.json or annotation/test.json or moviecore_test.json, found frames/, train.json" in str(
-        caught.value
+    assert (
+        "expected test.json or annotation/test.json or moviecore_test.json, found frames/, train.json"
+        in str(caught.value)
     )
     assert "--data" in str(caught.value)
 
@@ -318,14 +347,19 @@ def test_a_name_that_is_there_twice_is_not_guessed_at(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "test.json").write_text("{}")
 
-    with pytest.raises(InputError, match=r"more than once \(moviechat/test.json, moviecore/test.json\); name one file"):
+    with pytest.raises(
+        InputError,
+        match=r"more than once \(moviechat/test.json, moviecore/test.json\); name one file",
+    ):
         sources.resolve(discovery.get("moviecore"), "test", tmp_path)
 
 
 def test_a_path_that_is_not_there_names_where_it_was_given(monkeypatch, tmp_path):
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path / "nowhere"))
 
-    with pytest.raises(InputError, match=r"nowhere \(from REELBENCH_DATA_MOVIECORE\): no such file or folder"):
+    with pytest.raises(
+        InputError, match=r"nowhere \(from REELBENCH_DATA_MOVIECORE\): no such file or folder"
+    ):
         sources.resolve(discovery.get("moviecore"), "test")
 
 
@@ -340,7 +374,9 @@ def test_agreement_gated_data_is_never_fetched(server):
         spec = with_source(source, open_data=False)
         with pytest.raises(DataUnavailableError, match="never fetched") as caught:
             sources.resolve(spec, "test")
-        assert "folder that holds set.json with --data or REELBENCH_DATA_MOVIECORE" in str(caught.value)
+        assert "folder that holds set.json with --data or REELBENCH_DATA_MOVIECORE" in str(
+            caught.value
+        )
         assert sources.present(spec, "test") is None
     with pytest.raises(DataUnavailableError, match=r"https://example\.org/form"):
         sources.resolve(with_source(local, open_data=False), "test")
@@ -416,7 +452,9 @@ def test_the_hash_that_a_storage_server_states_is_checked(web):
     assert sources.resolve(spec, "test").paths[0].read_bytes() == b"some bytes"
 
 
-@pytest.mark.parametrize(("status", "says"), [(404, "answered 404"), (403, "answered 403"), (500, "answered 500")])
+@pytest.mark.parametrize(
+    ("status", "says"), [(404, "answered 404"), (403, "answered 403"), (500, "answered 500")]
+)
 def test_a_servers_refusal_is_one_line(web, status, says):
     url = web.put("/curve.json", b"[]")
     web.fail("GET .*", times=None, status=status)

@@ -15,7 +15,16 @@ from pathlib import Path
 
 GOLD = Path(__file__).parent / "gold"
 HELD = ("curve", "rextime")
-NAMES = ("curve", "dramaqa_cogme", "minerva", "moviechat", "moviecore", "rextime", "timelens", "video_holmes")
+NAMES = (
+    "curve",
+    "dramaqa_cogme",
+    "minerva",
+    "moviechat",
+    "moviecore",
+    "rextime",
+    "timelens",
+    "video_holmes",
+)
 
 
 def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
@@ -26,7 +35,11 @@ def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
 
     spec, mini = with_mini_as_owners(discovery.get(name))
     tags = mini / "cogme_tags.jsonl"
-    labels = {key: found.facets for key, found in read_tags(tags).items()} if counted and tags.is_file() else None
+    labels = (
+        {key: found.facets for key, found in read_tags(tags).items()}
+        if counted and tags.is_file()
+        else None
+    )
     merge.write(material.gather(spec, mini if counted else None, labels=labels), folder)
     return content(folder)
 
@@ -53,7 +66,11 @@ def with_mini_as_owners(spec):
 
 def content(folder: Path) -> dict[str, bytes]:
     """Return a folder's files by path."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def gold(name: str, *, counted: bool) -> Path:

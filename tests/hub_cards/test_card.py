@@ -17,7 +17,10 @@ def counted(tmp_path):
     """Render MovieCORE's card from annotations in the owners' shape; returns its sections' text by name."""
 
     def run(questions):
-        entries = {f"{number}_1": {"question": "Why?", "answer": "So.", **one} for number, one in enumerate(questions)}
+        entries = {
+            f"{number}_1": {"question": "Why?", "answer": "So.", **one}
+            for number, one in enumerate(questions)
+        }
         (tmp_path / "test.json").write_text(json.dumps(entries), encoding="utf-8")
         moviecore = discovery.get("moviecore")
         unknown = replace(moviecore.splits["test"], owners_files=(), owners_rows=None)
@@ -29,9 +32,14 @@ def counted(tmp_path):
 
 def test_counted_and_published_numbers_are_told_apart(counted):
     sections = counted([{"classification": "Theme"}] * 3)
-    assert "| `train` | 4,080 | 816 | public | as published (MovieCORE §3.4) |" in sections["splits"]
+    assert (
+        "| `train` | 4,080 | 816 | public | as published (MovieCORE §3.4) |" in sections["splits"]
+    )
     assert "| `test` (default) | 3 | 3 | public | counted |" in sections["splits"]
-    assert "The data has 3 questions in `test`; published are 850 (MovieCORE §3.4)." in sections["splits"]
+    assert (
+        "The data has 3 questions in `test`; published are 850 (MovieCORE §3.4)."
+        in sections["splits"]
+    )
     assert "except those of `train`, which are marked *as published*" in sections["about"]
 
 
@@ -53,7 +61,10 @@ def test_questions_without_a_label_are_told(counted):
 
 
 def test_a_bar_in_a_label_does_not_break_the_table(counted):
-    assert "| Love &#124; Hate | 1 | 100.0 |" in counted([{"classification": "Love | Hate"}])["statistics"]
+    assert (
+        "| Love &#124; Hate | 1 | 100.0 |"
+        in counted([{"classification": "Love | Hate"}])["statistics"]
+    )
 
 
 def test_labels_that_the_data_has_not_are_told():
@@ -94,7 +105,9 @@ class TestOwnRows:
 
     @pytest.fixture
     def mine(self, tmp_path):
-        entries = {"v1_1": {"question": "Who waves?", "answer": "The square.", "classification": "Mine"}}
+        entries = {
+            "v1_1": {"question": "Who waves?", "answer": "The square.", "classification": "Mine"}
+        }
         (tmp_path / "mine").mkdir()
         (tmp_path / "mine" / "test.json").write_text(json.dumps(entries), encoding="utf-8")
         return tmp_path / "mine"
@@ -104,7 +117,15 @@ class TestOwnRows:
         assert done.returncode == 0, done.stderr
         text = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
         moviecore = discovery.get("moviecore")
-        for theirs in (moviecore.paper.title, "Faure", "arxiv", "2508.19026", "license", "mit\n", "850"):
+        for theirs in (
+            moviecore.paper.title,
+            "Faure",
+            "arxiv",
+            "2508.19026",
+            "license",
+            "mit\n",
+            "850",
+        ):
             assert theirs not in text
         assert "**They are not the owners' rows**" in text
         assert "| Mine | 1 | 100.0 |" in text
@@ -114,7 +135,10 @@ class TestOwnRows:
         moviecore = discovery.get("moviecore")
         merge.write(material.gather(moviecore), tmp_path / "card")
         before = (tmp_path / "card" / "README.md").read_bytes()
-        with pytest.raises(InputError, match=r"README.md: is the card of moviecore; write this one to another folder"):
+        with pytest.raises(
+            InputError,
+            match=r"README.md: is the card of moviecore; write this one to another folder",
+        ):
             merge.write(material.gather(moviecore, mine), tmp_path / "card")
         assert (tmp_path / "card" / "README.md").read_bytes() == before
 
@@ -126,7 +150,9 @@ def test_a_folder_with_another_benchmark_s_card_is_refused_and_keeps_it(tmp_path
         done = reelbench("cards", "render", name, "--out", tmp_path)
         assert done.returncode == 2
         assert (
-            done.stderr.strip().splitlines()[-1].endswith("is the card of moviecore; write this one to another folder")
+            done.stderr.strip()
+            .splitlines()[-1]
+            .endswith("is the card of moviecore; write this one to another folder")
         )
         assert (tmp_path / "README.md").read_bytes() == before
     merge.write(material.gather(discovery.get("moviecore")), tmp_path)

@@ -56,7 +56,14 @@ def test_labels_are_counted_per_question_in_the_order_of_a_closed_vocabulary():
 
 
 def test_an_open_vocabulary_is_ordered_by_count_and_a_double_label_counts_once():
-    common = {"video": "v", "question": "Q", "language": "en", "answer": "A", "caption": "", "split": "test"}
+    common = {
+        "video": "v",
+        "question": "Q",
+        "language": "en",
+        "answer": "A",
+        "caption": "",
+        "split": "test",
+    }
     rows = [
         {"id": "1", **common, "classification": ["Theme", "Emotion", "Theme"]},
         {"id": "2", **common, "classification": ["Theme"]},
@@ -79,10 +86,19 @@ def test_scripts_without_spaces_are_measured_in_characters():
 
 
 def test_labels_from_a_tags_file_are_counted():
-    common = {"video": "v", "question": "Q", "language": "en", "options": ["a"] * 5, "answer": "A", "split": "val"}
+    common = {
+        "video": "v",
+        "question": "Q",
+        "language": "en",
+        "options": ["a"] * 5,
+        "answer": "A",
+        "split": "val",
+    }
     more = {"difficulty": ["1"], "video_type": "shot", "shots": [], "subtitles": ""}
     rows = [{"id": "7", **common, **more}, {"id": "8", **common, **more}]
-    tags = {"7": {"target": ["Character", "Place"], "content": ["Identity"], "thinking": ["Recall"]}}
+    tags = {
+        "7": {"target": ["Character", "Place"], "content": ["Identity"], "thinking": ["Recall"]}
+    }
     spec = discovery.get("dramaqa_cogme")
     by_title = {one.title: one for one in counts.of_split(spec, rows, tags).labels}
     assert by_title["Target"].counts["Character"] == 1

@@ -10,7 +10,15 @@ import yaml
 
 from reelbench.hub_cards import material, merge
 from reelbench.registry import discovery
-from tests.hub_cards.rendering import HELD, NAMES, content, gold, render, rendered, with_mini_as_owners
+from tests.hub_cards.rendering import (
+    HELD,
+    NAMES,
+    content,
+    gold,
+    render,
+    rendered,
+    with_mini_as_owners,
+)
 from tests.servers.hub import HubServer, skip_unless_cards_are_validated_here
 
 
@@ -28,10 +36,27 @@ def test_a_card_is_its_gold(name, counted):
 
 
 SECTIONS = (
-    *("Loading", "Schema", "Splits", "Statistics", "Scoring", "Published results", "Provenance", "Licences"),
+    *(
+        "Loading",
+        "Schema",
+        "Splits",
+        "Statistics",
+        "Scoring",
+        "Published results",
+        "Provenance",
+        "Licences",
+    ),
     *("Limitations", "Citation", "Datasheet"),
 )
-ASKED = ("Motivation", "Composition", "Collection", "Preprocessing", "Uses", "Distribution", "Maintenance")
+ASKED = (
+    "Motivation",
+    "Composition",
+    "Collection",
+    "Preprocessing",
+    "Uses",
+    "Distribution",
+    "Maintenance",
+)
 """What Gebru et al.'s datasheets ask of a data set."""
 
 
@@ -41,7 +66,9 @@ def test_a_card_has_its_sections_its_evaluation_and_every_picture_that_it_shows(
     files = rendered(name, counted=counted)
     text = files["README.md"].decode()
     assert tuple(re.findall(r"^## (.+)$", text, re.MULTILINE)) == SECTIONS
-    assert tuple(re.findall(r"^### (.+)$", text.partition("\n## Datasheet")[2], re.MULTILINE)) == ASKED
+    assert (
+        tuple(re.findall(r"^### (.+)$", text.partition("\n## Datasheet")[2], re.MULTILINE)) == ASKED
+    )
     shown = set(re.findall(r"(?:src=\"|\]\()([\w./-]+\.svg)", text))
     assert shown == {path for path in files if path.endswith(".svg")}
     assert bool(shown) == counted
@@ -106,7 +133,10 @@ def test_curve_names_its_languages_in_iso_codes_and_its_locales():
     assert len(found["language_bcp47"]) == 20
     assert found["multilinguality"] == ["multilingual"]
     # Counted: what the twelve mini rows are in.
-    assert " ".join(metadata("curve", counted=True)["language"]) == "ar bn de en hi ja ko ru ta te th zh"
+    assert (
+        " ".join(metadata("curve", counted=True)["language"])
+        == "ar bn de en hi ja ko ru ta te th zh"
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,23 @@ from reelbench.base.errors import InputError
 from reelbench.hub_cards import merge
 from reelbench.hub_cards.card import Card
 
-METADATA = {"license": "mit", "language": ["en"], "size_categories": ["n<1K"], "tags": ["video", "reelbench"]}
-CONFIGS = [{"config_name": "default", "data_files": [{"split": "test", "path": "data/test.parquet"}]}]
+METADATA = {
+    "license": "mit",
+    "language": ["en"],
+    "size_categories": ["n<1K"],
+    "tags": ["video", "reelbench"],
+}
+CONFIGS = [
+    {"config_name": "default", "data_files": [{"split": "test", "path": "data/test.parquet"}]}
+]
 
 
 def card(metadata=None, **sections):
-    bodies = sections or {"heading": "# Films", "about": "About films.", "scoring": "## Scoring\n\nBy hand."}
+    bodies = sections or {
+        "heading": "# Films",
+        "about": "About films.",
+        "scoring": "## Scoring\n\nBy hand.",
+    }
     return Card(METADATA if metadata is None else metadata, bodies, {}, "")
 
 
@@ -33,16 +44,24 @@ def test_a_new_card_has_metadata_then_sections_in_order():
 
 
 def test_new_numbers_replace_ours_and_leave_text_between_alone():
-    text = merged(None).text.replace("<!-- reelbench:end about -->", "<!-- reelbench:end about -->\n\nA note of ours.")
-    again = merged(text, card(heading="# Films", about="About 12 films.", scoring="## Scoring\n\nBy hand.")).text
+    text = merged(None).text.replace(
+        "<!-- reelbench:end about -->", "<!-- reelbench:end about -->\n\nA note of ours."
+    )
+    again = merged(
+        text, card(heading="# Films", about="About 12 films.", scoring="## Scoring\n\nBy hand.")
+    ).text
     assert "About 12 films." in again
     assert "About films." not in again
-    assert again.index("About 12 films.") < again.index("A note of ours.") < again.index("## Scoring")
+    assert (
+        again.index("About 12 films.") < again.index("A note of ours.") < again.index("## Scoring")
+    )
 
 
 def test_a_section_edited_by_hand_is_kept_and_told():
     text = merged(None).text.replace("By hand.", "By hand, and by eye.")
-    again = merged(text, card(heading="# Films", about="About films.", scoring="## Scoring\n\nBy machine."))
+    again = merged(
+        text, card(heading="# Films", about="About films.", scoring="## Scoring\n\nBy machine.")
+    )
     assert "By hand, and by eye." in again.text
     assert "By machine." not in again.text
     [note] = again.notes
@@ -51,7 +70,10 @@ def test_a_section_edited_by_hand_is_kept_and_told():
 
 def test_a_deleted_section_comes_back_in_its_place():
     text = merged(None).text
-    begin, end = text.index("<!-- reelbench:begin about"), text.index("<!-- reelbench:end about -->")
+    begin, end = (
+        text.index("<!-- reelbench:begin about"),
+        text.index("<!-- reelbench:end about -->"),
+    )
     again = merged(text[:begin] + text[end + len("<!-- reelbench:end about -->\n\n") :]).text
     assert again == text
 
@@ -69,11 +91,11 @@ def test_a_page_with_a_title_of_its_own_gets_no_second_one():
 
 
 def test_metadata_of_people_stays_with_its_comments_and_layout():
-    existing = (
-        "---\n# why: see below\nlicense: cc0-1.0   # ours\ntags: [old, video]\ncustom:\n  deep: [1, 2]\n---\ntext\n"
-    )
+    existing = "---\n# why: see below\nlicense: cc0-1.0   # ours\ntags: [old, video]\ncustom:\n  deep: [1, 2]\n---\ntext\n"
     made = merged(existing)
-    assert made.text.startswith("---\n# why: see below\nlicense: cc0-1.0   # ours\ntags: [old, video, reelbench]\n")
+    assert made.text.startswith(
+        "---\n# why: see below\nlicense: cc0-1.0   # ours\ntags: [old, video, reelbench]\n"
+    )
     assert "custom:\n  deep: [1, 2]\n" in made.text
     found = front(made.text)
     assert found["language"] == ["en"]
@@ -90,7 +112,9 @@ def test_an_empty_front_matter_and_one_of_null_are_filled():
 def test_indented_lists_and_comments_within_them_stay():
     existing = "---\nlanguage:\n  - no  # Norwegian\n  - fr\n\n# kept\nother: 'x'\n---\n"
     made = merged(existing).text
-    assert made.startswith("---\nlanguage:\n  - no  # Norwegian\n  - fr\n  - en\n\n# kept\nother: 'x'\nlicense: mit\n")
+    assert made.startswith(
+        "---\nlanguage:\n  - no  # Norwegian\n  - fr\n  - en\n\n# kept\nother: 'x'\nlicense: mit\n"
+    )
 
 
 def test_a_single_value_becomes_a_list_and_the_size_follows_the_data():
@@ -101,7 +125,13 @@ def test_a_single_value_becomes_a_list_and_the_size_follows_the_data():
 
 def test_our_configuration_is_renewed_and_others_stay():
     theirs = {"config_name": "raw", "data_files": "raw.csv"}
-    old = [{"config_name": "default", "data_files": [{"split": "train", "path": "data/train.parquet"}]}, theirs]
+    old = [
+        {
+            "config_name": "default",
+            "data_files": [{"split": "train", "path": "data/train.parquet"}],
+        },
+        theirs,
+    ]
     existing = f"---\n{yaml.safe_dump({'configs': old})}---\n"
     found = front(merged(existing, card({"configs": CONFIGS})).text)
     assert found["configs"] == [*CONFIGS, theirs]
@@ -121,9 +151,14 @@ def test_windows_line_ends_stay():
 def test_counted_statistics_are_not_lost_to_a_card_without():
     counted = merged(None, card(statistics="## Statistics\n\n### Words\n\n12")).text
     bare = card(statistics="## Statistics\n\nNot counted.")
-    with pytest.raises(InputError, match="its statistics were counted, and the data is not on this machine"):
+    with pytest.raises(
+        InputError, match="its statistics were counted, and the data is not on this machine"
+    ):
         merged(counted, bare)
-    begin, end = counted.index("<!-- reelbench:begin"), counted.index("<!-- reelbench:end statistics -->")
+    begin, end = (
+        counted.index("<!-- reelbench:begin"),
+        counted.index("<!-- reelbench:end statistics -->"),
+    )
     assert "Not counted." in merged(counted[:begin] + counted[end + 33 :], bare).text
 
 
@@ -136,7 +171,10 @@ def test_counted_statistics_are_not_lost_to_a_card_without():
         ("---\nn: !!int foo\n---\n", "its metadata is not valid YAML"),
         ("---\nnull: [*a]\n---\n", "README.md, line 2: its metadata has YAML aliases"),
         ("---\na: &a [x]\nb: [*a, *a]\n---\n", "README.md, line 2: its metadata has YAML aliases"),
-        (f"---\na: {'[' * 500}\n---\n", "README.md, line 2: its metadata is nested more than 20 deep"),
+        (
+            f"---\na: {'[' * 500}\n---\n",
+            "README.md, line 2: its metadata is nested more than 20 deep",
+        ),
         (
             f"---\na: {'[' * 5000}\n---\n",
             "README.md, line 2: its metadata is n(ested more|ot valid)",

@@ -25,7 +25,9 @@ def page_of(name, tmp_path):
     )
     shutil.copytree(gold(name, counted=True), tmp_path / name)
     page = tmp_path / name / "page.html"
-    page.write_text(f"<!doctype html><meta charset=utf-8><style>{STYLE}</style>{body}", encoding="utf-8")
+    page.write_text(
+        f"<!doctype html><meta charset=utf-8><style>{STYLE}</style>{body}", encoding="utf-8"
+    )
     return page
 
 
@@ -45,7 +47,9 @@ def test_a_card_is_a_whole_page(chromium, name, tmp_path):
     assert "| ---" not in shown, "a table was not read as one"
     pictures = page.locator("img")
     assert pictures.count() >= 3
-    sizes = pictures.evaluate_all("all => all.map(one => [one.complete, one.naturalWidth, one.naturalHeight, one.alt])")
+    sizes = pictures.evaluate_all(
+        "all => all.map(one => [one.complete, one.naturalWidth, one.naturalHeight, one.alt])"
+    )
     for complete, width, height, alternative in sizes:
         assert complete
         assert width == 720
@@ -58,7 +62,9 @@ def test_a_card_is_a_whole_page(chromium, name, tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    "path", sorted(gold("dramaqa_cogme", counted=True).glob("plots/*.svg")), ids=lambda path: path.stem
+    "path",
+    sorted(gold("dramaqa_cogme", counted=True).glob("plots/*.svg")),
+    ids=lambda path: path.stem,
 )
 def test_a_plot_s_words_stay_inside_and_apart(chromium, path):
     page = chromium.new_page(viewport={"width": 760, "height": 900})
@@ -75,6 +81,11 @@ def test_a_plot_s_words_stay_inside_and_apart(chromium, path):
         assert bottom <= height, text
     for number, (left, top, right, bottom, text) in enumerate(boxes):
         for other in boxes[number + 1 :]:
-            apart = right <= other[0] or other[2] <= left or bottom <= other[1] + 3 or other[3] <= top + 3
+            apart = (
+                right <= other[0]
+                or other[2] <= left
+                or bottom <= other[1] + 3
+                or other[3] <= top + 3
+            )
             assert apart, (text, other[4])
     page.close()

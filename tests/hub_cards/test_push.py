@@ -57,7 +57,14 @@ def pushed(told):
     def run(name="moviecore", repo=REPO, *, data=True, **options):
         spec, mini = with_mini_as_owners(discovery.get(name))
         folder = mini if data is True else data
-        return push(spec, repo, PushOptions(**options), data=folder, show=told.shown.append, note=told.notes.append)
+        return push(
+            spec,
+            repo,
+            PushOptions(**options),
+            data=folder,
+            show=told.shown.append,
+            note=told.notes.append,
+        )
 
     return run
 
@@ -74,7 +81,9 @@ def test_a_repository_is_made_with_the_card_and_a_second_push_commits_nothing(hu
     assert pushed().done == "committed"
     repo = hub.repo(REPO)
     assert set(repo.files()) >= {"README.md", "plots/classification.svg"}
-    assert "eval.yaml" not in repo.files(), "only on request: the Hub refuses frameworks that it doesn't list"
+    assert "eval.yaml" not in repo.files(), (
+        "only on request: the Hub refuses frameworks that it doesn't list"
+    )
     assert f'load_dataset("{REPO}"' not in readme(repo), "there are no rows to load"
     assert "configs" not in metadata(readme(repo))
     assert "+# MovieCORE" in told.shown[0]
@@ -171,9 +180,13 @@ def test_a_commit_in_between_is_not_overwritten(hub, told):
             repo.commit({"README.md": HUMAN + "\nA last thought.\n"}, "in between")
 
     def run():
-        return push(discovery.get("rextime"), REPO, PushOptions(), show=show, note=told.notes.append)
+        return push(
+            discovery.get("rextime"), REPO, PushOptions(), show=show, note=told.notes.append
+        )
 
-    with pytest.raises(ReelbenchError, match="somebody committed while this ran; nothing was committed") as failure:
+    with pytest.raises(
+        ReelbenchError, match="somebody committed while this ran; nothing was committed"
+    ) as failure:
         run()
     assert failure.value.exit_code == 1
     assert readme(repo).endswith("A last thought.\n")
@@ -186,7 +199,9 @@ def test_a_commit_in_between_is_not_overwritten(hub, told):
 def test_without_the_right_to_write_the_error_names_the_pull_request(hub, pushed, monkeypatch):
     repo = hub.add(REPO, {"README.md": HUMAN})
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
-    with pytest.raises(ReelbenchError, match="may not write there; offer a pull request with --create-pr"):
+    with pytest.raises(
+        ReelbenchError, match="may not write there; offer a pull request with --create-pr"
+    ):
         pushed(create_pr=False)
     monkeypatch.setenv("HF_TOKEN", "hf_reader")
     with pytest.raises(ReelbenchError, match="may not write there"):
@@ -207,7 +222,9 @@ def test_a_bad_token_and_none_are_told(hub, pushed, monkeypatch):
 
 @pytest.mark.usefixtures("hub")
 def test_a_repository_that_is_not_there_and_not_ours_to_make(pushed):
-    with pytest.raises(InputError, match=r"no such dataset, or it is private; curator can't create one there, only"):
+    with pytest.raises(
+        InputError, match=r"no such dataset, or it is private; curator can't create one there, only"
+    ):
         pushed(repo="cinema/films")
     with pytest.raises(InputError, match="expected ORG/NAME"):
         pushed(repo="films")
@@ -220,7 +237,9 @@ def test_rows_go_along_as_parquet_in_the_normalised_schema(hub, pushed):
     repo = hub.repo(REPO)
     assert repo.commits[repo.head].files["data/val.parquet"].lfs
     table = pyarrow.parquet.read_table(io.BytesIO(repo.files()["data/val.parquet"]))
-    assert {"id", "video", "question", "options", "answer", "span", "duration", "category"} <= set(table.column_names)
+    assert {"id", "video", "question", "options", "answer", "span", "duration", "category"} <= set(
+        table.column_names
+    )
     assert str(table.schema.field("span").type) == "list<element: double>"
     hidden = pyarrow.parquet.read_table(io.BytesIO(repo.files()["data/test.parquet"]))
     assert set(hidden["answer"].to_pylist()) == {""}
@@ -258,19 +277,27 @@ def test_the_owners_data_file_of_the_same_name_is_not_overwritten(hub, pushed):
 
 
 def test_dramaqa_s_rows_are_refused_before_anything_is_asked(hub, pushed):
-    with pytest.raises(InputError, match=r"under an agreement that forbids passing it on") as failure:
+    with pytest.raises(
+        InputError, match=r"under an agreement that forbids passing it on"
+    ) as failure:
         pushed("dramaqa_cogme", with_data=True)
     assert "https://dramaqa.github.io/Download" in str(failure.value)
     assert failure.value.exit_code == 2
     assert hub.requests == []
     pushed("dramaqa_cogme")
-    assert not [path for path in hub.repo(REPO).files() if path.endswith((".parquet", ".json", ".jsonl"))]
+    assert not [
+        path for path in hub.repo(REPO).files() if path.endswith((".parquet", ".json", ".jsonl"))
+    ]
 
 
 def test_rows_without_a_licence_that_lets_them_be_passed_on_are_refused(hub, told):
     spec = replace(discovery.get("rextime"), license="unknown")
-    with pytest.raises(InputError, match="the licence 'unknown', which doesn't say that its data may be passed on"):
-        push(spec, REPO, PushOptions(with_data=True), show=told.shown.append, note=told.notes.append)
+    with pytest.raises(
+        InputError, match="the licence 'unknown', which doesn't say that its data may be passed on"
+    ):
+        push(
+            spec, REPO, PushOptions(with_data=True), show=told.shown.append, note=told.notes.append
+        )
     assert hub.requests == []
 
 
@@ -296,7 +323,9 @@ def test_eval_yaml_goes_along_on_request(hub, pushed):
 
 def test_the_framework_is_an_option(hub, pushed):
     pushed(eval_yaml=True, framework="lmms-eval")
-    assert yaml.safe_load(hub.repo(REPO).files()["eval.yaml"])["evaluation_framework"] == "lmms-eval"
+    assert (
+        yaml.safe_load(hub.repo(REPO).files()["eval.yaml"])["evaluation_framework"] == "lmms-eval"
+    )
 
 
 def test_a_card_that_the_hub_refuses_is_told(hub, pushed):
@@ -333,7 +362,12 @@ def test_nine_cards_pass_the_clients_own_validators_and_load(hub, pushed, reelbe
     """Eight of ours and one of a folder, through huggingface_hub's and datasets' own readers of cards."""
     skip_unless_cards_are_validated_here()
     for name in NAMES:
-        pushed(name, f"museum/{name}", with_data=why_withheld(discovery.get(name)) is None, eval_yaml=True)
+        pushed(
+            name,
+            f"museum/{name}",
+            with_data=why_withheld(discovery.get(name)) is None,
+            eval_yaml=True,
+        )
     rows = [{"qid": n, "clip": f"{n}.mp4", "q": f"What is {n}?", "gold": str(n)} for n in range(5)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "benchmark.yaml").write_text(
@@ -342,10 +376,16 @@ def test_nine_cards_pass_the_clients_own_validators_and_load(hub, pushed, reelbe
     )
     own = ("cards", "push", tmp_path, "--repo", "museum/kitchen", "--with-data", "--eval-yaml")
     assert reelbench(*own).returncode == 0
-    environment = {key: value for key, value in os.environ.items() if key not in {"HF_HUB_OFFLINE", "HF_TOKEN"}}
+    environment = {
+        key: value for key, value in os.environ.items() if key not in {"HF_HUB_OFFLINE", "HF_TOKEN"}
+    }
     done = subprocess.run(
         [sys.executable, "-c", LOADED, *(f"museum/{name}" for name in (*NAMES, "kitchen"))],
-        env={**environment, **hub.env(tmp_path / "other"), "HF_DATASETS_CACHE": str(tmp_path / "datasets")},
+        env={
+            **environment,
+            **hub.env(tmp_path / "other"),
+            "HF_DATASETS_CACHE": str(tmp_path / "datasets"),
+        },
         capture_output=True,
         text=True,
         timeout=1800,
@@ -364,7 +404,10 @@ def test_nine_cards_pass_the_clients_own_validators_and_load(hub, pushed, reelbe
     for name in (*NAMES, "kitchen"):
         if (repo := f"museum/{name}") not in withheld:
             [declared] = metadata(readme(hub.repo(repo)))["configs"]
-            assert {file["split"] for file in declared["data_files"]} == told[repo].keys() - {"configs", "again"}
+            assert {file["split"] for file in declared["data_files"]} == told[repo].keys() - {
+                "configs",
+                "again",
+            }
             split = declared["data_files"][0]["split"]
             number, columns, features = told[repo][split]
             assert number == (5 if name == "kitchen" else 12)
@@ -376,7 +419,8 @@ def test_the_command_offers_a_request_where_the_user_is_not_the_owner(hub, reelb
     repo = hub.add(REPO, {"README.md": HUMAN})
     before = repo.head
     done = reelbench(
-        *("cards", "push", "moviecore", "--repo", REPO), env=hub.env(tmp_path / "hf") | {"HF_TOKEN": "hf_visitor"}
+        *("cards", "push", "moviecore", "--repo", REPO),
+        env=hub.env(tmp_path / "hf") | {"HF_TOKEN": "hf_visitor"},
     )
     assert (done.returncode, repo.head, len(repo.pull_requests)) == (0, before, 1), done.stderr
     assert "Pull request: " in done.stderr
@@ -387,7 +431,10 @@ def test_a_card_in_a_clone_names_only_rows_that_lie_there(reelbench, tmp_path):
     clone = tmp_path / "clone"
     clone.mkdir()
     (clone / "test.jsonl").write_text('{"a": 1}\n' * 5)
-    assert reelbench("cards", "render", "curve", "--out", clone, "--repo", "plain/curve").returncode == 0
+    assert (
+        reelbench("cards", "render", "curve", "--out", clone, "--repo", "plain/curve").returncode
+        == 0
+    )
     assert "data/test.parquet" not in (clone / "README.md").read_text()
     from datasets import load_dataset
 

@@ -15,7 +15,9 @@ KEY = "sk-test-7f3a9c51d2"
 
 
 def judged_item(id_: str, question: str, reference: str, prediction: str) -> Item:
-    return Item(id=id_, video="film", target={"text": reference}, prediction=prediction, question=question)
+    return Item(
+        id=id_, video="film", target={"text": reference}, prediction=prediction, question=question
+    )
 
 
 @pytest.fixture
@@ -45,13 +47,16 @@ def options() -> Callable[..., JudgeOptions]:
 @pytest.fixture
 def items() -> Callable[[int], list[Item]]:
     return lambda n: [
-        judged_item(f"q{i}", f"Why does she leave? ({i})", f"Because of {i}.", f"I think {i}.") for i in range(n)
+        judged_item(f"q{i}", f"Why does she leave? ({i})", f"Because of {i}.", f"I think {i}.")
+        for i in range(n)
     ]
 
 
 ITEM = judged_item("q1", "Why?", "Because.", "Hm.")
 
 
-def verdicts(spec: BenchmarkSpec, items: Any, options: JudgeOptions, **more: Any) -> tuple[list[Any], Any]:
+def verdicts(
+    spec: BenchmarkSpec, items: Any, options: JudgeOptions, **more: Any
+) -> tuple[list[Any], Any]:
     run = judge_items(spec, items, options, **more)
     return list(run), run

@@ -73,7 +73,14 @@ def wait_for(condition):
 
 
 def reply(raw='{"score": 3}'):
-    return Reply(raw=raw, finish="stop", returned="judge-1-0001", prompt_tokens=1, completion_tokens=1, host="h")
+    return Reply(
+        raw=raw,
+        finish="stop",
+        returned="judge-1-0001",
+        prompt_tokens=1,
+        completion_tokens=1,
+        host="h",
+    )
 
 
 def texts(calls):
@@ -98,7 +105,10 @@ def test_a_killed_run_loses_only_what_was_in_flight(home):
         rerun = finished(scorer(home, server.url, 40))
     assert rerun["scored"] == again["scored"]
     assert all(len(scores) == 5 for scores, _ in again["scored"].values())
-    assert (rerun["calls"], rerun["client"]) == (0, False)  # nothing to ask: the client is not even imported
+    assert (rerun["calls"], rerun["client"]) == (
+        0,
+        False,
+    )  # nothing to ask: the client is not even imported
 
 
 @pytest.mark.parametrize("place", ["file", "server"])
@@ -175,7 +185,9 @@ def test_a_full_disk_stops_the_work_and_loses_nothing(curve, options, tmp_path):
         found = list(judge_items(curve, items(400), options(server.url, cache=cache)))
     assert all(verdict.scores == {"score": 1} for verdict in found)
     assert first == 20
-    assert len(server.calls) <= 400 + 4  # paid twice: at most what was in flight when the disk was full
+    assert (
+        len(server.calls) <= 400 + 4
+    )  # paid twice: at most what was in flight when the disk was full
 
 
 class _full:  # noqa: N801 - reads as a state
@@ -201,11 +213,15 @@ class _full:  # noqa: N801 - reads as a state
         sqlite3.connect = self._connect
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small disk needs root")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a small disk needs root"
+)
 def test_a_disk_that_is_really_full(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run([shutil.which("mount"), "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk], check=False).returncode:
+    if subprocess.run(
+        [shutil.which("mount"), "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk], check=False
+    ).returncode:
         pytest.skip("this container may not mount")
     try:
         with JudgeServer(always(json.dumps({"score": 3, "why": "x" * 2000}))) as server:
@@ -225,9 +241,14 @@ def test_a_disk_that_is_really_full(tmp_path):
         subprocess.run([shutil.which("umount"), disk], check=True)
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a disk needs root")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a disk needs root"
+)
 def test_a_disk_that_is_read_only(curve, options, home):
-    item, other = judged_item("q", "Why?", "Because.", "Hm."), judged_item("p", "Who?", "He.", "She.")
+    item, other = (
+        judged_item("q", "Why?", "Because.", "Hm."),
+        judged_item("p", "Who?", "He.", "She."),
+    )
     with JudgeServer(always("1")) as server:
         (first,) = judge_items(curve, [item], options(server.url))
         mount = [shutil.which("mount"), "--bind", home, home]
@@ -239,8 +260,13 @@ def test_a_disk_that_is_read_only(curve, options, home):
             assert list(run) == [first]
             assert len(server.calls) == 1
             (note,) = (note for note in run.notes if "judge cache" in note)
-            assert note == f"judge cache {home / 'judge.sqlite'}: it can't be written; what it holds is read"
-            with pytest.raises(ReelbenchError, match="make it writable, or set REELBENCH_HOME to another folder"):
+            assert (
+                note
+                == f"judge cache {home / 'judge.sqlite'}: it can't be written; what it holds is read"
+            )
+            with pytest.raises(
+                ReelbenchError, match="make it writable, or set REELBENCH_HOME to another folder"
+            ):
                 list(judge_items(curve, [other], options(server.url)))
             assert len(server.calls) == 1
         finally:
@@ -268,7 +294,11 @@ def test_a_damaged_file_is_set_aside_and_said(curve, options, home, damage):
         assert [verdict.scores for verdict in run] == [{"score": 1}]
         assert len(server.calls) == 2
     (note,) = run.notes
-    (aside,) = (file for file in home.iterdir() if ".corrupt-" in file.name and file.suffix not in {".wal", ".shm"})
+    (aside,) = (
+        file
+        for file in home.iterdir()
+        if ".corrupt-" in file.name and file.suffix not in {".wal", ".shm"}
+    )
     assert str(path) in note
     assert aside.name in note
     assert aside.read_bytes() == damaged
@@ -289,7 +319,9 @@ def test_a_file_damaged_under_way_is_set_aside_by_one_of_two(home):
     (home / "judge.sqlite-wal").write_bytes(b"")
     assert first.get(b"a") is None
     first.put(b"a", "judge-1", reply("fresh"))
-    assert second.get(b"a") == reply("fresh")  # it found the fresh file, and did not set that one aside too
+    assert second.get(b"a") == reply(
+        "fresh"
+    )  # it found the fresh file, and did not set that one aside too
     assert len(notes) == 1
 
 
@@ -327,11 +359,15 @@ def test_a_writer_that_holds_the_file_is_waited_for(home):
 def test_the_key_is_nowhere(moviecore, options, home, caplog, status):
     """Not even where the server echoes it, in a reply or in an error."""
     caplog.set_level(logging.DEBUG)
-    echo = "x" * (300 - len(KEY) // 2 - len("Bearer ")) + f"Bearer {KEY}"  # lines are cut after 300 characters
+    echo = (
+        "x" * (300 - len(KEY) // 2 - len("Bearer ")) + f"Bearer {KEY}"
+    )  # lines are cut after 300 characters
 
     def script(call):
         if status == 200:
-            return Answer(f'{{"score": 1, "why": "{echo}"}}', model=f"judge {call.headers['authorization']}")
+            return Answer(
+                f'{{"score": 1, "why": "{echo}"}}', model=f"judge {call.headers['authorization']}"
+            )
         return Answer(status=status, error={"message": echo})
 
     item = judged_item("q", "Why?", "Because.", "Hm.")

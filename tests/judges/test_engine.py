@@ -20,7 +20,9 @@ from tests.servers.judge import Answer, JudgeServer, always
 # --- what is asked, and what comes of it -----------------------------------------------------------------------------
 
 
-def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(moviecore, options, items, monkeypatch):
+def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(
+    moviecore, options, items, monkeypatch
+):
     monkeypatch.setattr(run_module, "WINDOW", 10)
 
     def script(call):
@@ -30,15 +32,31 @@ def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(moviecore, 
     with JudgeServer(script) as server:
         found, run = verdicts(moviecore, iter(items(40)), options(server.url, concurrency=16))
     assert [verdict.id for verdict in found] == [f"q{i}" for i in range(40)]
-    assert [verdict.scores for verdict in found] == [dict.fromkeys(moviecore.judge.criteria, i % 6) for i in range(40)]
+    assert [verdict.scores for verdict in found] == [
+        dict.fromkeys(moviecore.judge.criteria, i % 6) for i in range(40)
+    ]
     asked = Counter(call.system.splitlines()[0] for call in server.calls)
     assert asked == {f"Dimension: {name}": 40 for name in moviecore.judge.criteria}
     assert all(call.body["temperature"] == 0 for call in server.calls)
     assert 1 < server.most_in_flight <= 16
     record = run.record
-    assert (record.requested, record.returned, record.url) == ("judge-1", {"judge-1-0001": 200}, server.url[7:-3])
-    assert (record.calls, record.cached, record.prompt_tokens, record.completion_tokens) == (200, 0, 20_000, 2_000)
-    assert (record.prompt, record.votes, record.vote_rule, record.cost_usd) == ("reelbench", 1, "single", None)
+    assert (record.requested, record.returned, record.url) == (
+        "judge-1",
+        {"judge-1-0001": 200},
+        server.url[7:-3],
+    )
+    assert (record.calls, record.cached, record.prompt_tokens, record.completion_tokens) == (
+        200,
+        0,
+        20_000,
+        2_000,
+    )
+    assert (record.prompt, record.votes, record.vote_rule, record.cost_usd) == (
+        "reelbench",
+        1,
+        "single",
+        None,
+    )
 
 
 def test_again_costs_no_call_and_gives_the_same(moviecore, options, items):
@@ -53,9 +71,16 @@ def test_again_costs_no_call_and_gives_the_same(moviecore, options, items):
 @pytest.mark.parametrize("answer", ["", "  \n\t　"])
 def test_white_space_gets_the_minimum_without_a_call(moviecore, options, answer):
     with JudgeServer() as server:
-        (verdict,), run = verdicts(moviecore, [judged_item("q", "Why?", "So.", answer)], options(server.url))
+        (verdict,), run = verdicts(
+            moviecore, [judged_item("q", "Why?", "So.", answer)], options(server.url)
+        )
     assert verdict.scores == dict.fromkeys(moviecore.judge.criteria, 0)
-    assert (list(verdict.replies), verdict.reason, server.calls, run.record.calls) == ([], None, [], 0)
+    assert (list(verdict.replies), verdict.reason, server.calls, run.record.calls) == (
+        [],
+        None,
+        [],
+        0,
+    )
 
 
 def test_curve_takes_one_integer(curve, options):
@@ -76,9 +101,14 @@ def test_curve_takes_one_integer(curve, options):
     ],
 )
 def test_votes(moviecore, options, rule, replies, score):
-    scale, prompts = replace(moviecore.judge, criteria=("depth",)), load_prompts(moviecore, "reelbench")
+    scale, prompts = (
+        replace(moviecore.judge, criteria=("depth",)),
+        load_prompts(moviecore, "reelbench"),
+    )
 
-    def script(call):  # calls are made one at a time: each vote in turn, then once more those that do not parse
+    def script(
+        call,
+    ):  # calls are made one at a time: each vote in turn, then once more those that do not parse
         reply = replies[call.number] if call.number < len(replies) else "x"
         return Answer("no" if reply == "x" else f'{{"score": {reply}}}')
 
@@ -89,15 +119,29 @@ def test_votes(moviecore, options, rule, replies, score):
     assert verdict.scores.get("depth") == (pytest.approx(score) if score is not None else None)
     assert (verdict.reason is None) == (score is not None)
     assert (run.record.votes, run.record.vote_rule) == (len(replies), rule)
-    assert [reply.vote for reply in verdict.replies] == sorted(reply.vote for reply in verdict.replies)
+    assert [reply.vote for reply in verdict.replies] == sorted(
+        reply.vote for reply in verdict.replies
+    )
 
 
 def test_the_model_and_the_settings_are_part_of_the_key_and_the_server_is_not(curve, options):
     with JudgeServer(always("1")) as server, JudgeServer(always("2")) as other:
-        for change in ({}, {"model": "judge-2"}, {"temperature": "none"}, {"temperature": 0.7}, {"votes": 2}):
+        for change in (
+            {},
+            {"model": "judge-2"},
+            {"temperature": "none"},
+            {"temperature": 0.7},
+            {"votes": 2},
+        ):
             verdicts(curve, [ITEM], options(server.url, **change))
         assert len(server.calls) == 5
-        assert ["temperature" in call.body for call in server.calls] == [True, True, False, True, True]
+        assert ["temperature" in call.body for call in server.calls] == [
+            True,
+            True,
+            False,
+            True,
+            True,
+        ]
         (verdict,), run = verdicts(curve, [ITEM], options(other.url))
     assert (verdict.scores, other.calls) == ({"score": 1}, [])
     assert [note for note in run.notes if server.url[7:-3] in note and other.url[7:-3] in note]
@@ -130,12 +174,22 @@ def test_what_is_no_score_is_asked_three_times_and_then_left_unscored(moviecore,
         (verdict,), _ = verdicts(moviecore, [ITEM], options(server.url))
         assert len(server.calls) == 15
         assert (verdict.scores, verdict.reason) == ({}, "judge_unparsable")
-        assert [(reply.attempt, reply.score) for reply in verdict.replies[:3]] == [(0, None), (1, None), (2, None)]
+        assert [(reply.attempt, reply.score) for reply in verdict.replies[:3]] == [
+            (0, None),
+            (1, None),
+            (2, None),
+        ]
         server.script(always('{"score": 3}'))
         (again,), _ = verdicts(moviecore, [ITEM], options(server.url))
-        assert (again, len(server.calls)) == (verdict, 15)  # what was paid is kept, and not asked for again
+        assert (again, len(server.calls)) == (
+            verdict,
+            15,
+        )  # what was paid is kept, and not asked for again
         (retried,), _ = verdicts(moviecore, [ITEM], options(server.url, retry_unread=True))
-        assert (retried.scores, len(server.calls)) == (dict.fromkeys(moviecore.judge.criteria, 3), 20)
+        assert (retried.scores, len(server.calls)) == (
+            dict.fromkeys(moviecore.judge.criteria, 3),
+            20,
+        )
         (after,), _ = verdicts(moviecore, [ITEM], options(server.url))
         assert (after, len(server.calls)) == (retried, 20)
 
@@ -153,14 +207,18 @@ def test_a_dimension_without_a_score_does_not_take_the_others_with_it(moviecore,
 
     with JudgeServer(script) as server:
         (verdict,), _ = verdicts(moviecore, [ITEM], options(server.url))
-    assert verdict.scores == dict.fromkeys(("accuracy", "comprehensiveness", "depth", "coherence"), 2)
+    assert verdict.scores == dict.fromkeys(
+        ("accuracy", "comprehensiveness", "depth", "coherence"), 2
+    )
     assert verdict.reasons == {"evidence": "judge_unparsable"}
 
 
 def test_half_characters_are_sent_and_kept_as_such(curve, options):
     """A model that is cut short may leave half a surrogate pair, in its answer or in its verdict."""
     half = judged_item("q", "Why?", "Because.", "It rains \ud83d")
-    with JudgeServer(lambda _: Answer(raw=rb'{"choices": [{"message": {"content": "rain \ud83d"}}]}')) as server:
+    with JudgeServer(
+        lambda _: Answer(raw=rb'{"choices": [{"message": {"content": "rain \ud83d"}}]}')
+    ) as server:
         (verdict,), _ = verdicts(curve, [half], options(server.url))
     assert "It rains \ufffd" in server.calls[0].user
     assert (verdict.reason, verdict.replies[0].raw) == ("judge_unparsable", "rain \ufffd")
@@ -234,7 +292,10 @@ def test_progress_is_told(curve, options, items):
     told = []
     with JudgeServer(always("1")) as server:
         found, _ = verdicts(
-            curve, items(10), options(server.url), show=lambda done, line, **_: told.append((done, line.split(",")[0]))
+            curve,
+            items(10),
+            options(server.url),
+            show=lambda done, line, **_: told.append((done, line.split(",")[0])),
         )
     assert len(found) == 10
     assert told[-1] == (10, "10 calls")
@@ -290,16 +351,25 @@ def test_live_judging_never_raises(moviecore, options, items, status, caplog):
     assert str(status) in reason
 
 
-def test_a_live_judge_that_could_not_be_set_up_is_set_up_by_the_next_item(moviecore, options, tmp_path, caplog):
-    with BatchServer() as server, closing(sqlite3.connect(tmp_path / "cache", isolation_level=None)) as cache:
+def test_a_live_judge_that_could_not_be_set_up_is_set_up_by_the_next_item(
+    moviecore, options, tmp_path, caplog
+):
+    with (
+        BatchServer() as server,
+        closing(sqlite3.connect(tmp_path / "cache", isolation_level=None)) as cache,
+    ):
         batched = options(server.url, batch=True, cache=tmp_path / "cache")
         verdicts(moviecore, [ITEM], batched)
         server.finish("completed")
-        cache.execute("CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(ABORT, 'nothing goes in'); END")
+        cache.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON replies BEGIN SELECT RAISE(ABORT, 'nothing goes in'); END"
+        )
         with closing(LiveJudge(moviecore, batched)) as live:
             assert live.judge(ITEM).reason == "judge_unavailable"
             assert "nothing goes in" in caplog.text
-            assert live.judge(ITEM).reason == "judge_unavailable"  # and not pending, as if it had been asked for
+            assert (
+                live.judge(ITEM).reason == "judge_unavailable"
+            )  # and not pending, as if it had been asked for
             cache.execute("DROP TRIGGER full")
             assert live.judge(ITEM).scores == dict.fromkeys(moviecore.judge.criteria, 3)
 

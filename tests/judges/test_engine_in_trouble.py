@@ -54,7 +54,9 @@ def test_a_slow_reply_times_out_and_is_asked_for_again(curve, options):
 
 
 @pytest.mark.parametrize("trouble", ["500", "dropped in the middle", "garbage"])
-def test_a_server_that_is_down_ends_judging_and_a_rerun_completes_it(moviecore, options, items, trouble):
+def test_a_server_that_is_down_ends_judging_and_a_rerun_completes_it(
+    moviecore, options, items, trouble
+):
     with JudgeServer(TROUBLE[trouble]) as server:
         found, run = verdicts(moviecore, items(100), options(server.url, tries=3, concurrency=4))
         assert {verdict.reason for verdict in found} == {"judge_unavailable"}
@@ -89,7 +91,9 @@ def test_one_request_that_always_fails_does_not_end_judging(curve, options, item
     [
         lambda: {"Retry-After": "1"},
         lambda: {"retry-after-ms": "1000"},
-        lambda: {"Retry-After": formatdate(time.time() + 2, usegmt=True)},  # whole seconds: between 1 and 2 ahead
+        lambda: {
+            "Retry-After": formatdate(time.time() + 2, usegmt=True)
+        },  # whole seconds: between 1 and 2 ahead
     ],
 )
 def test_retry_after_is_honoured_by_all(curve, options, items, headers):
@@ -166,7 +170,11 @@ def test_a_spent_quota_is_a_refusal(curve, options, items):
 
 
 def test_a_model_that_takes_no_temperature_is_told_of(curve, options, items):
-    error = {"message": "Unsupported value: 'temperature'", "param": "temperature", "code": "unsupported_value"}
+    error = {
+        "message": "Unsupported value: 'temperature'",
+        "param": "temperature",
+        "code": "unsupported_value",
+    }
 
     def script(call):
         return Answer(status=400, error=error) if "temperature" in call.body else Answer("1")
@@ -181,7 +189,11 @@ def test_a_model_that_takes_no_temperature_is_told_of(curve, options, items):
 
 def test_a_request_that_is_not_taken_is_not_asked_again(curve, options, items):
     def script(call):
-        return Answer(status=400, error={"code": "content_filter"}) if "(2)" in call.user else Answer("1")
+        return (
+            Answer(status=400, error={"code": "content_filter"})
+            if "(2)" in call.user
+            else Answer("1")
+        )
 
     with JudgeServer(script) as server:
         found, run = verdicts(curve, items(20), options(server.url))
@@ -234,9 +246,13 @@ def test_a_budget_in_dollars(curve, options, items):
     # The server counts 100 tokens in and 10 out: 100 * $10 / 1e6 + 10 * $100 / 1e6 = $0.002 a call.
     prices = {"usd_per_million_prompt": 10.0, "usd_per_million_completion": 100.0}
     with JudgeServer(always("1")) as server:
-        found, run = verdicts(curve, items(100), options(server.url, budget_usd=0.101, concurrency=1, **prices))
+        found, run = verdicts(
+            curve, items(100), options(server.url, budget_usd=0.101, concurrency=1, **prices)
+        )
     assert len(server.calls) <= 50
     assert len(server.calls) >= 40  # the estimate before the first bill is dearer, not wild
-    assert sum(asker.tally.spent_usd for asker in run.askers) == pytest.approx(0.002 * len(server.calls))
+    assert sum(asker.tally.spent_usd for asker in run.askers) == pytest.approx(
+        0.002 * len(server.calls)
+    )
     assert run.record.cost_usd == pytest.approx(0.002 * len(server.calls))
     assert sum(verdict.reason == "judge_budget" for verdict in found) == 100 - len(server.calls)

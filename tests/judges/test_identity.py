@@ -56,7 +56,9 @@ def test_one_judge_under_several_ids_is_told():
 
 
 def test_each_judge_of_a_panel_counts_by_itself():
-    panel = record("a,b", [record("a", a=5), record("b", **{"b-2025-01-01": 5})], a=5, **{"b-2025-01-01": 5})
+    panel = record(
+        "a,b", [record("a", a=5), record("b", **{"b-2025-01-01": 5})], a=5, **{"b-2025-01-01": 5}
+    )
     assert judge_as_answered(panel) == "a, b-2025-01-01"
     assert (judges_under_several_ids(panel), other_than_requested(panel)) == ([], [])
     odd = record("a,b", [record("a", a=4, c=1), record("b")])

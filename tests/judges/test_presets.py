@@ -18,7 +18,14 @@ def invoke(*words):
 
 def test_a_preset_is_what_is_asked_and_what_is_on_record(tmp_path):
     (tmp_path / "answers.jsonl").write_text('{"id": "mini1", "prediction": "Three times."}\n')
-    named = ("score", "curve_mini", "--predictions", tmp_path / "answers.jsonl", "--output", tmp_path / "out")
+    named = (
+        "score",
+        "curve_mini",
+        "--predictions",
+        tmp_path / "answers.jsonl",
+        "--output",
+        tmp_path / "out",
+    )
     with JudgeServer(always("2")) as server:
         done = invoke(
             *(*named, "--judge-preset", "qwen3-32b", "--judge-url", server.url),
@@ -37,7 +44,11 @@ def test_a_preset_is_what_is_asked_and_what_is_on_record(tmp_path):
     assert "unvalidated" in done.stderr
     judge = json.loads((tmp_path / "out" / "result.json").read_text())["judge"]
     assert (judge["requested"], judge["temperature"]) == ("Qwen/Qwen3-32B@9216db5781bf", 0)
-    assert judge["extra"] == {"chat_template_kwargs": {"enable_thinking": False}, "max_tokens": 64, "seed": 0}
+    assert judge["extra"] == {
+        "chat_template_kwargs": {"enable_thinking": False},
+        "max_tokens": 64,
+        "seed": 0,
+    }
     with pytest.raises(InputError, match="give one of them"):
         invoke(*named, "--judge-preset", "qwen3-32b", "--judge", "other")
     with pytest.raises(InputError, match="'gpt' is not one of qwen3-32b"):
@@ -50,4 +61,7 @@ def test_presets_say_how_to_serve_them_and_that_nobody_validated_them():
     assert preset["sources"]
     printed = invoke("list", "judges").stdout
     assert "unvalidated" in printed
-    assert f"vllm serve Qwen/Qwen3-32B --revision {REVISION} --tokenizer-revision {REVISION}" in printed
+    assert (
+        f"vllm serve Qwen/Qwen3-32B --revision {REVISION} --tokenizer-revision {REVISION}"
+        in printed
+    )

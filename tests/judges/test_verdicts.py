@@ -10,7 +10,9 @@ CRITERIA = SPEC.judge.criteria
 
 
 def record(votes=1, **fields):
-    return JudgeRecord.model_construct(requested="j", votes=votes, vote_rule="majority", panel=None, **fields)
+    return JudgeRecord.model_construct(
+        requested="j", votes=votes, vote_rule="majority", panel=None, **fields
+    )
 
 
 def sample(replies, *, scores=None, state="scored", text="He left."):
@@ -19,7 +21,12 @@ def sample(replies, *, scores=None, state="scored", text="He left."):
         for name, vote, score, judge in replies
     ]
     return Sample.model_construct(
-        id="q", prediction=text, parsed={"text": text}, scores=scores or {}, state=state, judge_replies=made
+        id="q",
+        prediction=text,
+        parsed={"text": text},
+        scores=scores or {},
+        state=state,
+        judge_replies=made,
     )
 
 
@@ -50,4 +57,6 @@ def test_votes_and_what_is_left_open(cast, scores, state, expected):
 
 
 def test_an_empty_answer_has_the_least_of_every_criterion():
-    assert scores_of(SPEC.judge, record(), sample([], text="  ")) == dict.fromkeys(CRITERIA, SPEC.judge.low)
+    assert scores_of(SPEC.judge, record(), sample([], text="  ")) == dict.fromkeys(
+        CRITERIA, SPEC.judge.low
+    )

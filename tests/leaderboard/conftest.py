@@ -40,7 +40,13 @@ def rextime_run(tmp_path):
             good = number < right
             wrong = "B" if row["answer"] == "A" else "A"
             window = row["span"] if good else [0, 0]
-            lines.append({"qid": row["id"], "pred_relevant_windows": [window], "ans": row["answer"] if good else wrong})
+            lines.append(
+                {
+                    "qid": row["id"],
+                    "pred_relevant_windows": [window],
+                    "ans": row["answer"] if good else wrong,
+                }
+            )
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         references = None
         if first is not None:
@@ -91,7 +97,9 @@ def moviecore_run(tmp_path):
             return Answer(json.dumps({"score": score}))
 
         with JudgeServer(judge) as server:
-            options = JudgeOptions(model="judge", url=server.url, cache=folder / "judge.sqlite", votes=votes)
+            options = JudgeOptions(
+                model="judge", url=server.url, cache=folder / "judge.sqlite", votes=votes
+            )
             inputs, aggregation = Inputs(path, split="mini"), Options(overlap=False, judge=options)
             score_files("moviecore", inputs, folder / "result", aggregation, model=model)
         return folder / "result"
@@ -133,7 +141,10 @@ def page_of(chromium):
         page = context.new_page()
         page.set_default_timeout(60_000)
         errors, requests = [], []
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: errors.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(f"file://{folder / file}{address}")

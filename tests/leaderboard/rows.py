@@ -7,12 +7,21 @@ REXTIME = RankingGroup("rextime", 1, "val")
 CURVE = RankingGroup("curve", 1, "test", None, "gemini-2.5-flash", "official")
 MOVIECORE = RankingGroup("moviecore", 1, "test", None, "gpt-4o-mini-2024-07-18", "official")
 DRAMA = RankingGroup("dramaqa_cogme", 1, "val")
-PRIMARY = {"rextime": "accuracy_at_iou_0.5", "curve": "score", "moviecore": "average", "dramaqa_cogme": "accuracy"}
+PRIMARY = {
+    "rextime": "accuracy_at_iou_0.5",
+    "curve": "score",
+    "moviecore": "average",
+    "dramaqa_cogme": "accuracy",
+}
 
 
 def entry(model, value, *, group=REXTIME, kind="published", ci95=None, **fields):
     """A row with a value of its benchmark's primary metric, or without any."""
-    metrics = {PRIMARY[group.benchmark]: MetricValue(value=value, ci95=ci95, n=10)} if value is not None else {}
+    metrics = (
+        {PRIMARY[group.benchmark]: MetricValue(value=value, ci95=ci95, n=10)}
+        if value is not None
+        else {}
+    )
     values = {
         "key": f"{model}-{group.id}",
         "model": model,

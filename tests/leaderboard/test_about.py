@@ -42,7 +42,9 @@ def test_add_files_what_is_said_and_keeps_it(rextime_run, tmp_path):
         (None, None),
     ],
 )
-def test_what_was_fine_tuned_or_had_tools_has_a_table_of_its_own(about, apart, rextime_run, tmp_path):
+def test_what_was_fine_tuned_or_had_tools_has_a_table_of_its_own(
+    about, apart, rextime_run, tmp_path
+):
     store.add(rextime_run(), tmp_path / "store", about=about)
     [stored] = store.read(tmp_path / "store")
     assert entries.run_entry(stored).group.setting == apart
@@ -66,7 +68,9 @@ def test_a_submission_whose_model_can_t_be_so_is_refused(rextime_run, tamper, tm
 
 def test_add_refuses_what_contradicts_the_run(rextime_run, tmp_path):
     folder = rextime_run()
-    [one] = store.add(folder, tmp_path / "store", about=About(setting="zero-shot", trained_on=("ReXTime",)))
+    [one] = store.add(
+        folder, tmp_path / "store", about=About(setting="zero-shot", trained_on=("ReXTime",))
+    )
     assert one.outcome == "refused"
     assert "about.trained_on has rextime" in one.why
 
@@ -76,7 +80,16 @@ def test_score_and_add_take_it_from_the_command_line(reelbench, tmp_path):
     lines = [{"id": row["id"], "prediction": f"{row['answer']} {row['span']}"} for row in rows]
     (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (tmp_path / "model.yaml").write_text("setting: reasoning\nparameters: 7B\nframes: uniform:16\n")
-    told = ["--about", tmp_path / "model.yaml", "--organisation", "Lab", "--revision", "v2", "--setting", "tools"]
+    told = [
+        "--about",
+        tmp_path / "model.yaml",
+        "--organisation",
+        "Lab",
+        "--revision",
+        "v2",
+        "--setting",
+        "tools",
+    ]
     score = ["score", "rextime_mini", "--predictions", tmp_path / "p.jsonl", "--model", "lab/m"]
     done = reelbench(*score, "--output", tmp_path / "out", *told)
     assert done.returncode == 0, done.stderr
@@ -90,7 +103,9 @@ def test_score_and_add_take_it_from_the_command_line(reelbench, tmp_path):
         "frames": "uniform:16",
         "revision": "v2",
     }
-    done = reelbench("leaderboard", "add", tmp_path / "out", "--store", tmp_path / "store", "--licence", "MIT")
+    done = reelbench(
+        "leaderboard", "add", tmp_path / "out", "--store", tmp_path / "store", "--licence", "MIT"
+    )
     assert done.returncode == 0, done.stderr
     [stored] = store.read(tmp_path / "store")
     assert stored.result.model.about.model_dump()["organisation"] == "Lab"
@@ -110,7 +125,9 @@ def columns_of(path, model):
     return columns.plain_row(made, row)
 
 
-def test_what_an_item_took_is_a_mean_over_those_that_say_it_and_never_a_zero(rextime_run, tamper, tmp_path):
+def test_what_an_item_took_is_a_mean_over_those_that_say_it_and_never_a_zero(
+    rextime_run, tamper, tmp_path
+):
     def counted(samples):
         samples[0] |= {"tokens": {"prompt": 1000, "completion": 10}, "seconds": 2.0}
         samples[1] |= {"tokens": {"prompt": 3000, "completion": 40}, "seconds": 3.0}
@@ -118,19 +135,32 @@ def test_what_an_item_took_is_a_mean_over_those_that_say_it_and_never_a_zero(rex
     store.add(tamper(rextime_run(), samples=counted), tmp_path / "store")
     store.add(rextime_run("plain", model="org/plain"), tmp_path / "store")
     row = columns_of(tmp_path / "store", "org/model")
-    assert [row[name] for name in ("tokens_in", "tokens_out", "seconds", "judge_cost")] == [2000, 25, 2.5, None]
+    assert [row[name] for name in ("tokens_in", "tokens_out", "seconds", "judge_cost")] == [
+        2000,
+        25,
+        2.5,
+        None,
+    ]
     row = columns_of(tmp_path / "store", "org/plain")
-    assert [row[name] for name in ("tokens_in", "tokens_out", "seconds", "judge_cost")] == [None] * 4
+    assert [row[name] for name in ("tokens_in", "tokens_out", "seconds", "judge_cost")] == [
+        None
+    ] * 4
 
 
-def test_what_judging_an_item_cost_is_the_judges_price_over_the_items(moviecore_run, tamper, tmp_path):
+def test_what_judging_an_item_cost_is_the_judges_price_over_the_items(
+    moviecore_run, tamper, tmp_path
+):
     run = tamper(moviecore_run(), result=lambda found: found["judge"].update(cost_usd=0.6))
     [added] = store.add(run, tmp_path / "store")
     assert added.outcome == "added", added.why
-    assert columns_of(tmp_path / "store", "org/model")["judge_cost"] == pytest.approx(0.05)  # of 12 items
+    assert columns_of(tmp_path / "store", "org/model")["judge_cost"] == pytest.approx(
+        0.05
+    )  # of 12 items
 
 
-def test_unreadable_answers_are_a_share_and_open_answers_have_none(reelbench, moviecore_run, tmp_path):
+def test_unreadable_answers_are_a_share_and_open_answers_have_none(
+    reelbench, moviecore_run, tmp_path
+):
     rows = loading.locate("rextime", "mini").read()
     lines = [{"id": row["id"], "prediction": f"{row['answer']} {row['span']}"} for row in rows]
     for line in lines[:3]:
@@ -153,17 +183,28 @@ def test_a_run_without_frames_stands_beside_the_models_others(rextime_run, tampe
     store.add(tamper(rextime_run("blind", right=3), result=shown("none")), tmp_path / "store")
     store.add(rextime_run("other", model="org/other"), tmp_path / "store")
     made = board.make(tmp_path / "store", published=False)
-    beside = {(row.model, row.frames): columns.plain_row(made, row)["blind"] for row in made.entries}
-    assert beside == {("org/model", "uniform:8"): 25.0, ("org/model", "none"): None, ("org/other", "unknown"): None}
+    beside = {
+        (row.model, row.frames): columns.plain_row(made, row)["blind"] for row in made.entries
+    }
+    assert beside == {
+        ("org/model", "uniform:8"): 25.0,
+        ("org/model", "none"): None,
+        ("org/other", "unknown"): None,
+    }
 
 
 def test_a_label_and_another_prompt_are_groups_of_their_own(rextime_run, tamper, tmp_path):
     store.add(rextime_run(), tmp_path / "store")
     plain = board.make(tmp_path / "store", published=False)
-    labelled = tamper(rextime_run("l", right=12), result=lambda r: r["settings"].update(label="web search"))
+    labelled = tamper(
+        rextime_run("l", right=12), result=lambda r: r["settings"].update(label="web search")
+    )
     store.add(labelled, tmp_path / "store")
     made = board.make(tmp_path / "store", published=False)
-    assert [(row.group.protocol, made.ranks[row.key]) for row in made.entries] == [(None, 1), ("label web search", 1)]
+    assert [(row.group.protocol, made.ranks[row.key]) for row in made.entries] == [
+        (None, 1),
+        ("label web search", 1),
+    ]
     assert made.main == plain.main
 
 
@@ -189,7 +230,9 @@ def test_subtitles_are_a_group_of_their_own(way_of_asking, prompt, way):
 def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp_path, monkeypatch):
     folder = moviecore_run()
     samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
-    lines = [f"{s['id']},{name},{score}" for s in samples[:6] for name, score in s["scores"].items()]
+    lines = [
+        f"{s['id']},{name},{score}" for s in samples[:6] for name, score in s["scores"].items()
+    ]
     (tmp_path / "people.csv").write_text("\n".join(["id,criterion,score", *lines]) + "\n")
     done = reelbench("judge", "calibrate", folder, tmp_path / "people.csv", "--write")
     assert done.returncode == 0, done.stderr
@@ -205,12 +248,17 @@ def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp
     first = path.read_text()
     # Fewer people's scores later, where the data is not: the new calibration stands, and the rest of the check.
     (tmp_path / "people.csv").write_text("\n".join(["id,criterion,score", *lines[: 4 * 5]]) + "\n")
-    assert reelbench("judge", "calibrate", folder, tmp_path / "people.csv", "--write").returncode == 0
+    assert (
+        reelbench("judge", "calibrate", folder, tmp_path / "people.csv", "--write").returncode == 0
+    )
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(against_data.KnownRows, "rows", lambda *_: None)
         [later] = store.add(folder, tmp_path / "store")
     assert later.outcome == "same", later.why
-    assert "people scored 4 of 12 answers" in columns_of(tmp_path / "store", "org/model")["calibration"]
+    assert (
+        "people scored 4 of 12 answers"
+        in columns_of(tmp_path / "store", "org/model")["calibration"]
+    )
     path.write_text(first.replace('"value": 2.5', '"value": 4.5', 1))
     [forged] = store.add(folder, tmp_path / "other")
     assert forged.outcome == "refused"
@@ -229,7 +277,12 @@ def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp
 def test_one_criterions_mean_is_in_the_scores_own_unit(tmp_path):
     # People's mean is 1.25 of curve's 2 points: the score counts 50 a point.
     kept = Corrected(
-        items=10, value=1.25, ci95=(1.0, 1.5), weight=1.0, labels={"a": 1, "b": 2}, verdict=get_args(Usefulness)[0]
+        items=10,
+        value=1.25,
+        ci95=(1.0, 1.5),
+        weight=1.0,
+        labels={"a": 1, "b": 2},
+        verdict=get_args(Usefulness)[0],
     )
     record = CalibrationRecord(people="people.csv", criteria={"score": kept})
     (tmp_path / "calibration.json").write_text(record.model_dump_json())
@@ -239,13 +292,23 @@ def test_one_criterions_mean_is_in_the_scores_own_unit(tmp_path):
 
 def test_who_chose_the_answers_is_told_in_words(way_of_asking):
     ranker = RankerRecord(model="small", k=5, mode="pointwise", prompt_sha256="0123456789abcdef")
-    asked = way_of_asking(discovery.get("moviecore"), SettingsRecord(candidates="beam:5", ranker=ranker))
-    assert asked == "candidates beam:5, ranker model=small k=5 mode=pointwise votes=1 prompt_sha256=01234567"
+    asked = way_of_asking(
+        discovery.get("moviecore"), SettingsRecord(candidates="beam:5", ranker=ranker)
+    )
+    assert (
+        asked
+        == "candidates beam:5, ranker model=small k=5 mode=pointwise votes=1 prompt_sha256=01234567"
+    )
 
 
 def test_what_every_run_has_or_chooses_for_itself_is_no_way_of_asking(way_of_asking):
     spec = discovery.get("moviecore")
-    assert way_of_asking(spec, SettingsRecord(frames="uniform:8", limit=5, seed=3, generation={"top_k": 5})) is None
+    assert (
+        way_of_asking(
+            spec, SettingsRecord(frames="uniform:8", limit=5, seed=3, generation={"top_k": 5})
+        )
+        is None
+    )
 
 
 def test_facts_are_given_one_by_one_or_in_a_file(tmp_path, reelbench):
@@ -275,7 +338,10 @@ def test_facts_are_given_one_by_one_or_in_a_file(tmp_path, reelbench):
     for wrong, line in (
         (["--about", "size=7B"], "the options: size: is not known"),
         (["--about", "licence=a", "--about", "licence=b"], "--about: licence is given twice"),
-        (["--about", "a.yaml", "--about", "b.yaml"], "--about: two files, a.yaml and b.yaml; give one"),
+        (
+            ["--about", "a.yaml", "--about", "b.yaml"],
+            "--about: two files, a.yaml and b.yaml; give one",
+        ),
     ):
         done = reelbench(*common, *wrong)
         assert (done.returncode, line in done.stderr) == (2, True), done.stderr

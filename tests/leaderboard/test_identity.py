@@ -81,15 +81,30 @@ def test_names_that_pass_for_others_or_can_t_be_seen_are_refused(run, tamper, tm
 
 @pytest.mark.parametrize("name", ["language", "candidates", "answering", "label"])
 def test_what_a_table_is_called_by_has_no_sign_that_can_t_be_seen(run, tamper, name):
-    [checked] = store.check(tamper(run, result=lambda result: result["settings"].update({name: "\u202een"})))
+    [checked] = store.check(
+        tamper(run, result=lambda result: result["settings"].update({name: "\u202een"}))
+    )
     assert f"settings.{name} has the character U+202E" in checked.why
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *("Qwen/Qwen2.5-VL-7B-Instruct", "gpt-4o-mini-2024-07-18", "Qwen2.5-VL (7B)", "通义千问", "Модель", "café"),
-        *("國語ㄅㄆㄇ", "犬のデータ", "佐々木", "한글-GPT", "通义千问2"),  # scripts that are written together
+        *(
+            "Qwen/Qwen2.5-VL-7B-Instruct",
+            "gpt-4o-mini-2024-07-18",
+            "Qwen2.5-VL (7B)",
+            "通义千问",
+            "Модель",
+            "café",
+        ),
+        *(
+            "國語ㄅㄆㄇ",
+            "犬のデータ",
+            "佐々木",
+            "한글-GPT",
+            "通义千问2",
+        ),  # scripts that are written together
     ],
 )
 def test_names_that_people_give_are_taken(run, tamper, tmp_path, name):
@@ -109,7 +124,9 @@ def test_two_names_never_share_a_place(run, tamper, tmp_path):
 
 def test_what_a_run_merely_came_to_makes_no_other_place(run, tamper, tmp_path):
     [before] = store.add(run, tmp_path / "store")
-    tamper(run, result=lambda found: found["settings"].update(audio="dropped", frames_given={"8": 12}))
+    tamper(
+        run, result=lambda found: found["settings"].update(audio="dropped", frames_given={"8": 12})
+    )
     [after] = store.add(run, tmp_path / "store")
     assert (after.outcome, after.place) == ("replaced", before.place), after.why
 
@@ -117,7 +134,9 @@ def test_what_a_run_merely_came_to_makes_no_other_place(run, tamper, tmp_path):
 def test_a_place_without_what_was_asked_is_found_again(run, tamper, tmp_path):
     older = tamper(
         shutil.copytree(run, tmp_path / "older"),
-        result=lambda found: [found["benchmark"].pop(f"{what}_sha256") for what in ("questions", "scoring")],
+        result=lambda found: [
+            found["benchmark"].pop(f"{what}_sha256") for what in ("questions", "scoring")
+        ],
     )
     [before] = store.add(older, tmp_path / "store")
     [after] = store.add(run, tmp_path / "store")
@@ -149,7 +168,11 @@ def test_a_benchmark_that_is_none_is_no_part_of_a_path(run, tamper, tmp_path, na
 
 @pytest.mark.parametrize(
     ("url", "outcome"),
-    [("https://a.example/x", "added"), ("http://a.example", "added"), ("ftp://a.example", "refused")],
+    [
+        ("https://a.example/x", "added"),
+        ("http://a.example", "added"),
+        ("ftp://a.example", "refused"),
+    ],
 )
 def test_where_it_is_from_is_an_address_of_the_web(run, tamper, tmp_path, url, outcome):
     run = tamper(run, result=lambda found: found["provenance"].update(url=url))
@@ -228,7 +251,9 @@ def test_one_bad_folder_never_stops_the_others(rextime_run, tmp_path, damage):
         lambda line: line.update(prediction={"pred_relevant_windows": [["a", 10**400]], "ans": []}),
     ],
 )
-def test_values_that_scorers_can_t_take_are_one_line_with_and_without_the_data(run, tamper, tmp_path, edit):
+def test_values_that_scorers_can_t_take_are_one_line_with_and_without_the_data(
+    run, tamper, tmp_path, edit
+):
     tamper(run, samples=lambda lines: edit(lines[3]))
     for split in ("mini", "val"):
         tamper(run, result=lambda found, split=split: found["benchmark"].update(split=split))
@@ -272,16 +297,24 @@ def test_a_check_is_compared_and_not_believed(rextime_run, tamper, tmp_path, nam
 
 @pytest.mark.parametrize(
     ("samples", "said"),
-    [(b"\xff\xfe", "not UTF-8 text"), (b'{"tokens": 3}\n', "line 1: field"), (b'{"tokens": ', "not valid JSON")],
+    [
+        (b"\xff\xfe", "not UTF-8 text"),
+        (b'{"tokens": 3}\n', "line 1: field"),
+        (b'{"tokens": ', "not valid JSON"),
+    ],
 )
-def test_samples_that_are_none_are_a_line_though_their_hash_holds(rextime_run, tmp_path, samples, said):
+def test_samples_that_are_none_are_a_line_though_their_hash_holds(
+    rextime_run, tmp_path, samples, said
+):
     [one] = store.add(rextime_run(), tmp_path / "store")
     (one.place / "samples.jsonl").write_bytes(samples)
     key = one.place.relative_to(tmp_path / "store").as_posix()
     path = one.place / "check.json"
     forged = {"samples_sha256": hashlib.sha256(samples).hexdigest()}
     path.write_text(json.dumps(json.loads(path.read_text()) | forged))
-    assert re.search(f"samples.jsonl.*{said}", site.build(tmp_path / "store", tmp_path / "site").left_out[key])
+    assert re.search(
+        f"samples.jsonl.*{said}", site.build(tmp_path / "store", tmp_path / "site").left_out[key]
+    )
 
 
 def test_a_check_that_is_not_one_is_a_line(rextime_run, tmp_path):
@@ -299,7 +332,10 @@ def test_a_check_that_is_not_one_is_a_line(rextime_run, tmp_path):
 def test_results_are_listed_and_removed(rextime_run, reelbench, tmp_path):
     there = tmp_path / "store"
     keys = [
-        store.add(rextime_run(name, model=f"org/{name}"), there)[0].place.relative_to(there).as_posix() for name in "ab"
+        store.add(rextime_run(name, model=f"org/{name}"), there)[0]
+        .place.relative_to(there)
+        .as_posix()
+        for name in "ab"
     ]
     listed = reelbench("leaderboard", "list", "--store", there)
     assert listed.returncode == 0, listed.stderr
@@ -317,11 +353,14 @@ def test_results_are_listed_and_removed(rextime_run, reelbench, tmp_path):
 
 
 def judged_by(name):
-    return lambda result: result["judge"].update(requested=name, returned={name: result["judge"]["calls"] or 1})
+    return lambda result: result["judge"].update(
+        requested=name, returned={name: result["judge"]["calls"] or 1}
+    )
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt-4\u043e", "\u043e\u0440\u0435", "a,b", "a, b", "gpt\u20104", "x" * 201, "a\u200bb"]
+    "name",
+    ["gpt-4\u043e", "\u043e\u0440\u0435", "a,b", "a, b", "gpt\u20104", "x" * 201, "a\u200bb"],
 )
 def test_a_judges_name_is_held_to_the_same_rules(moviecore_run, tamper, tmp_path, name):
     [one] = store.add(tamper(moviecore_run(), result=judged_by(name)), tmp_path / "store")

@@ -33,7 +33,10 @@ DAMAGE = {
     "no text": lambda place: (place / "result.json").write_bytes(b"\xff\xfe"),
     "no result": lambda place: (place / "result.json").unlink(),
     "no samples": lambda place: (place / "samples.jsonl").unlink(),
-    "samples that are a folder": lambda place: ((place / "samples.jsonl").unlink(), (place / "samples.jsonl").mkdir()),
+    "samples that are a folder": lambda place: (
+        (place / "samples.jsonl").unlink(),
+        (place / "samples.jsonl").mkdir(),
+    ),
     "changed samples": lambda place: (place / "samples.jsonl").write_text("{}\n"),
     "a check that is none": lambda place: (place / "check.json").write_text('{"ids": 5}'),
     "a check without end": lambda place: (place / "check.json").write_text("[" * 100_000),
@@ -49,11 +52,15 @@ def rehashed(place):
     """Let the check of a row fit its files, as where an earlier version let it in."""
     check = json.loads((place / "check.json").read_text())
     for name in ("result", "samples"):
-        check[f"{name}_sha256"] = hashlib.sha256(next(place.glob(f"{name}.json*")).read_bytes()).hexdigest()
+        check[f"{name}_sha256"] = hashlib.sha256(
+            next(place.glob(f"{name}.json*")).read_bytes()
+        ).hexdigest()
     (place / "check.json").write_text(json.dumps(check))
 
 
-def test_a_board_with_a_bad_row_of_each_kind_is_built_and_says_so(rextime_run, tamper, reelbench, tmp_path):
+def test_a_board_with_a_bad_row_of_each_kind_is_built_and_says_so(
+    rextime_run, tamper, reelbench, tmp_path
+):
     run, there = rextime_run(), tmp_path / "store"
     document = (run / "result.json").read_text()
     for number in range(ROWS):
@@ -74,11 +81,22 @@ def test_a_board_with_a_bad_row_of_each_kind_is_built_and_says_so(rextime_run, t
         bad[kind] = place = next(places)
         damage(place)
     keys = {place.relative_to(there).as_posix(): kind for kind, place in bad.items()}
-    for words in (("build", "--out", tmp_path / "site", "--no-published", "--json"), ("tables", "--no-published")):
+    for words in (
+        ("build", "--out", tmp_path / "site", "--no-published", "--json"),
+        ("tables", "--no-published"),
+    ):
         done = reelbench("leaderboard", *words, "--store", there)
         assert done.returncode == 0, done.stderr
-        said = {line.split(": ")[1]: line for line in done.stderr.splitlines() if line.startswith("left out: ")}
+        said = {
+            line.split(": ")[1]: line
+            for line in done.stderr.splitlines()
+            if line.startswith("left out: ")
+        }
         assert {keys.get(key) for key in said} == set(keys.values())
         assert all(len(line) < 1200 for line in said.values())
-    rows = list(csv.DictReader((tmp_path / "site" / "downloads" / "rextime.csv").read_text("utf-8").splitlines()))
+    rows = list(
+        csv.DictReader(
+            (tmp_path / "site" / "downloads" / "rextime.csv").read_text("utf-8").splitlines()
+        )
+    )
     assert len(rows) == ROWS - len(bad)

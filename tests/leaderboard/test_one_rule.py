@@ -28,10 +28,21 @@ def filed(reelbench, tmp_path):
         answers.write_text("".join(json.dumps(line) + "\n" for line in lines))
         runs[f"lab/{name}"] = tmp_path / "runs" / name
         done = reelbench(
-            *("score", folder, "--predictions", answers, "--model", f"lab/{name}", "--output", runs[f"lab/{name}"])
+            *(
+                "score",
+                folder,
+                "--predictions",
+                answers,
+                "--model",
+                f"lab/{name}",
+                "--output",
+                runs[f"lab/{name}"],
+            )
         )
         assert done.returncode == 0, done.stderr
-        assert [added.outcome for added in store.add(runs[f"lab/{name}"], tmp_path / "store")] == ["added"]
+        assert [added.outcome for added in store.add(runs[f"lab/{name}"], tmp_path / "store")] == [
+            "added"
+        ]
     return tmp_path / "store", runs
 
 
@@ -40,7 +51,12 @@ def test_page_files_terminal_and_sentence_say_the_same_of_each_pair(filed, reelb
     made = site.build(place, tmp_path / "site", published=False)
     [group] = made.groups["kitchen"]
     noise, ranked = made.noise[group], [row for row in made.entries if row.group == group]
-    told = {(a.model, b.model): noise.pair(a.key, b.key).direction for a in ranked for b in ranked if a is not b}
+    told = {
+        (a.model, b.model): noise.pair(a.key, b.key).direction
+        for a in ranked
+        for b in ranked
+        if a is not b
+    }
     assert {abs(word) for word in told.values()} == {0, 1}
     # The page's ticks: differences in the order of the rows, coloured where p is at most 0.05.
     [path] = (tmp_path / "site" / "data" / "pairs").iterdir()
@@ -53,10 +69,18 @@ def test_page_files_terminal_and_sentence_say_the_same_of_each_pair(filed, reelb
             assert word == told[a.model, b.model] == (low > 0) - (high < 0)
     # The ranges, in the file, in the printed table and in the sentence.
     beaten = {
-        row.model: sum(told[other.model, row.model] > 0 for other in ranked if other is not row) for row in ranked
+        row.model: sum(told[other.model, row.model] > 0 for other in ranked if other is not row)
+        for row in ranked
     }
-    beats = {row.model: sum(told[row.model, other.model] > 0 for other in ranked if other is not row) for row in ranked}
-    ranges = {name: f"{1 + beaten[name]}–{5 - beats[name]}" for name in beats if 1 + beaten[name] < 5 - beats[name]}
+    beats = {
+        row.model: sum(told[row.model, other.model] > 0 for other in ranked if other is not row)
+        for row in ranked
+    }
+    ranges = {
+        name: f"{1 + beaten[name]}–{5 - beats[name]}"
+        for name in beats
+        if 1 + beaten[name] < 5 - beats[name]
+    }
     ranges |= {name: str(1 + beaten[name]) for name in beats if name not in ranges}
     with (tmp_path / "site" / "downloads" / "kitchen.csv").open(newline="") as file:
         assert {row["model"]: row["rank_range"] for row in csv.DictReader(file)} == ranges
@@ -84,13 +108,26 @@ def test_what_a_new_row_changes_of_others_is_said_by_check(filed, reelbench, tmp
     _, before = board.make(place, published=False).noise.popitem()
     new = tmp_path / "runs" / "new"
     answers = tmp_path / "new.jsonl"
-    answers.write_text("".join(json.dumps({"id": row["qid"], "prediction": "E"}) + "\n" for row in rows()))
-    reelbench("score", tmp_path / "kitchen", "--predictions", answers, "--model", "lab/new", "--output", new)
+    answers.write_text(
+        "".join(json.dumps({"id": row["qid"], "prediction": "E"}) + "\n" for row in rows())
+    )
+    reelbench(
+        "score",
+        tmp_path / "kitchen",
+        "--predictions",
+        answers,
+        "--model",
+        "lab/new",
+        "--output",
+        new,
+    )
     done = reelbench("leaderboard", "check", new, "--store", place, "--json")
     [said] = json.loads(done.stdout)["results"]
     store.add(new, place)
     _, after = board.make(place, published=False).noise.popitem()
-    moved = [pair for pair in before.pairs if before.pair(*pair).direction != after.pair(*pair).direction]
+    moved = [
+        pair for pair in before.pairs if before.pair(*pair).direction != after.pair(*pair).direction
+    ]
     assert len(moved) == 1  # by hand: Holm’s p is 0.046 of ten pairs, 0.057 of fifteen
     assert sum("once it is in the table" in line for line in said["missing"]) == len(moved)
 

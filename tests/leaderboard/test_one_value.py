@@ -31,16 +31,27 @@ def lacking(reelbench, tmp_path):
         f"columns: {{{columns}}}\n"
     )
     draw = random.Random(5)
-    right = {name: sum(draw.random() < share for _ in rows) for name, share in (("lacking", 0.6), ("whole", 0.5))}
+    right = {
+        name: sum(draw.random() < share for _ in rows)
+        for name, share in (("lacking", 0.6), ("whole", 0.5))
+    }
     for name, number in right.items():
-        given = [{"id": row["id"], "prediction": "A" if n < number else "B"} for n, row in enumerate(rows)]
+        given = [
+            {"id": row["id"], "prediction": "A" if n < number else "B"}
+            for n, row in enumerate(rows)
+        ]
         given = given[: QUESTIONS - LACKING] if name == "lacking" else given
         answers = tmp_path / f"{name}.jsonl"
         answers.write_text("".join(json.dumps(line) + "\n" for line in given))
         where = ("--model", f"lab/{name}", "--output", tmp_path / name)
         done = reelbench("score", folder, "--predictions", answers, *where)
         assert done.returncode == 0, done.stderr
-        assert reelbench("leaderboard", "add", tmp_path / name, "--store", tmp_path / "store").returncode == 0
+        assert (
+            reelbench(
+                "leaderboard", "add", tmp_path / name, "--store", tmp_path / "store"
+            ).returncode
+            == 0
+        )
     return right["lacking"], tmp_path / "store"
 
 
@@ -53,16 +64,24 @@ def bound_of(right):
     )
 
 
-def test_a_bound_its_n_its_interval_and_the_score_without_it_are_named_alike_everywhere(lacking, reelbench, tmp_path):
+def test_a_bound_its_n_its_interval_and_the_score_without_it_are_named_alike_everywhere(
+    lacking, reelbench, tmp_path
+):
     right, store = lacking
     bound, unbounded = 100 * right / QUESTIONS, 100 * right / (QUESTIONS - LACKING)
     result = json.loads((tmp_path / "lacking" / "result.json").read_text())
     assert result["metrics"]["accuracy"]["value"] == pytest.approx(unbounded)
     assert result["metrics"]["accuracy"]["n"] == QUESTIONS - LACKING
-    assert reelbench("leaderboard", "build", "--store", store, "--out", tmp_path / "site").returncode == 0
+    assert (
+        reelbench("leaderboard", "build", "--store", store, "--out", tmp_path / "site").returncode
+        == 0
+    )
     words = bound_of(right)
     downloads = tmp_path / "site" / "downloads"
-    rows = {row["model"]: row for row in json.loads((downloads / "leaderboard.json").read_text())["rows"]}
+    rows = {
+        row["model"]: row
+        for row in json.loads((downloads / "leaderboard.json").read_text())["rows"]
+    }
     row, accuracy = rows["lab/lacking"], rows["lab/lacking"]["metrics"]["accuracy"]
     assert (accuracy["value"], accuracy["n"]) == (pytest.approx(bound), QUESTIONS)
     assert accuracy["ci95"][0] < bound < 100 * (right + LACKING) / QUESTIONS < accuracy["ci95"][1]
@@ -82,11 +101,21 @@ def test_a_bound_its_n_its_interval_and_the_score_without_it_are_named_alike_eve
 def test_an_export_has_the_bound_and_names_the_score_without_it(lacking, reelbench, tmp_path):
     right, store = lacking
     done = reelbench(
-        "leaderboard", "export", store, "--format", "eee", "--organization", "L", "--out", tmp_path / "eee"
+        "leaderboard",
+        "export",
+        store,
+        "--format",
+        "eee",
+        "--organization",
+        "L",
+        "--out",
+        tmp_path / "eee",
     )
     assert done.returncode == 0, done.stderr
     texts = [path.read_text() for path in (tmp_path / "eee").rglob("*.json")]
-    [found] = json.loads(next(text for text in texts if "lab/lacking" in text))["evaluation_results"]
+    [found] = json.loads(next(text for text in texts if "lab/lacking" in text))[
+        "evaluation_results"
+    ]
     details = found["score_details"]
     assert details["score"] == pytest.approx(100 * right / (QUESTIONS - LACKING))
     assert details["details"]["ranked_by"] == f"{100 * right / QUESTIONS:.2f}, {bound_of(right)}"

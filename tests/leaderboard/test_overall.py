@@ -35,7 +35,10 @@ def everywhere(scores, groups=OPEN):
 def test_a_model_with_all_open_benchmarks_is_ranked_by_its_mean_win_rate():
     models = places(
         *(entry(name, score) for name, score in (("a", 30.0), ("b", 20.0), ("c", 10.0))),
-        *(entry(name, score, group=CURVE) for name, score in (("a", 50.0), ("b", 60.0), ("c", 40.0))),
+        *(
+            entry(name, score, group=CURVE)
+            for name, score in (("a", 50.0), ("b", 60.0), ("c", 40.0))
+        ),
     )
     # ReXTime: a beats 2 of 2, b 1, c none; CURVE: b beats 2, a 1, c none.
     assert {name: (model.rank, model.win_rate) for name, model in models.items()} == {
@@ -46,7 +49,11 @@ def test_a_model_with_all_open_benchmarks_is_ranked_by_its_mean_win_rate():
 
 
 def test_a_model_is_placed_from_half_of_the_benchmarks_on_the_others_by_the_same_score():
-    rows = [*everywhere({"a": 30.0, "b": 20.0, "c": 10.0}), entry("two", 25.0), entry("two", 25.0, group=CURVE)]
+    rows = [
+        *everywhere({"a": 30.0, "b": 20.0, "c": 10.0}),
+        entry("two", 25.0),
+        entry("two", 25.0, group=CURVE),
+    ]
     models = places(*rows, entry("zero", 1.0), entry("one", 90.0))
     # ReXTime: one 5 of 5, a 4, two 3, b 2, c 1, zero none; CURVE: a 3 of 3, two 2, b 1, c 0; MovieCORE: a 2 of 2, b 1.
     assert {name: (model.rank, model.win_rate) for name, model in models.items()} == {
@@ -58,16 +65,29 @@ def test_a_model_is_placed_from_half_of_the_benchmarks_on_the_others_by_the_same
         "zero": (None, 0.0),
     }
     assert list(models) == ["a", "two", "b", "c", "one", "zero"]
-    assert [(model.covered, model.of) for model in models.values()] == [(3, 3), (2, 3), (3, 3), (3, 3), (1, 3), (1, 3)]
+    assert [(model.covered, model.of) for model in models.values()] == [
+        (3, 3),
+        (2, 3),
+        (3, 3),
+        (3, 3),
+        (1, 3),
+        (1, 3),
+    ]
 
 
 def test_of_runs_a_win_is_a_pair_that_is_told_apart():
-    rows = [entry(name, value, group=g, kind="run", stored=stored()) for g in OPEN for name, value in THREE.items()]
+    rows = [
+        entry(name, value, group=g, kind="run", stored=stored())
+        for g in OPEN
+        for name, value in THREE.items()
+    ]
     noise = {}
     for group in OPEN:
         a, b, c = (row.key for row in rows if row.group == group)
         p_values = {(a, b): 0.5, (a, c): 0.01, (b, c): 0.5}
-        noise[group] = Noise({}, None, {pair: PairedDifference(1.0, p) for pair, p in p_values.items()})
+        noise[group] = Noise(
+            {}, None, {pair: PairedDifference(1.0, p) for pair, p in p_values.items()}
+        )
     ranks = {row.key: place for row, place in zip(rows, [1, 2, 3] * 3, strict=True)}
     names = {name: name for name in THREE}
     main = {group.benchmark: group for group in OPEN}
@@ -95,7 +115,10 @@ def test_equal_scores_share_a_rank_and_a_shared_rank_counts_half():
 
 
 def test_data_under_an_agreement_does_not_count():
-    models = places(*everywhere({"a": 30.0, "b": 20.0, "c": 10.0}, (REXTIME, DRAMA)), entry("d", 99.0, group=DRAMA))
+    models = places(
+        *everywhere({"a": 30.0, "b": 20.0, "c": 10.0}, (REXTIME, DRAMA)),
+        entry("d", 99.0, group=DRAMA),
+    )
     assert {name: (model.rank, model.covered, model.of) for name, model in models.items()} == {
         "a": (1, 1, 1),
         "b": (2, 1, 1),
@@ -107,15 +130,20 @@ def test_data_under_an_agreement_does_not_count():
 def test_published_numbers_never_outvote_runs():
     own = dataclasses.replace(CURVE, prompts="reelbench@01234567")
     published = [entry(f"p{i}", 10.0 + i, group=CURVE) for i in range(5)]
-    made = board.ranked_board(discovery.specs(), [*published, entry("r", 5.0, group=own, kind="run")])
+    made = board.ranked_board(
+        discovery.specs(), [*published, entry("r", 5.0, group=own, kind="run")]
+    )
     assert made.main == {"curve": own}
     assert made.groups["curve"] == [own, CURVE]
     newer = dataclasses.replace(CURVE, version=2)
-    made = board.ranked_board(discovery.specs(), [entry("r", 5.0, group=own, kind="run"), entry("p", 5.0, group=newer)])
+    made = board.ranked_board(
+        discovery.specs(), [entry("r", 5.0, group=own, kind="run"), entry("p", 5.0, group=newer)]
+    )
     assert made.main == {"curve": newer}
     # A run that is not ranked decides nothing.
     made = board.ranked_board(
-        discovery.specs(), [*published, entry("r", 5.0, group=own, kind="run", unranked="--limit 8")]
+        discovery.specs(),
+        [*published, entry("r", 5.0, group=own, kind="run", unranked="--limit 8")],
     )
     assert made.main == {"curve": CURVE}
 
@@ -123,12 +151,18 @@ def test_published_numbers_never_outvote_runs():
 def test_another_way_of_asking_never_moves_a_plain_row():
     plain = everywhere({"a": 30.0, "b": 20.0, "c": 10.0})
     told = [
-        entry("b", 90.0, group=dataclasses.replace(group, protocol="label web search"), kind="run") for group in OPEN
+        entry("b", 90.0, group=dataclasses.replace(group, protocol="label web search"), kind="run")
+        for group in OPEN
     ]
-    before, after = board.ranked_board(discovery.specs(), plain), board.ranked_board(discovery.specs(), [*plain, *told])
+    before, after = (
+        board.ranked_board(discovery.specs(), plain),
+        board.ranked_board(discovery.specs(), [*plain, *told]),
+    )
     assert {key: rank for key, rank in after.ranks.items() if key in before.ranks} == before.ranks
     assert after.main == before.main
-    assert [(m.key, m.rank, m.win_rate) for m in after.overall] == [(m.key, m.rank, m.win_rate) for m in before.overall]
+    assert [(m.key, m.rank, m.win_rate) for m in after.overall] == [
+        (m.key, m.rank, m.win_rate) for m in before.overall
+    ]
 
 
 def test_names_of_one_model_are_one_row():
@@ -168,13 +202,27 @@ def test_a_store_says_what_its_own_models_are_called(tmp_path):
 def test_owners_that_differ_in_case_alone_are_one():
     names = aliases.read().models(["OpenAI/new-model", "Lab/a", "lab/b", "lab/c", "x", "lab"])
     assert names["OpenAI/new-model"] == "openai/new-model"  # as the package spells it
-    assert [names[name] for name in ("Lab/a", "lab/b", "x", "lab")] == ["Lab/a", "Lab/b", "x", "lab"]  # as the first is
+    assert [names[name] for name in ("Lab/a", "lab/b", "x", "lab")] == [
+        "Lab/a",
+        "Lab/b",
+        "x",
+        "lab",
+    ]  # as the first is
 
 
 def test_judges_and_organisations_that_differ_in_case_alone_are_one():
     rows = [
-        entry(name, score, group=dataclasses.replace(CURVE, judge=judge), kind="run", about=About(organisation=owner))
-        for name, score, judge, owner in (("a", 2.0, "Gemini-2.5", "Lab"), ("b", 1.0, "gemini-2.5", "LAB"))
+        entry(
+            name,
+            score,
+            group=dataclasses.replace(CURVE, judge=judge),
+            kind="run",
+            about=About(organisation=owner),
+        )
+        for name, score, judge, owner in (
+            ("a", 2.0, "Gemini-2.5", "Lab"),
+            ("b", 1.0, "gemini-2.5", "LAB"),
+        )
     ]
     made = board.ranked_board(discovery.specs(), rows)
     [group] = made.groups["curve"]
@@ -208,7 +256,10 @@ def test_the_mini_data_counts_only_where_nothing_else_was_run():
     assert board.ranked_board(discovery.specs(), ran).main == {"rextime": mini}
     only_mini = board.ranked_board(discovery.specs(), [*published, *ran])
     assert only_mini.main == {"rextime": mini}
-    assert [model.key[0] for model in only_mini.overall][:2] == ["a", "b"]  # what was run stands first
+    assert [model.key[0] for model in only_mini.overall][:2] == [
+        "a",
+        "b",
+    ]  # what was run stands first
     beside = board.ranked_board(discovery.specs(), [*published, *ran, entry("c", 9.0, kind="run")])
     assert beside.main == {"curve": CURVE, "rextime": REXTIME}
 

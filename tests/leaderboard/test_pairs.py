@@ -23,7 +23,9 @@ def drama_run(tmp_path):
 
     def run(model, marks):
         samples = [
-            Item(id=f"q{n:02}", video=f"v{n:02}", target={"answer": "A"}).sample(None, {"correct": float(mark)})
+            Item(id=f"q{n:02}", video=f"v{n:02}", target={"answer": "A"}).sample(
+                None, {"correct": float(mark)}
+            )
             for n, mark in enumerate(marks)
         ]
         folder = tmp_path / model
@@ -42,7 +44,15 @@ def drama_run(tmp_path):
             ),
             SimpleNamespace(taken=None, account=None),
         )
-        return entry(model, value, group=DRAMA, kind="run", setting="run", stored=stored, ci95=(value - 1, value + 1))
+        return entry(
+            model,
+            value,
+            group=DRAMA,
+            kind="run",
+            setting="run",
+            stored=stored,
+            ci95=(value - 1, value + 1),
+        )
 
     return run
 
@@ -63,7 +73,12 @@ def test_ranges_of_ranks_by_hand(drama_run):
         drama_run("none", "0" * 12),
     ]
     found, smallest = ranked(rows)
-    assert found == {"all": (1, (1, 2)), "eight": (2, (1, 3)), "six": (3, (2, 3)), "none": (4, (4, 4))}
+    assert found == {
+        "all": (1, (1, 2)),
+        "eight": (2, (1, 3)),
+        "six": (3, (2, 3)),
+        "none": (4, (4, 4)),
+    }
     assert smallest is None  # of 12 videos no power is promised
     made = board.ranked_board(discovery.specs(), rows)
     ranges = [columns.rank_range(made, row) for row in made.entries]
@@ -75,7 +90,10 @@ def test_ranges_of_ranks_by_hand(drama_run):
 def test_every_word_of_a_table_is_that_of_its_interval(drama_run):
     generator = random.Random(4)
     rows = [
-        drama_run(f"m{n}", "".join("1" if generator.random() < 0.25 + 0.07 * n else "0" for _ in range(40)))
+        drama_run(
+            f"m{n}",
+            "".join("1" if generator.random() < 0.25 + 0.07 * n else "0" for _ in range(40)),
+        )
         for n in range(9)
     ]
     made = board.ranked_board(discovery.specs(), rows)
@@ -94,7 +112,9 @@ def test_every_word_of_a_table_is_that_of_its_interval(drama_run):
     assert noise.ranges == {key: (1 + beaten[key], 9 - beats[key]) for key in beats}
     values = [row.metrics["accuracy"].value for row in made.entries]
     assert values == sorted(values, reverse=True)
-    assert [made.ranks[row.key] for row in made.entries] == [1 + sum(v > own for v in values) for own in values]
+    assert [made.ranks[row.key] for row in made.entries] == [
+        1 + sum(v > own for v in values) for own in values
+    ]
 
 
 def test_under_ten_videos_nothing_is_told_apart(drama_run):
@@ -105,7 +125,11 @@ def test_under_ten_videos_nothing_is_told_apart(drama_run):
 
 
 def test_a_model_is_compared_by_its_best_row_alone(drama_run):
-    rows = [drama_run("a", "1" * 12), drama_run("b", "0" * 12), drama_run("a, fewer frames", "1" * 6 + "0" * 6)]
+    rows = [
+        drama_run("a", "1" * 12),
+        drama_run("b", "0" * 12),
+        drama_run("a, fewer frames", "1" * 6 + "0" * 6),
+    ]
     rows[2] = replace(rows[2], model="a", frames="uniform:4")
     ranks, noise = ranking.rank_group(discovery.get("dramaqa_cogme"), rows)
     assert [ranks[row.key] for row in rows] == [1, 2, 1]
@@ -116,7 +140,11 @@ def test_a_model_is_compared_by_its_best_row_alone(drama_run):
 def test_the_smallest_difference_by_hand(drama_run):
     # Of 30 videos the pairs differ by 100 on 15, 10 and 5: standard errors 9.28, 8.75 and 6.92. 30 videos show 2.90 of
     # the middle one four times in five.
-    rows = [drama_run("all", "1" * 30), drama_run("half", "10" * 15), drama_run("more", "10" * 10 + "1" * 10)]
+    rows = [
+        drama_run("all", "1" * 30),
+        drama_run("half", "10" * 15),
+        drama_run("more", "10" * 10 + "1" * 10),
+    ]
     found, smallest = ranked(rows)
     assert found["all"] == (1, (1, 1))
     assert smallest == pytest.approx(2.90 * 8.75, rel=0.05)

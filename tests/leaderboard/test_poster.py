@@ -51,8 +51,13 @@ def test_rows_of_one_line_fill_the_first_screen(page_of, twenty, address):
             )
             assert {box["height"] for box in boxes} == {44}
             assert sum(box["bottom"] <= height for box in boxes) >= least
-            assert page.locator(".scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")  # the table is whole
-            headline, trust = page.locator(".headline").bounding_box(), page.locator(".trust").bounding_box()
+            assert page.locator(".scroll").evaluate(
+                "(box) => box.scrollWidth <= box.clientWidth"
+            )  # the table is whole
+            headline, trust = (
+                page.locator(".headline").bounding_box(),
+                page.locator(".trust").bounding_box(),
+            )
             assert headline["height"] <= 2 * 1.4 * 17
             assert trust["y"] + trust["height"] < height
         # The head stays, with its axes, where the rows scroll under it.
@@ -70,10 +75,14 @@ def test_at_390_a_headline_of_three_lines_and_rows_for_a_thumb(page_of, twenty, 
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.locator(".headline").bounding_box()["height"] <= 3 * 1.4 * 14 + 1
         # A clause without room waits behind "more": none is cut in the middle.
-        assert page.locator(".headline").evaluate("(line) => line.scrollHeight <= line.clientHeight + 1")
+        assert page.locator(".headline").evaluate(
+            "(line) => line.scrollHeight <= line.clientHeight + 1"
+        )
         trust = page.locator(".trust").bounding_box()
         assert trust["y"] + trust["height"] < 844
-        assert {row.bounding_box()["height"] for row in page.locator("table.rows tbody tr").all()} == {44}
+        assert {
+            row.bounding_box()["height"] for row in page.locator("table.rows tbody tr").all()
+        } == {44}
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         assert violations(page, checkers) == []
 
@@ -142,13 +151,17 @@ def test_a_click_on_a_row_pins_it_back_undoes_it_and_a_difference_opens_its_ques
         row = page.locator("table.rows tbody tr", has=page.locator(".name", has_text="close"))
         row.locator(".lane").click()
         shows(page, "org/close", "org/best", "org/far")
-        expect(page.locator(".compare-note")).to_contain_text("close is better than 1 model, not told apart from 1.")
+        expect(page.locator(".compare-note")).to_contain_text(
+            "close is better than 1 model, not told apart from 1."
+        )
         page.wait_for_url("**pick=**")
         far = page.locator("table.rows tbody tr", has=page.locator(".name", has_text="far"))
         expect(far.locator("b")).to_contain_text("−83.3")
         far.locator(".lane").click()
         box = page.get_by_role("dialog")
-        expect(box).to_contain_text("12 questions have a score in both: 10 speak for close, 0 for far, 2 for neither")
+        expect(box).to_contain_text(
+            "12 questions have a score in both: 10 speak for close, 0 for far, 2 for neither"
+        )
         expect(box).to_contain_text("close right, far wrong: 10 questions")
         expect(box.locator(".ids li")).to_have_count(10)
         expect(box.locator("pre")).to_have_text(
@@ -209,9 +222,15 @@ class _Page(HTMLParser):
             self.cells.append(data)
 
 
-def test_a_posted_link_says_what_the_board_is_and_the_page_has_its_first_rows_without_scripts(tmp_path):
+def test_a_posted_link_says_what_the_board_is_and_the_page_has_its_first_rows_without_scripts(
+    tmp_path,
+):
     name = '"><script>evil</script>'
-    rows = [entry(f"lab/{n}", 60.0 - n, group=group, kind="run") for n in range(12) for group in (REXTIME, CURVE)]
+    rows = [
+        entry(f"lab/{n}", 60.0 - n, group=group, kind="run")
+        for n in range(12)
+        for group in (REXTIME, CURVE)
+    ]
     rows.append(entry(name, 99.0, kind="run", unscored=3, lowest=MetricValue(value=99.0, n=10)))
     text = (written(tmp_path / "site", rows) / "index.html").read_text(encoding="utf-8")
     page = _Page()
@@ -243,7 +262,9 @@ def test_with_its_address_a_posted_link_has_a_picture_of_the_first_five(tmp_path
     with Image.open(folder / "link.png") as picture:
         assert picture.size == (1200, 630)
         blue = picture.convert("RGB").crop((450, 236, 1200, 566)).getcolors(1 << 20)
-    assert sum(n for n, colour in blue if colour == (79, 70, 229)) > 5 * 2 * 200  # five dots in each of two lanes
+    assert (
+        sum(n for n, colour in blue if colour == (79, 70, 229)) > 5 * 2 * 200
+    )  # five dots in each of two lanes
     with pytest.raises(InputError, match="whole address"):
         site.build(tmp_path, tmp_path / "other", url="example.org")
 

@@ -47,7 +47,9 @@ def test_the_space_and_the_dataset_are_made_and_a_second_time_nothing_is_committ
     [key] = [path for path in data if path.endswith("samples.jsonl")]
     assert key == f"results/{row['key']}/samples.jsonl"
     assert b"reelbench leaderboard check" in data[".github/workflows/check.yaml"]
-    assert [one.done for one in publishing.publish(stored, space=SPACE, dataset=DATASET)] == ["unchanged"] * 2
+    assert [one.done for one in publishing.publish(stored, space=SPACE, dataset=DATASET)] == [
+        "unchanged"
+    ] * 2
 
 
 def test_an_update_is_one_commit_of_what_differs_and_keeps_peoples_card(hub, stored, rextime_run):
@@ -76,7 +78,9 @@ def test_what_the_site_no_longer_has_is_deleted_from_the_space(hub, stored):
 
 def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, stored):
     told = []
-    [one] = publishing.publish(stored, dataset=DATASET, options=PublishOptions(dry_run=True), note=told.append)
+    [one] = publishing.publish(
+        stored, dataset=DATASET, options=PublishOptions(dry_run=True), note=told.append
+    )
     assert one.done == "would change"
     assert any("add results/org__model/unknown/rextime/" in line for line in told)
     assert any("not there yet, or private and the token may not see it" in line for line in told)
@@ -84,7 +88,9 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, stored):
 
 
 def test_a_submission_is_a_pull_request_with_the_results_alone(hub, stored, monkeypatch):
-    repo = hub.add(DATASET, {"README.md": "results", "data/results.parquet": b"PAR1"}, kind="dataset")
+    repo = hub.add(
+        DATASET, {"README.md": "results", "data/results.parquet": b"PAR1"}, kind="dataset"
+    )
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
     [one] = publishing.publish(stored, dataset=DATASET, options=PublishOptions(create_pr=True))
     assert one.done == "pull request"
@@ -116,7 +122,9 @@ def test_results_that_others_merged_are_not_forgotten(stored, rextime_run, tmp_p
     theirs = tmp_path / "theirs"
     store.add(rextime_run("theirs-run", model="org/theirs"), theirs)
     publishing.publish(theirs, dataset=DATASET)
-    with pytest.raises(InputError, match=r"has 1 result that the store lacks, the first org__theirs/"):
+    with pytest.raises(
+        InputError, match=r"has 1 result that the store lacks, the first org__theirs/"
+    ):
         publishing.publish(stored, dataset=DATASET)
 
 
@@ -129,7 +137,10 @@ def test_a_conflicting_commit_is_not_overwritten(hub, stored):
         if repo.history()[0].title != "in between":
             repo.commit({"notes.txt": "a word"}, "in between")
 
-    with pytest.raises(ReelbenchError, match="somebody committed while this ran; nothing was committed, run it again"):
+    with pytest.raises(
+        ReelbenchError,
+        match="somebody committed while this ran; nothing was committed, run it again",
+    ):
         publishing.publish(stored, dataset=DATASET, note=note)
     assert repo.files()["data/results.parquet"] == b"theirs"
     publishing.publish(stored, dataset=DATASET)
@@ -137,7 +148,9 @@ def test_a_conflicting_commit_is_not_overwritten(hub, stored):
     assert repo.files()["notes.txt"] == b"a word"
 
 
-def test_a_connection_lost_in_mid_upload_commits_nothing_and_the_next_try_does(hub, stored, monkeypatch):
+def test_a_connection_lost_in_mid_upload_commits_nothing_and_the_next_try_does(
+    hub, stored, monkeypatch
+):
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
     repo = hub.add(DATASET, {"README.md": "results"}, kind="dataset")
     before = repo.head
@@ -160,7 +173,10 @@ def test_bad_tokens_none_and_too_few_rights_are_told(hub, stored, monkeypatch):
     with pytest.raises(ReelbenchError, match=r"HF_TOKEN"):
         publishing.publish(stored, space=SPACE)
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
-    with pytest.raises(ReelbenchError, match="your token may not write there; offer a pull request with --create-pr"):
+    with pytest.raises(
+        ReelbenchError,
+        match="your token may not write there; offer a pull request with --create-pr",
+    ):
         publishing.publish(stored, dataset=DATASET)
     assert repo.head == before
 
@@ -192,8 +208,14 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
     publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
     of_dramaqa = [path for path in files(hub, DATASET, "dataset") if "dramaqa" in path]
     assert of_dramaqa == ["results/withheld/dramaqa_cogme.json"]
-    assert len([path for path in files(hub, SPACE, "space") if path.startswith("data/samples/")]) == 1
-    [line] = [line for line in told if line.startswith("as rows only: 1 result whose samples repeat the data: ")]
+    assert (
+        len([path for path in files(hub, SPACE, "space") if path.startswith("data/samples/")]) == 1
+    )
+    [line] = [
+        line
+        for line in told
+        if line.startswith("as rows only: 1 result whose samples repeat the data: ")
+    ]
     assert "agreement" in line
 
 
@@ -209,14 +231,18 @@ def test_samples_of_data_under_an_agreement_stay_at_home(hub, stored, tamper):
 def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
     rextime_run, tmp_path, change, refused, told
 ):
-    workflow = yaml.safe_load((Path(site.__file__).parent / "assets" / "check_submissions.yaml").read_text())
+    workflow = yaml.safe_load(
+        (Path(site.__file__).parent / "assets" / "check_submissions.yaml").read_text()
+    )
     steps = {step.get("name"): step.get("run") for step in workflow["jobs"]["check"]["steps"]}
     script, show = steps["Compute every number again"], steps["Show it in the summary"]
     mirror = tmp_path / "mirror"
 
     def git(*arguments):
         who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
-        return subprocess.run(["git", *who, *arguments], cwd=mirror, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            ["git", *who, *arguments], cwd=mirror, check=True, capture_output=True, text=True
+        ).stdout
 
     [one] = store.add(rextime_run("one"), mirror / "results")
     git("init", "--quiet")
@@ -234,11 +260,22 @@ def test_the_checks_of_a_git_mirror_take_what_is_added_and_nothing_that_removes(
         samples.write_text(samples.read_text().replace('"A"', '"B"'))
     git("add", "--all", ".")
     git("commit", "--quiet", "--message", "change")
-    environ = {**os.environ, "BASE": base, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-e", "-c", script], cwd=mirror, env=environ, capture_output=True, check=False)
+    environ = {
+        **os.environ,
+        "BASE": base,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=mirror, env=environ, capture_output=True, check=False
+    )
     assert (done.returncode != 0) == refused, done.stderr
     summary = tmp_path / "summary.md"
-    subprocess.run(["bash", "-e", "-c", show], cwd=mirror, env={"GITHUB_STEP_SUMMARY": str(summary)}, check=True)
+    subprocess.run(
+        ["bash", "-e", "-c", show],
+        cwd=mirror,
+        env={"GITHUB_STEP_SUMMARY": str(summary)},
+        check=True,
+    )
     assert told in summary.read_text()
 
 
@@ -250,7 +287,10 @@ def redone(rextime_run, tamper, tmp_path):
     """Two stores with one key: the maintainer's of 14:47, and a newer one of 15:00."""
 
     def made(name, hour, right):
-        run = tamper(rextime_run(name, right=right), result=lambda r: r["provenance"].update(date=f"2026-11-20T{hour}"))
+        run = tamper(
+            rextime_run(name, right=right),
+            result=lambda r: r["provenance"].update(date=f"2026-11-20T{hour}"),
+        )
         [added] = store.add(run, tmp_path / f"{name}-store")
         assert added.outcome == "added", added.why
         return tmp_path / f"{name}-store"
@@ -269,7 +309,8 @@ def test_a_newer_result_is_not_overwritten_by_the_stores_older_one(hub, redone):
     repo = hub.repos["dataset", DATASET]
     merged = accuracy(repo)
     with pytest.raises(
-        InputError, match=r"newer result than the store.*of 2026-11-20 15:00.*hf download.*leaderboard add"
+        InputError,
+        match=r"newer result than the store.*of 2026-11-20 15:00.*hf download.*leaderboard add",
     ):
         publishing.publish(older, dataset=DATASET)
     assert accuracy(repo) == merged
@@ -283,14 +324,20 @@ def test_a_submitters_request_offers_no_older_result(hub, redone, rextime_run, m
     store.add(rextime_run("mine", model="me/mine"), older)
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
     told = []
-    publishing.publish(older, dataset=DATASET, options=PublishOptions(create_pr=True), note=told.append)
+    publishing.publish(
+        older, dataset=DATASET, options=PublishOptions(create_pr=True), note=told.append
+    )
     repo = hub.repos["dataset", DATASET]
-    changed = {path for path, data in repo.files("refs/pr/1").items() if repo.files().get(path) != data}
+    changed = {
+        path for path, data in repo.files("refs/pr/1").items() if repo.files().get(path) != data
+    }
     assert {path.split("/")[1] for path in changed} == {"me__mine"}
     assert any("a newer result is there" in line for line in told)
 
 
-def test_a_submitters_copy_of_the_dataset_is_no_part_of_the_request(hub, stored, rextime_run, tmp_path, monkeypatch):
+def test_a_submitters_copy_of_the_dataset_is_no_part_of_the_request(
+    hub, stored, rextime_run, tmp_path, monkeypatch
+):
     """A copy's checks are made anew where it is added, and say another day and another account."""
     publishing.publish(stored, dataset=DATASET)
     mine, copy = tmp_path / "own", tmp_path / "copy"
@@ -300,7 +347,9 @@ def test_a_submitters_copy_of_the_dataset_is_no_part_of_the_request(hub, stored,
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
     publishing.publish(mine, dataset=DATASET, options=PublishOptions(create_pr=True))
     repo = hub.repos["dataset", DATASET]
-    changed = {path for path, data in repo.files("refs/pr/1").items() if repo.files().get(path) != data}
+    changed = {
+        path for path, data in repo.files("refs/pr/1").items() if repo.files().get(path) != data
+    }
     assert {path.split("/")[1] for path in changed} == {"me__mine"}
 
 
@@ -314,7 +363,10 @@ def test_what_only_the_page_has_does_not_vanish_from_it(hub, stored, rextime_run
         publishing.publish(other, space=SPACE, dataset=DATASET)
     assert ("dataset", DATASET) not in hub.repos  # all are looked at before anything is sent
     key = str(refused.value).partition("the first ")[2].partition(";")[0]
-    assert publishing.publish(other, space=SPACE, options=PublishOptions(forget=[key]))[0].done == "committed"
+    assert (
+        publishing.publish(other, space=SPACE, options=PublishOptions(forget=[key]))[0].done
+        == "committed"
+    )
 
 
 def test_a_mended_submission_goes_into_the_open_request(hub, stored, rextime_run, monkeypatch):
@@ -325,7 +377,11 @@ def test_a_mended_submission_goes_into_the_open_request(hub, stored, rextime_run
     assert publishing.publish(stored, dataset=DATASET, options=request)[0].done == "unchanged"
     store.add(rextime_run("second", model="org/second"), stored)
     [one] = publishing.publish(stored, dataset=DATASET, options=request)
-    assert (one.done, one.url.rpartition("/")[2], len(repo.pull_requests)) == ("pull request", "1", 1)
+    assert (one.done, one.url.rpartition("/")[2], len(repo.pull_requests)) == (
+        "pull request",
+        "1",
+        1,
+    )
     assert sum(path.endswith("result.json") for path in repo.files("refs/pr/1")) == 2
 
 
@@ -371,7 +427,9 @@ def test_a_page_made_without_a_datasets_rows_is_refused(hub, stored, rextime_run
     assert DATASET.encode() in files(hub, SPACE, "space")["data/board.js"]
     other = tmp_path / "other"
     store.add(rextime_run("other", model="org/other"), other)
-    with pytest.raises(InputError, match=r"has 1 result that the store lacks, the first (org__model/\S+);") as refused:
+    with pytest.raises(
+        InputError, match=r"has 1 result that the store lacks, the first (org__model/\S+);"
+    ) as refused:
         publishing.publish(other, space=SPACE)
     key = str(refused.value).partition("the first ")[2].partition(";")[0]
     [one] = publishing.publish(other, space=SPACE, options=PublishOptions(forget=[key]))
@@ -389,46 +447,95 @@ def test_a_readme_that_keeps_the_page_from_working_is_named_before_anything_is_s
 @pytest.mark.parametrize("install", [None, "reelbench", "https://example.org/reelbench.tar.gz"])
 def test_the_checker_installs_nothing_that_is_not_pinned(hub, stored, install):
     with pytest.raises(InputError, match="--webhook needs --install"):
-        publishing.publish(stored, dataset=DATASET, webhook="museum/checker", options=PublishOptions(install=install))
+        publishing.publish(
+            stored,
+            dataset=DATASET,
+            webhook="museum/checker",
+            options=PublishOptions(install=install),
+        )
     assert not hub.repos
     publishing.publish(stored, dataset=DATASET)
     assert b"'reelbench'" not in files(hub, DATASET, "dataset")[".github/workflows/check.yaml"]
 
 
-def test_an_own_benchmarks_answers_go_nowhere_without_a_licence(hub, own_benchmark, tmp_path, reelbench):
+def test_an_own_benchmarks_answers_go_nowhere_without_a_licence(
+    hub, own_benchmark, tmp_path, reelbench
+):
     """A folder as `reelbench new` writes it states none: 40 right answers were public, and no word was said."""
     folder, predictions = own_benchmark
-    run = ["score", folder, "--predictions", predictions, "--model", "org/one", "--output", tmp_path / "run"]
+    run = [
+        "score",
+        folder,
+        "--predictions",
+        predictions,
+        "--model",
+        "org/one",
+        "--output",
+        tmp_path / "run",
+    ]
     assert reelbench(*map(str, run)).returncode == 0
     [added] = store.add(tmp_path / "run", tmp_path / "store")
     assert added.outcome == "added", added.why
     told = []
     publishing.publish(tmp_path / "store", space=SPACE, dataset=DATASET, note=told.append)
     for repo, kind in ((SPACE, "space"), (DATASET, "dataset")):
-        assert not [path for path, data in files(hub, repo, kind).items() if b"the secret answer" in data]
+        assert not [
+            path for path, data in files(hub, repo, kind).items() if b"the secret answer" in data
+        ]
     assert any("states no licence" in line for line in told)
     private = PublishOptions(private=True)
     publishing.publish(tmp_path / "store", dataset="museum/inside", options=private)
     assert hub.repos["dataset", "museum/inside"].private
-    assert any(b"the secret answer" in data for data in files(hub, "museum/inside", "dataset").values())
+    assert any(
+        b"the secret answer" in data for data in files(hub, "museum/inside", "dataset").values()
+    )
 
 
-def test_hidden_answers_are_scored_with_here_and_passed_on_nowhere(hub, own_benchmark, tmp_path, reelbench):
+def test_hidden_answers_are_scored_with_here_and_passed_on_nowhere(
+    hub, own_benchmark, tmp_path, reelbench
+):
     """A licence lets rows be passed on, and `hidden_answers` keeps the answers: not even a private page has them."""
     folder, predictions = own_benchmark
     declared = (folder / "benchmark.yaml").read_text() + "licence: cc-by-4.0\n"
     (folder / "benchmark.yaml").write_text(declared + "hidden_answers: true\n")
-    run = ["score", folder, "--predictions", predictions, "--model", "org/one", "--output", tmp_path / "run"]
+    run = [
+        "score",
+        folder,
+        "--predictions",
+        predictions,
+        "--model",
+        "org/one",
+        "--output",
+        tmp_path / "run",
+    ]
     assert "12 of 12 scored" in (done := reelbench(*run)).stdout + done.stderr
     [added] = store.add(tmp_path / "run", tmp_path / "store")
     assert added.outcome == "added", added.why
     for private in (False, True):
-        publishing.publish(tmp_path / "store", space=SPACE, dataset=DATASET, options=PublishOptions(private=private))
-    card = reelbench("cards", "push", folder, "--repo", "museum/pantry", "--eval-yaml", "--no-create-pr")
+        publishing.publish(
+            tmp_path / "store",
+            space=SPACE,
+            dataset=DATASET,
+            options=PublishOptions(private=private),
+        )
+    card = reelbench(
+        "cards", "push", folder, "--repo", "museum/pantry", "--eval-yaml", "--no-create-pr"
+    )
     assert card.returncode == 0, card.stderr
     with_data = reelbench("cards", "push", folder, "--repo", "museum/pantry", "--with-data")
-    assert "Pantry's answers are hidden (hidden_answers). Push the card without --with-data." in with_data.stderr
-    export = ("leaderboard", "export", tmp_path / "store", "--format", "eee", "--organization", "museum")
+    assert (
+        "Pantry's answers are hidden (hidden_answers). Push the card without --with-data."
+        in with_data.stderr
+    )
+    export = (
+        "leaderboard",
+        "export",
+        tmp_path / "store",
+        "--format",
+        "eee",
+        "--organization",
+        "museum",
+    )
     assert "its samples: Pantry's answers" in reelbench(*export, "--out", tmp_path / "eee").stderr
     for repo in hub.repos.values():
         assert [path for path, data in repo.files().items() if b"the secret answer" in data] == []
@@ -437,15 +544,22 @@ def test_hidden_answers_are_scored_with_here_and_passed_on_nowhere(hub, own_benc
 
     # Who is given the folder without the answers asks and hands in; who has them scores that.
     rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
-    (folder / "rows.jsonl").write_text("".join(json.dumps({**row, "a": None}) + "\n" for row in rows))
+    (folder / "rows.jsonl").write_text(
+        "".join(json.dumps({**row, "a": None}) + "\n" for row in rows)
+    )
     (folder / "benchmark.yaml").write_text(declared.replace(", answer: a", ""))
     refused = reelbench("check", folder, "--no-media")
     assert "columns.answer is missing: a exact benchmark needs it" in refused.stderr
-    (folder / "benchmark.yaml").write_text(declared.replace(", answer: a", "") + "hidden_answers: true\n")
+    (folder / "benchmark.yaml").write_text(
+        declared.replace(", answer: a", "") + "hidden_answers: true\n"
+    )
     assert reelbench("check", folder, "--no-media").returncode == 0
     blind = reelbench(*run[:-1], tmp_path / "blind")
     assert "0 of 12 scored (12 answers_hidden)" in blind.stdout + blind.stderr
-    handed_in = [json.loads(line) for line in (tmp_path / "blind" / "submission.jsonl").read_text().splitlines()]
+    handed_in = [
+        json.loads(line)
+        for line in (tmp_path / "blind" / "submission.jsonl").read_text().splitlines()
+    ]
     assert handed_in[0] == {"id": "q0", "prediction": "flour"}
     (folder / "benchmark.yaml").write_text(declared + "hidden_answers: perhaps\n")
     assert "hidden_answers is 'perhaps', expected true, false" in reelbench("check", folder).stderr
@@ -457,7 +571,12 @@ def own_benchmark(tmp_path):
     folder = tmp_path / "pantry"
     folder.mkdir()
     rows = [
-        {"id": f"q{n}", "video": f"v{n}.mp4", "q": f"What is on shelf {n}?", "a": "the secret answer"}
+        {
+            "id": f"q{n}",
+            "video": f"v{n}.mp4",
+            "q": f"What is on shelf {n}?",
+            "a": "the secret answer",
+        }
         for n in range(12)
     ]
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -466,7 +585,9 @@ def own_benchmark(tmp_path):
         "columns: {id: id, video: video, question: q, answer: a}\nlanguages: [en]\n"
     )
     predictions = tmp_path / "predictions.jsonl"
-    predictions.write_text("".join(json.dumps({"id": row["id"], "prediction": "flour"}) + "\n" for row in rows))
+    predictions.write_text(
+        "".join(json.dumps({"id": row["id"], "prediction": "flour"}) + "\n" for row in rows)
+    )
     return folder, predictions
 
 
@@ -517,5 +638,7 @@ def test_a_page_and_a_dataset_that_do_not_name_each_other_are_told_the_line(hub,
     publishing.publish(stored, space=SPACE, dataset=DATASET, note=told.append)
     lines = [line for line in told if "does not name" in line]
     assert len(lines) == 2
-    assert any(f"`They are shown at [{SPACE}]({hub.url}/spaces/{SPACE}).`" in line for line in lines)
+    assert any(
+        f"`They are shown at [{SPACE}]({hub.url}/spaces/{SPACE}).`" in line for line in lines
+    )
     assert any(f"`datasets: [{DATASET}]`" in line for line in lines)

@@ -57,7 +57,9 @@ def test_rextime_s_tables_by_split():
     [mini, given_span] = found("rextime", "LITA", subset="mini-test (300)")
     assert mini.metrics["recall_at_0.3"] == 34.33
     assert "accuracy" not in mini.metrics
-    assert list(given_span.metrics) == ["accuracy"]  # chosen with the true span given (supplement, C.5)
+    assert list(given_span.metrics) == [
+        "accuracy"
+    ]  # chosen with the true span given (supplement, C.5)
     assert given_span.unranked
     assert {row.split for row in found("rextime", "VideoMind-7B")} == {"val"}
 
@@ -68,7 +70,9 @@ def test_curve_s_locales_by_judge():
     assert by_judge["gpt-5-mini"].breakdowns["locale"]["te-IN"] == {"score": 25.60}
     assert len(by_judge["gemini-2.5-flash"].breakdowns["locale"]) == 18
     # The printed macro average is the mean of the 18 printed locales (supplement, Table 3).
-    locales = [scores["score"] for scores in by_judge["gemini-2.5-flash"].breakdowns["locale"].values()]
+    locales = [
+        scores["score"] for scores in by_judge["gemini-2.5-flash"].breakdowns["locale"].values()
+    ]
     assert round(sum(locales) / 18, 1) == 45.5
 
 
@@ -86,7 +90,11 @@ FIVE = ("accuracy", "comprehensiveness", "depth", "evidence", "coherence")
 
 
 def test_moviecore_s_averages_are_the_means_of_their_dimensions():
-    rows = [row for row in discovery.get("moviecore").published if row.metrics.keys() >= {*FIVE, "average"}]
+    rows = [
+        row
+        for row in discovery.get("moviecore").published
+        if row.metrics.keys() >= {*FIVE, "average"}
+    ]
     means = {(row.model, row.setting): sum(row.metrics[name] for name in FIVE) / 5 for row in rows}
     off = {
         (row.model, row.setting): round(means[row.model, row.setting], 3)
@@ -121,7 +129,9 @@ def test_more_beams_gain_nothing_in_table_3_and_meteor_doubles_in_table_4():
     assert [[row.metrics["average"] for row in of] for of in rows] == [[3.45], [3.41], [3.37]]
     assert [bool(of[0].unranked) for of in rows] == [True, False, True]
     meteor = {
-        row.model: row.metrics["meteor"] for row in discovery.get("moviecore").published if "meteor" in row.metrics
+        row.model: row.metrics["meteor"]
+        for row in discovery.get("moviecore").published
+        if "meteor" in row.metrics
     }
     assert meteor["HERMES (7B) + ACE"] / meteor["HERMES (7B)"] == pytest.approx(2.175, abs=0.001)
 
@@ -133,10 +143,15 @@ def test_a_row_with_web_search_stands_where_an_own_run_with_that_label_does():
         "label web search",
         44.8,
     )
-    assert RankingGroup("curve", 1, "test", None, "gemini-2.5-flash", "official", "label web search") == searched.group
+    assert (
+        RankingGroup("curve", 1, "test", None, "gemini-2.5-flash", "official", "label web search")
+        == searched.group
+    )
 
 
-@pytest.mark.parametrize(("setting", "percent", "points"), [("zero-shot", 78.6, 3.93), ("fine-tuned", 84.9, 4.25)])
+@pytest.mark.parametrize(
+    ("setting", "percent", "points"), [("zero-shot", 78.6, 3.93), ("fine-tuned", 84.9, 4.25)]
+)
 def test_table_5_s_accuracy_on_a_scale_of_five(setting, percent, points):
     assert percent * 5 / 100 == pytest.approx(points, abs=0.005)
     [row] = found("moviecore", f"HERMES (7B), {setting} as in Table 5")
@@ -148,5 +163,8 @@ def test_what_was_fine_tuned_stands_apart_as_the_blocks_of_table_2_do():
     for row in published_entries(discovery.get("moviecore")):
         if row.cite.endswith("Table 2"):
             groups.setdefault(row.group.setting, set()).add(row.model)
-    assert {setting: len(models) for setting, models in groups.items()} == {None: 11, "fine-tuned": 6}
+    assert {setting: len(models) for setting, models in groups.items()} == {
+        None: 11,
+        "fine-tuned": 6,
+    }
     assert "HERMES (7B)" in groups[None] & groups["fine-tuned"]

@@ -25,7 +25,9 @@ def archive(tmp_path):
     if not (ROOT / ".git").exists():
         pytest.skip("not a Git checkout, so there is no archive of it")
     path = tmp_path / "reelbench.tar.gz"
-    subprocess.run(["git", "archive", "--format=tar.gz", f"--output={path}", "HEAD"], cwd=ROOT, check=True)
+    subprocess.run(
+        ["git", "archive", "--format=tar.gz", f"--output={path}", "HEAD"], cwd=ROOT, check=True
+    )
     with FileServer() as server:
         address = server.put("/reelbench.tar.gz", path.read_bytes())
         yield f"{address}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}"
@@ -53,13 +55,23 @@ def test_the_published_checker_installs_what_it_names_and_checks(
     subprocess.run([*UV, "venv", "--quiet", "--python", sys.executable, environment], check=True)
     install = [*UV, "pip", "install", "--quiet", "--python", environment]
     another = f"{named.partition('=')[0]}={'0' * 64}"
-    refused = subprocess.run([*install, another], capture_output=True, encoding="utf-8", check=False)
+    refused = subprocess.run(
+        [*install, another], capture_output=True, encoding="utf-8", check=False
+    )
     assert refused.returncode != 0
     assert "hash" in refused.stderr.lower()
     subprocess.run([*install, named], check=True)
 
-    honest, forged = offer("one", right=9), offer("two", change=lambda place: place.joinpath("result.json").unlink())
-    given = {"HF_TOKEN": "hf_bot", "WEBHOOK_SECRET": SECRET, "HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    honest, forged = (
+        offer("one", right=9),
+        offer("two", change=lambda place: place.joinpath("result.json").unlink()),
+    )
+    given = {
+        "HF_TOKEN": "hf_bot",
+        "WEBHOOK_SECRET": SECRET,
+        "HOME": str(tmp_path),
+        "PATH": os.environ["PATH"],
+    }
     server = Served(hub, tmp_path, program=environment / "bin" / "reelbench", env=given)
     try:
         assert server.post(payloads(hub, table, honest)[0]) == 202

@@ -14,7 +14,17 @@ SEED = os.environ.get("REELBENCH_SEED", "7")
 
 @pytest.mark.slow
 def test_nothing_older_nothing_lost_nothing_secret_and_the_same_board_again(tmp_path):
-    command = [sys.executable, "-m", "tools.publishing", "--steps", STEPS, "--seed", SEED, "--log", tmp_path / "log"]
+    command = [
+        sys.executable,
+        "-m",
+        "tools.publishing",
+        "--steps",
+        STEPS,
+        "--seed",
+        SEED,
+        "--log",
+        tmp_path / "log",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "40 planted words, 0 fell" in done.stdout

@@ -20,7 +20,8 @@ def test_a_polygon_for_each_model_with_tags(tmp_path, page_of):
     tags = located.spec.folder / "mini" / "cogme_tags.jsonl"
     for name, wrong in (("right", 0), ("wrong", 1)):
         answers = [
-            {"qid": int(row["id"]), "correct_idx": ("ABCDE".index(row["answer"]) + wrong) % 5} for row in located.read()
+            {"qid": int(row["id"]), "correct_idx": ("ABCDE".index(row["answer"]) + wrong) % 5}
+            for row in located.read()
         ]
         (tmp_path / f"{name}.json").write_text(json.dumps(answers))
         inputs = Inputs(tmp_path / f"{name}.json", None, split="mini", tags=read_tags(tags))

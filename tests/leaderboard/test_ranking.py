@@ -30,7 +30,13 @@ def test_floors_humans_partial_runs_and_rows_without_the_metric_are_not_ranked()
         entry("windows only", None),
         entry("a", 20.0),
     ]
-    assert ranks_of(rows) == {"floor": None, "human": None, "partial": None, "windows only": None, "a": 1}
+    assert ranks_of(rows) == {
+        "floor": None,
+        "human": None,
+        "partial": None,
+        "windows only": None,
+        "a": 1,
+    }
 
 
 @pytest.mark.parametrize(("behind", "ranked"), [(5, False), (6, True), (12, True)])
@@ -70,8 +76,16 @@ def test_runs_are_placed_by_value_and_few_videos_tell_none_apart(rextime_run, tm
         ),
         (RankingGroup("curve", 1, "test"), RankingGroup("curve", 2, "test"), False),
         (RankingGroup("rextime", 1, "val"), RankingGroup("rextime", 1, "test"), False),
-        (RankingGroup("rextime", 1, "val"), RankingGroup("rextime", 1, "val", protocol="label web search"), False),
-        (RankingGroup("rextime", 1, "val"), RankingGroup("rextime", 1, "val", setting="fine-tuned"), False),
+        (
+            RankingGroup("rextime", 1, "val"),
+            RankingGroup("rextime", 1, "val", protocol="label web search"),
+            False,
+        ),
+        (
+            RankingGroup("rextime", 1, "val"),
+            RankingGroup("rextime", 1, "val", setting="fine-tuned"),
+            False,
+        ),
     ],
 )
 def test_split_judge_prompts_version_and_way_of_asking_make_columns(left, right, same):
@@ -81,7 +95,14 @@ def test_split_judge_prompts_version_and_way_of_asking_make_columns(left, right,
 
 @pytest.mark.parametrize(
     ("frames", "count"),
-    [("uniform:32", 32), ("256", 256), ("native (8)", 8), ("none", 0), ("native", None), ("fps:1,max=64", None)],
+    [
+        ("uniform:32", 32),
+        ("256", 256),
+        ("native (8)", 8),
+        ("none", 0),
+        ("native", None),
+        ("fps:1,max=64", None),
+    ],
 )
 def test_frame_counts(frames, count):
     assert entries.frame_count(frames) == count
@@ -91,12 +112,17 @@ def test_a_panels_judges_give_a_range_of_ranks():
     """Three runs, three judges: fair says a, b, c; mild says b, a, c; strict gives b and c the same, a the most."""
 
     def run(model, **by_judge):
-        metrics = {name: {"average": {"value": number, "ci95": None, "n": 10}} for name, number in by_judge.items()}
+        metrics = {
+            name: {"average": {"value": number, "ci95": None, "n": 10}}
+            for name, number in by_judge.items()
+        }
         panel = [
             JudgeRecord(requested=name, prompt="official", prompt_sha256="0" * 64, metrics=of_judge)
             for name, of_judge in metrics.items()
         ]
-        judge = JudgeRecord(requested="fair,mild,strict", prompt="official", prompt_sha256="0" * 64, panel=panel)
+        judge = JudgeRecord(
+            requested="fair,mild,strict", prompt="official", prompt_sha256="0" * 64, panel=panel
+        )
         stored = SimpleNamespace(result=SimpleNamespace(judge=judge))
         return entry(model, 3.0, group=MOVIECORE, kind="run", stored=stored)
 
@@ -107,13 +133,21 @@ def test_a_panels_judges_give_a_range_of_ranks():
         entry("published", 9.0, group=MOVIECORE),
     ]
     found = ranking.over_judges(discovery.get("moviecore"), rows)
-    assert {row.model: found.get(row.key) for row in rows} == {"a": (1, 2), "b": (1, 2), "c": (2, 3), "published": None}
+    assert {row.model: found.get(row.key) for row in rows} == {
+        "a": (1, 2),
+        "b": (1, 2),
+        "c": (2, 3),
+        "published": None,
+    }
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ({"judge": "Qwen/Qwen3-8B", "prompts": "reelbench@1"}, {"judge": "Qwen", "prompts": "Qwen3-8B/reelbench@1"}),
+        (
+            {"judge": "Qwen/Qwen3-8B", "prompts": "reelbench@1"},
+            {"judge": "Qwen", "prompts": "Qwen3-8B/reelbench@1"},
+        ),
         ({"subset": "locale ja-JP", "judge": "gpt"}, {"judge": "locale ja-JP/gpt"}),
         ({"protocol": "label x", "data": "own"}, {"protocol": "label x/data own"}),
         ({"judge": "a/b/c", "prompts": "p"}, {"judge": "a/b", "prompts": "c/p"}),
@@ -121,6 +155,8 @@ def test_a_panels_judges_give_a_range_of_ranks():
 )
 def test_two_tables_never_have_one_address(one, other):
     """Whoever names his judge, prompts or label by another's with a slash in it."""
-    assert RankingGroup("curve", 1, "test", **one).id != RankingGroup("curve", 1, "test", **other).id
+    assert (
+        RankingGroup("curve", 1, "test", **one).id != RankingGroup("curve", 1, "test", **other).id
+    )
     usual = {"judge": "Qwen/Qwen3-8B", "prompts": "reelbench@1"}
     assert RankingGroup("curve", 1, "test", **usual).id == "curve/v1/test/Qwen/Qwen3-8B/reelbench@1"

@@ -23,22 +23,34 @@ COMMANDS = {
 
 
 def files_of(*folders):
-    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for top in folders for path in top.rglob("*.*")}
+    return {
+        path: (path.read_bytes(), path.stat().st_mtime_ns)
+        for top in folders
+        for path in top.rglob("*.*")
+    }
 
 
 def stated(folder):
-    return json.loads((folder / "result.json").read_text(encoding="utf-8"))["provenance"]["samples_sha256"]
+    return json.loads((folder / "result.json").read_text(encoding="utf-8"))["provenance"][
+        "samples_sha256"
+    ]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_planted_file_of_the_stated_name_is_not_taken_for_the_samples(name, rextime_run, reelbench, tmp_path):
+def test_a_planted_file_of_the_stated_name_is_not_taken_for_the_samples(
+    name, rextime_run, reelbench, tmp_path
+):
     folder, store = rextime_run(), tmp_path / "store"
     assert reelbench("leaderboard", "add", folder, "--store", store).returncode == 0
     (place,) = (path.parent for path in store.rglob("result.json"))
     for where in (folder, place):
-        (where / f".samples.jsonl.{stated(where)}.tmp").write_text('{"id": "evil"}\n', encoding="utf-8")
+        (where / f".samples.jsonl.{stated(where)}.tmp").write_text(
+            '{"id": "evil"}\n', encoding="utf-8"
+        )
     before = files_of(folder, store)
-    words = [part.format(folder=folder, store=store, page=tmp_path / "page") for part in COMMANDS[name]]
+    words = [
+        part.format(folder=folder, store=store, page=tmp_path / "page") for part in COMMANDS[name]
+    ]
     done = reelbench(*words)
     assert done.returncode == 0, done.stderr
     assert files_of(folder, store) == before

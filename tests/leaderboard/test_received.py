@@ -37,13 +37,17 @@ def test_a_link_within_the_folder_is_read(rextime_run, reelbench):
 
 
 @pytest.mark.parametrize(("bound", "most"), [("SAMPLES_BYTES", 1000), ("ITEMS", 11)])
-def test_samples_beyond_a_bound_are_refused_with_both_figures(bound, most, rextime_run, monkeypatch):
+def test_samples_beyond_a_bound_are_refused_with_both_figures(
+    bound, most, rextime_run, monkeypatch
+):
     from reelbench.base.errors import InputError
     from reelbench.scoring import result_files
 
     run = rextime_run()
     monkeypatch.setattr(bounds, bound, most)
-    with pytest.raises(InputError, match=rf"samples.jsonl: (bytes|items): [\d,]+, and at most {most:,} are taken"):
+    with pytest.raises(
+        InputError, match=rf"samples.jsonl: (bytes|items): [\d,]+, and at most {most:,} are taken"
+    ):
         list(result_files.read_samples(run))
 
 
@@ -62,9 +66,15 @@ MANY = {f"n{number}": 1 for number in range(bounds.ENTRIES + 1)}
     ("way", "value"),
     [
         (("provenance", "asked"), {"asked": 1, "kept": 0, "server": "s", "served": MANY}),
-        (("settings", "preset"), {"name": "p", "values": {name: {"value": 1, "source": "s"} for name in MANY}}),
+        (
+            ("settings", "preset"),
+            {"name": "p", "values": {name: {"value": 1, "source": "s"} for name in MANY}},
+        ),
         (("settings", "frames_unlike"), MANY),
-        (("settings", "frames_given"), {str(number): 1 for number in range(bounds.FRAMES_GIVEN + 1)}),
+        (
+            ("settings", "frames_given"),
+            {str(number): 1 for number in range(bounds.FRAMES_GIVEN + 1)},
+        ),
         (("counts", "unscored"), MANY),
     ],
     ids=lambda part: ".".join(part) if isinstance(part, tuple) else "",
@@ -109,8 +119,14 @@ def test_a_part_of_a_record_has_an_end(way, value, rextime_run, reelbench):
 @pytest.mark.parametrize(
     ("facets", "why"),
     [
-        (lambda n: {f"f{n % 12}": [f"label {n}-{m}" for m in range(60)]}, "labels of all facets: 1,0"),
-        (lambda n: {"f": [f"{n}-{m}-{'x' * 900}" for m in range(5)]}, "characters of all labels: 5"),
+        (
+            lambda n: {f"f{n % 12}": [f"label {n}-{m}" for m in range(60)]},
+            "labels of all facets: 1,0",
+        ),
+        (
+            lambda n: {"f": [f"{n}-{m}-{'x' * 900}" for m in range(5)]},
+            "characters of all labels: 5",
+        ),
         (lambda n: {f"f{n}-{m}": ["x"] for m in range(9)}, "facets: 1"),
     ],
     ids=["many", "long", "facets"],
@@ -130,7 +146,9 @@ def test_the_labels_of_all_facets_together_have_an_end(facets, why, rextime_run)
 def test_a_score_that_no_metric_has_is_refused(place, rextime_run, reelbench):
     def metrics(stated):
         first = next(iter(stated["metrics"].values()))
-        first["value" if place == "metrics" else "ci95"] = 1e300 if place == "metrics" else [0, 1e300]
+        first["value" if place == "metrics" else "ci95"] = (
+            1e300 if place == "metrics" else [0, 1e300]
+        )
 
     run = rextime_run()
     forge(
@@ -140,7 +158,9 @@ def test_a_score_that_no_metric_has_is_refused(place, rextime_run, reelbench):
         numbers=False,
     )
     done = reelbench("compare", run, run)
-    assert (done.returncode, "less than or equal to 1000000000" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "less than or equal to 1000000000" in done.stderr) == (2, True), (
+        done.stderr
+    )
     assert "Warning" not in done.stderr
 
 
@@ -165,10 +185,16 @@ def test_a_check_of_a_submitter_s_is_as_short_as_any_name(name, rextime_run, tmp
 
 def test_check_refuses_what_add_refuses(rextime_run, reelbench, tmp_path):
     run, path = rextime_run(), tmp_path / "store"
-    assert reelbench("leaderboard", "add", run, "--store", path, "--account", "owner").returncode == 0
-    assert reelbench("leaderboard", "check", run, "--store", path).returncode == 0  # the very same bytes
+    assert (
+        reelbench("leaderboard", "add", run, "--store", path, "--account", "owner").returncode == 0
+    )
+    assert (
+        reelbench("leaderboard", "check", run, "--store", path).returncode == 0
+    )  # the very same bytes
     forge(run, result=lambda stated: stated["provenance"].update(note="mine"))
-    checked, added = (reelbench("leaderboard", command, run, "--store", path) for command in ("check", "add"))
+    checked, added = (
+        reelbench("leaderboard", command, run, "--store", path) for command in ("check", "add")
+    )
     assert (checked.returncode, added.returncode) == (2, 2), checked.stdout + added.stdout
     for done in (checked, added):
         assert "was filed first by owner" in done.stderr
@@ -215,7 +241,12 @@ def common(monkeypatch, had):
             key=name,
             unranked=None,
             group=dataclasses.replace(group, subset=f"media of {len(videos)} {sorted(videos)}"),
-            stored=Filed(name, Check(subset=None, account=account or None), frozenset(videos), f"2026-01-{at:02}"),
+            stored=Filed(
+                name,
+                Check(subset=None, account=account or None),
+                frozenset(videos),
+                f"2026-01-{at:02}",
+            ),
         )
         for at, (name, videos) in enumerate(had.items(), start=1)
         for account in [name.rpartition("/")[0]]
@@ -233,7 +264,10 @@ def test_whoever_files_several_rows_does_not_decide_which_videos_are_common(monk
     assert common(monkeypatch, honest | three) == (["whole", "most"], 19)
     assert common(monkeypatch, three | honest) == (["whole", "most"], 19)
     # Five that each have nine tenths, and lack other videos: together they would leave half.
-    five = {f"evil/{n}": [video for video in VIDEOS if video not in VIDEOS[2 * n + 1 : 2 * n + 3]] for n in range(5)}
+    five = {
+        f"evil/{n}": [video for video in VIDEOS if video not in VIDEOS[2 * n + 1 : 2 * n + 3]]
+        for n in range(5)
+    }
     names, number = common(monkeypatch, honest | five)
     assert names[:2] == ["whole", "most"]
     assert number >= 18
@@ -242,8 +276,12 @@ def test_whoever_files_several_rows_does_not_decide_which_videos_are_common(monk
 INVENTED = [f"x{number:03}" for number in range(100)]
 
 
-@pytest.mark.parametrize("most", [VIDEOS, [*VIDEOS, *INVENTED], INVENTED], ids=["all", "and invented", "invented"])
-@pytest.mark.parametrize("accounts", [("", ""), ("one/", "two/"), ("one/", "one/")], ids=["ours", "two", "one"])
+@pytest.mark.parametrize(
+    "most", [VIDEOS, [*VIDEOS, *INVENTED], INVENTED], ids=["all", "and invented", "invented"]
+)
+@pytest.mark.parametrize(
+    "accounts", [("", ""), ("one/", "two/"), ("one/", "one/")], ids=["ours", "two", "one"]
+)
 def test_a_run_on_more_videos_ends_no_table_of_those_that_others_had(accounts, most, monkeypatch):
     a, b = (f"{account}{name}" for account, name in zip(accounts, ("a", "b"), strict=True))
     honest = {a: VIDEOS[:15], b: VIDEOS[1:15]}
@@ -266,4 +304,7 @@ def test_a_third_account_does_not_outvote_who_was_first(monkeypatch):
 
 
 def test_of_the_maintainers_own_runs_the_largest_decides(monkeypatch):
-    assert common(monkeypatch, {"pilot": VIDEOS[:10], "whole": VIDEOS, "most": VIDEOS[1:]}) == (["whole", "most"], 19)
+    assert common(monkeypatch, {"pilot": VIDEOS[:10], "whole": VIDEOS, "most": VIDEOS[1:]}) == (
+        ["whole", "most"],
+        19,
+    )

@@ -59,7 +59,13 @@ def server():
 def curve(tmp_path, monkeypatch, server):
     """Twelve questions on as many videos, answered by three models and filed under the old judge."""
     rows = [
-        {"key": str(n), "video_id": f"{n:011d}", "locale": "ja-JP", "question": f"Q{n}?", "answer": "a carp"}
+        {
+            "key": str(n),
+            "video_id": f"{n:011d}",
+            "locale": "ja-JP",
+            "question": f"Q{n}?",
+            "answer": "a carp",
+        }
         for n in range(QUESTIONS)
     ]
     (tmp_path / "curve.json").write_text(json.dumps(rows))
@@ -67,10 +73,19 @@ def curve(tmp_path, monkeypatch, server):
     for model, scores in ANSWERS.items():
         folder = tmp_path / "runs" / model
         folder.mkdir(parents=True)
-        lines = [{"id": str(n), "prediction": f"{model} old={a} new={b}"} for n, (a, b) in enumerate(scores)]
+        lines = [
+            {"id": str(n), "prediction": f"{model} old={a} new={b}"}
+            for n, (a, b) in enumerate(scores)
+        ]
         (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)))
         judge = JudgeOptions(model="earlier", url=server.url)
-        score_files("curve", Inputs(folder / "answers.jsonl"), folder / "result", Options(judge=judge), model=model)
+        score_files(
+            "curve",
+            Inputs(folder / "answers.jsonl"),
+            folder / "result",
+            Options(judge=judge),
+            model=model,
+        )
     store.add(tmp_path / "runs", tmp_path / "store")
     server.calls.clear()
     return tmp_path / "store"
@@ -78,7 +93,17 @@ def curve(tmp_path, monkeypatch, server):
 
 def rejudge(folder, server, *words, judge="later", status=0):
     """Run the command; return what it printed, or its error where it is to end with `status`."""
-    command = ["leaderboard", "rejudge", "--store", folder, "--judge", judge, "--judge-url", server.url, *words]
+    command = [
+        "leaderboard",
+        "rejudge",
+        "--store",
+        folder,
+        "--judge",
+        judge,
+        "--judge-url",
+        server.url,
+        *words,
+    ]
     done = CliRunner().invoke(app, [str(word) for word in command])
     if isinstance(done.exception, ReelbenchError):
         assert done.exception.exit_code == status, done.exception
@@ -105,8 +130,14 @@ def test_shift_agreement_and_ranks_are_those_of_hand_work(curve, server, tmp_pat
     assert low < -100 / 6 < high
     assert high - low == pytest.approx(2 * 15.64, rel=0.1)
     # Squared misses: four of 1. By chance, of the margins 1, 1, 10 and 1, 5, 6: (29 + 7 + 90) / 12 = 10.5.
-    assert drops["agreement"] == {"exact": pytest.approx(8 / 12), "kappa": pytest.approx(1 - 4 / 10.5)}
-    assert climbs["shift"] == {"value": pytest.approx(50), "ci95": [pytest.approx(50)] * 2}  # the same on every video
+    assert drops["agreement"] == {
+        "exact": pytest.approx(8 / 12),
+        "kappa": pytest.approx(1 - 4 / 10.5),
+    }
+    assert climbs["shift"] == {
+        "value": pytest.approx(50),
+        "ci95": [pytest.approx(50)] * 2,
+    }  # the same on every video
     assert climbs["agreement"] == {"exact": 0.0, "kappa": pytest.approx(0)}
     assert stays["agreement"] == {"exact": 1.0, "kappa": None}  # one score throughout
     assert [one["rank"] for one in (drops, climbs, stays)] == [
@@ -114,7 +145,9 @@ def test_shift_agreement_and_ranks_are_those_of_hand_work(curve, server, tmp_pat
         {"old": 2, "new": 1},
         {"old": 3, "new": 3},
     ]
-    assert document["curve"]["kendall_tau"] == pytest.approx(1 / 3)  # one pair of three turned round
+    assert document["curve"]["kendall_tau"] == pytest.approx(
+        1 / 3
+    )  # one pair of three turned round
     [changed] = document["curve"]["changed_places"]
     assert (changed["first"], changed["second"]) == ("lab/drops", "lab/climbs")
     assert changed["p"] < 0.05
@@ -123,7 +156,9 @@ def test_shift_agreement_and_ranks_are_those_of_hand_work(curve, server, tmp_pat
     judges = sorted((one.result.judge.requested, one.result.model.id) for one in store.read(curve))
     assert judges == sorted((judge, model) for judge in ("earlier", "later") for model in ANSWERS)
     assert (
-        len(list((tmp_path / "out").rglob("result.json"))) == len(list((tmp_path / "out").rglob("samples.jsonl"))) == 3
+        len(list((tmp_path / "out").rglob("result.json")))
+        == len(list((tmp_path / "out").rglob("samples.jsonl")))
+        == 3
     )
 
 
@@ -131,7 +166,9 @@ def test_of_two_judges_who_scored_no_answer_in_common_the_board_relates_nothing(
     [old] = [one for one in store.read(curve) if one.result.model.id == "lab/drops"]
     new = replace(old, key="other")
     whole = bridges.ranked_samples(old)
-    monkeypatch.setattr(bridges, "ranked_samples", lambda one: whole[:6] if one is old else whole[6:])
+    monkeypatch.setattr(
+        bridges, "ranked_samples", lambda one: whole[:6] if one is old else whole[6:]
+    )
     assert bridges.bridges([(old, new)]) == []
 
 
@@ -142,7 +179,17 @@ def test_a_second_run_asks_nobody_and_says_the_same(curve, server, tmp_path):
     assert bridge(curve, server, "--out", tmp_path / "other") == first
     printed = rejudge(curve, server, "--out", tmp_path / "other")
     [drops] = [line.split() for line in printed.splitlines() if line.startswith("lab/drops")]
-    assert [*drops[:4], *drops[-5:]] == ["lab/drops", "87.50", "70.83", "-16.67", "66.7", "0.619", "12", "1", "2"]
+    assert [*drops[:4], *drops[-5:]] == [
+        "lab/drops",
+        "87.50",
+        "70.83",
+        "-16.67",
+        "66.7",
+        "0.619",
+        "12",
+        "1",
+        "2",
+    ]
     assert re.fullmatch(r"-\d+\.\d\d to [+-]\d+\.\d\d", " ".join(drops[4:-5]))
     assert "Kendall's tau of the two orders: 0.33" in printed
     assert len(server.calls) == 36
@@ -154,7 +201,17 @@ def test_the_estimate_is_what_it_takes_and_what_was_paid_is_not_paid_again(curve
     [before] = json.loads(rejudge(curve, server, "--judge-estimate", "--json"))
     assert (before["calls"], len(server.calls)) == (36, 0)
     # A budget for a result and a half: the second is filed with what it has.
-    rejudge(curve, server, "--judge-budget", 18, "--judge-concurrency", 1, "--out", tmp_path / "out", status=1)
+    rejudge(
+        curve,
+        server,
+        "--judge-budget",
+        18,
+        "--judge-concurrency",
+        1,
+        "--out",
+        tmp_path / "out",
+        status=1,
+    )
     assert len(server.calls) == 18
     [left] = json.loads(rejudge(curve, server, "--judge-estimate", "--json"))
     assert (left["calls"], left["cached"]) == (18, 6)
@@ -176,7 +233,16 @@ def test_a_run_that_was_killed_goes_on_where_it_was(curve, server, tmp_path):
         return replace(judging(call), delay=60)
 
     server.script(slowly)
-    words = ["leaderboard", "rejudge", "--store", curve, "--judge", "later", "--judge-url", server.url]
+    words = [
+        "leaderboard",
+        "rejudge",
+        "--store",
+        curve,
+        "--judge",
+        "later",
+        "--judge-url",
+        server.url,
+    ]
     words += ["--judge-concurrency", "2", "--out", tmp_path / "out"]
     command = [Path(sys.executable).with_name("reelbench"), *words]
     process = subprocess.Popen([str(word) for word in command], stderr=subprocess.DEVNULL)
@@ -192,7 +258,9 @@ def test_a_run_that_was_killed_goes_on_where_it_was(curve, server, tmp_path):
     assert len(document["curve"]["results"]) == 3
 
 
-def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(curve, server, tmp_path):
+def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(
+    curve, server, tmp_path
+):
     document = bridge(curve, server, "--sample", 4, "--out", tmp_path / "out")
     assert len(server.calls) == 12
     asked = Counter(re.search(r"Q\d+\?", call.user)[0] for call in server.calls)
@@ -200,14 +268,18 @@ def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(cu
     drawn = {int(question[1:-1]) for question in asked}
     [drops] = [one for one in document["curve"]["results"] if one["model"] == "lab/drops"]
     of_drawn = [ANSWERS["lab/drops"][number] for number in sorted(drawn)]
-    assert drops["shift"]["value"] == pytest.approx(100 * sum(new - old for old, new in of_drawn) / 8)
+    assert drops["shift"]["value"] == pytest.approx(
+        100 * sum(new - old for old, new in of_drawn) / 8
+    )
     assert drops["old"]["value"] == pytest.approx(87.5)
     assert drops["new"]["value"] == pytest.approx(100 * sum(new for _, new in of_drawn) / 8)
     part = [one.result for one in store.read(curve) if one.result.judge.requested == "later"]
     assert {json.dumps(one.counts.unscored) for one in part} == {'{"judge_not_drawn": 8}'}
     for fewer in (3, 1):  # they are among the four
         assert bridge(curve, server, "--sample", fewer) == document
-    assert "--sample: 0 is not a number from 1 up" in rejudge(curve, server, "--sample", 0, status=2)
+    assert "--sample: 0 is not a number from 1 up" in rejudge(
+        curve, server, "--sample", 0, status=2
+    )
     assert len(server.calls) == 12
     whole = bridge(curve, server)["curve"]["results"]
     assert len(server.calls) == 36
@@ -215,24 +287,49 @@ def test_of_a_sample_the_same_questions_are_judged_of_each_and_the_rest_later(cu
     assert len(store.read(curve)) == 6
 
 
-def test_of_a_result_without_an_answer_to_what_is_drawn_nobody_is_said_to_have_judged_it(curve, server, tmp_path):
+def test_of_a_result_without_an_answer_to_what_is_drawn_nobody_is_said_to_have_judged_it(
+    curve, server, tmp_path
+):
     assert curve.is_dir()
     drawn = min(map(str, range(QUESTIONS)), key=lambda name: hashlib.sha256(name.encode()).digest())
     lines = (tmp_path / "runs/lab/stays/answers.jsonl").read_text().splitlines()
-    (tmp_path / "few.jsonl").write_text("\n".join(line for line in lines if json.loads(line)["id"] != drawn))
+    (tmp_path / "few.jsonl").write_text(
+        "\n".join(line for line in lines if json.loads(line)["id"] != drawn)
+    )
     judge = JudgeOptions(model="earlier", url=server.url)
-    score_files("curve", Inputs(tmp_path / "few.jsonl"), tmp_path / "few/result", Options(judge=judge), model="few")
+    score_files(
+        "curve",
+        Inputs(tmp_path / "few.jsonl"),
+        tmp_path / "few/result",
+        Options(judge=judge),
+        model="few",
+    )
     store.add(tmp_path / "few", tmp_path / "of_few")
     server.calls.clear()
-    words = ["leaderboard", "rejudge", "--store", tmp_path / "of_few", "--judge", "later", "--judge-url", server.url]
+    words = [
+        "leaderboard",
+        "rejudge",
+        "--store",
+        tmp_path / "of_few",
+        "--judge",
+        "later",
+        "--judge-url",
+        server.url,
+    ]
     done = CliRunner().invoke(app, [str(word) for word in (*words, "--sample", 1)])
     assert "none of the questions drawn has an answer: 1 result" in done.output
     assert "already" not in done.output
     assert server.calls == []
 
 
-def test_a_reply_that_could_not_be_read_is_final_unless_it_is_to_be_asked_for_again(curve, server, tmp_path):
-    server.script(lambda call: Answer("?") if "lab/stays" in call.user and "Q7?" in call.user else judging(call))
+def test_a_reply_that_could_not_be_read_is_final_unless_it_is_to_be_asked_for_again(
+    curve, server, tmp_path
+):
+    server.script(
+        lambda call: (
+            Answer("?") if "lab/stays" in call.user and "Q7?" in call.user else judging(call)
+        )
+    )
     first = bridge(curve, server, "--out", tmp_path / "out")
     server.calls.clear()
     assert bridge(curve, server) == first
@@ -275,7 +372,9 @@ def test_a_judge_of_five_criteria_agrees_over_all_its_scores(moviecore_run, tmp_
     assert len(server.calls) == 60
 
 
-def test_answers_that_can_t_be_judged_here_are_said_and_nothing_is_filed(curve, server, monkeypatch, tmp_path):
+def test_answers_that_can_t_be_judged_here_are_said_and_nothing_is_filed(
+    curve, server, monkeypatch, tmp_path
+):
     with JudgeServer(lambda _: Answer(status=401)) as closed:
         line = rejudge(curve, closed, status=1)
         assert "401" in line
@@ -284,7 +383,9 @@ def test_answers_that_can_t_be_judged_here_are_said_and_nothing_is_filed(curve, 
     rows[3]["answer"] = "a whale"
     (tmp_path / "own.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path / "own.json"))
-    assert "item '3' is not in the data here, or has another reference there" in rejudge(curve, server, status=2)
+    assert "item '3' is not in the data here, or has another reference there" in rejudge(
+        curve, server, status=2
+    )
     monkeypatch.delenv("REELBENCH_DATA_CURVE")
     assert "REELBENCH_DATA_CURVE names your own" in rejudge(curve, server, status=2)
     assert "no result in it was scored by another judge than earlier" in rejudge(
@@ -311,7 +412,9 @@ def test_the_board_has_both_judges_tables_and_says_how_they_relate(curve, server
     [back] = groups["later"]["relations"]
     assert "judged by earlier" in back
     assert "there they score 11.1 lower on average (−50.0 to +16.7)" in back
-    rows = {(row["model"], document["groups"][row["group"]]["judge"]): row for row in document["rows"]}
+    rows = {
+        (row["model"], document["groups"][row["group"]]["judge"]): row for row in document["rows"]
+    }
     assert rows["lab/climbs", "earlier"]["other_judges"] == "later: 100.0 (+50.0, +50.0 to +50.0)"
     assert rows["lab/climbs", "later"]["other_judges"] == "earlier: 50.0 (-50.0, -50.0 to -50.0)"
     assert rows["lab/climbs", "earlier"]["rank"] == 2  # by its own judge, whatever another says
@@ -343,7 +446,10 @@ def test_anchors_are_drawn_by_quantile_and_asked_anew_each_time(moviecore_run, t
         report = json.loads(ask("agree", *again[3:], "--json"))
         assert report["both"] == 30
         assert report["criteria"]["depth"]["exact"] == pytest.approx(100 / 6)
-        assert (report["criteria"]["depth"]["mean_a"], report["criteria"]["depth"]["mean_b"]) == (2.5, 5)
+        assert (report["criteria"]["depth"]["mean_a"], report["criteria"]["depth"]["mean_b"]) == (
+            2.5,
+            5,
+        )
     assert len(list(anchors.glob("asked-*"))) == 2
     # Of each label the one in the middle: Genre 0, Theme 0 0 [2] 5, Narrative Structure 2 [3] 5, Visual Language 3,
     # Character Motivation 0 [4] 4, Emotion 1 1 [5] 5.
@@ -358,9 +464,14 @@ def test_by_batch_nothing_is_filed_until_the_replies_are_there(curve):
         assert json.loads(rejudge(curve, server, *words)) == {}
         assert len(store.read(curve)) == 3
         ones = completion({"model": "later"}, "1")
-        server.finish("completed", lambda _, line: answered(line) | {"response": {"status_code": 200, "body": ones}})
+        server.finish(
+            "completed",
+            lambda _, line: answered(line) | {"response": {"status_code": 200, "body": ones}},
+        )
         results = json.loads(rejudge(curve, server, *words))["curve"]["results"]
-        assert {one["model"]: one["new"]["value"] for one in results} == dict.fromkeys(ANSWERS, 50.0)
+        assert {one["model"]: one["new"]["value"] for one in results} == dict.fromkeys(
+            ANSWERS, 50.0
+        )
         paid = len(server.paid)
         assert paid == 36
         rejudge(curve, server, *words)
@@ -376,7 +487,10 @@ def test_a_panel_is_a_judge_of_its_own_and_asks_only_whom_it_lacks(curve, server
     assert {call.body["model"] for call in server.calls[36:]} == {"third"}
     # The mean of both; beside either judge alone.
     climbs = {one["old"]["judge"]: one for one in results if one["model"] == "lab/climbs"}
-    assert {name: one["shift"]["value"] for name, one in climbs.items()} == {"earlier": 25, "later": -25}
+    assert {name: one["shift"]["value"] for name, one in climbs.items()} == {
+        "earlier": 25,
+        "later": -25,
+    }
     assert {one["new"]["judge"] for one in results} == {"later, third"}
 
 
@@ -387,7 +501,9 @@ def test_words_are_of_who_filed_the_answers_first_and_marked_as_theirs(curve, se
         store.add(tmp_path / "runs" / model / "result", curve, filing=Filing("lab"))
     answers = tmp_path / "runs" / "lab" / "drops" / "answers.jsonl"
     judge = JudgeOptions(model="made-up", url=server.url)
-    score_files("curve", Inputs(answers), tmp_path / "evil", Options(judge=judge), model="lab/drops")
+    score_files(
+        "curve", Inputs(answers), tmp_path / "evil", Options(judge=judge), model="lab/drops"
+    )
     path = tmp_path / "evil" / "result.json"
     document = json.loads(path.read_text())
     document["model"]["about"] = {"organisation": "Evil Corp"}
@@ -405,7 +521,9 @@ def test_words_are_of_who_filed_the_answers_first_and_marked_as_theirs(curve, se
     assert (drops.result.model.about, drops.result.provenance.note) == (None, None)
     assert (drops.check.account, drops.result.judge.requested) == ("lab", "later")
     # The maintainers asked that judge themselves: nobody's statement is what its scores rest on.
-    rows = {(one.model, one.group.judge): one for one in boards.make(curve, published=False).entries}
+    rows = {
+        (one.model, one.group.judge): one for one in boards.make(curve, published=False).entries
+    }
     assert "judge replies" not in (rows["lab/drops", "later"].facts["stated"] or "")
     assert "judge replies" in rows["lab/drops", "earlier"].facts["stated"]
     assert rows["lab/drops", "made-up"].note == "as stated by evil: Retracted."
@@ -420,5 +538,8 @@ def test_where_the_questions_are_not_here_the_line_says_what_brings_them(monkeyp
     known = discovery.get("curve")
     with pytest.raises(InputError, match="`reelbench data fetch curve` brings them"):
         against_data.as_asked(known, [], None, "lab/one")
-    with pytest.raises(InputError, match=r"lab/one: .* of films are not here; REELBENCH_BENCHMARKS names the folder"):
+    with pytest.raises(
+        InputError,
+        match=r"lab/one: .* of films are not here; REELBENCH_BENCHMARKS names the folder",
+    ):
         against_data.as_asked(replace(known, id="films"), [], None, "lab/one")

@@ -22,10 +22,20 @@ NESTED = {
     "a word more": '{"token_value": "SECRET"}',
     "a scheme": '{"metadata": {"x": "Token SECRET"}}',
 }
-URLS = {"password": "http://me:SECRET@{}/v1", "user": "http://SECRET@{}/v1", "query": "http://{}/v1?k=SECRET"}
+URLS = {
+    "password": "http://me:SECRET@{}/v1",
+    "user": "http://SECRET@{}/v1",
+    "query": "http://{}/v1?k=SECRET",
+}
 VALUES = ("label", "organisation", "url", "model")
 SAID = ("OPENAI_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN_READ")
-KEYS = ("REELBENCH_JUDGE_API_KEY", "REELBENCH_LLM_API_KEY", "OPENAI_API_KEY", "HF_TOKEN", "WEBHOOK_SECRET")
+KEYS = (
+    "REELBENCH_JUDGE_API_KEY",
+    "REELBENCH_LLM_API_KEY",
+    "OPENAI_API_KEY",
+    "HF_TOKEN",
+    "WEBHOOK_SECRET",
+)
 ADDRESSES = {
     "HF_ENDPOINT": "http://me:SECRET@127.0.0.1:9",
     "HTTPS_PROXY": "http://me:SECRET@127.0.0.1:9",
@@ -69,7 +79,18 @@ def commands(server, option, name, out):
     """What is typed, and the environment, for a secret in a place."""
     host = server.url.removeprefix("http://").removesuffix("/v1")
     ask = ["ask", "rextime_mini", "--llm", "m", "--frames", "none", "--limit", "2", "--output", out]
-    judged = ["ask", "moviecore_mini", "--llm", "m", "--llm-url", server.url, "--judge", "judge", "--frames", "none"]
+    judged = [
+        "ask",
+        "moviecore_mini",
+        "--llm",
+        "m",
+        "--llm-url",
+        server.url,
+        "--judge",
+        "judge",
+        "--frames",
+        "none",
+    ]
     judged += ["--limit", "1", "--no-overlap", "--output", out]
     if option.startswith("--judge"):
         value = NESTED[name] if option.endswith("extra") else URLS[name].format(host)
@@ -77,10 +98,20 @@ def commands(server, option, name, out):
         return [*judged, *url, option, value], {}
     if option.startswith("--llm"):
         value = NESTED[name] if option.endswith("extra") else URLS[name].format(host)
-        return [*ask, *([] if option == "--llm-url" else ["--llm-url", server.url]), option, value], {}
+        return [
+            *ask,
+            *([] if option == "--llm-url" else ["--llm-url", server.url]),
+            option,
+            value,
+        ], {}
     if option == "typed":
-        typed = {"url": ["--link", "https://models.example.org/SECRET"], "model": ["--about", "revision=SECRET"]}
-        return [*ask, "--llm-url", server.url, *typed.get(name, [f"--{name}", "SECRET"])], {"OPENAI_API_KEY": "SECRET"}
+        typed = {
+            "url": ["--link", "https://models.example.org/SECRET"],
+            "model": ["--about", "revision=SECRET"],
+        }
+        return [*ask, "--llm-url", server.url, *typed.get(name, [f"--{name}", "SECRET"])], {
+            "OPENAI_API_KEY": "SECRET"
+        }
     if option in ("said in capitals", "an about file"):
         about = out.parent / "about.yaml"
         about.write_text(f"organisation: {SECRET}\n")
@@ -105,31 +136,61 @@ def test_a_planted_secret_is_nowhere_afterwards(option, name, said, tmp_path):
         result = next(iter(tmp_path.glob("out/*/result.json")), None)
         if result is not None:
             said("leaderboard", "add", result.parent, "--store", tmp_path / "store", env=env)
-            said("leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site", env=env)
+            said(
+                "leaderboard",
+                "build",
+                "--store",
+                tmp_path / "store",
+                "--out",
+                tmp_path / "site",
+                env=env,
+            )
             said("view", result.parent, "--out", tmp_path / "page", env=env)
         bodies = [json.dumps(call.body) for call in server.calls]
     (tmp_path / "about.yaml").unlink(missing_ok=True)  # the user's own
     secret = SECRET.lower()
     assert [
-        path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes().lower()
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and secret.encode() in path.read_bytes().lower()
     ] == []
     assert [text for text in [*said.streams, *bodies] if secret in text.lower()] == []
 
 
 @pytest.mark.parametrize("name", ["args", "generation", "extra"])
-def test_a_received_result_s_secret_is_filed_and_shown_nowhere(name, said, rextime_run, tamper, tmp_path):
+def test_a_received_result_s_secret_is_filed_and_shown_nowhere(
+    name, said, rextime_run, tamper, tmp_path
+):
     held = {"api_key": SECRET, "headers": [{"Authorization": f"Bearer {SECRET}"}], "seed": 3}
 
     def change(result):
-        place = {"args": result["model"], "generation": result["settings"], "extra": result["settings"]}[name]
-        place["generation" if name == "extra" else name] = held if name != "extra" else {"client": held}
+        place = {
+            "args": result["model"],
+            "generation": result["settings"],
+            "extra": result["settings"],
+        }[name]
+        place["generation" if name == "extra" else name] = (
+            held if name != "extra" else {"client": held}
+        )
 
     folder = tamper(rextime_run(), result=change)
     store, site = tmp_path / "store", tmp_path / "site"
     assert said("leaderboard", "add", folder, "--store", store).returncode == 0
     assert said("leaderboard", "build", "--store", store, "--out", site).returncode == 0
-    said("leaderboard", "export", store, "--format", "eee", "--out", tmp_path / "eee", "--organization", "museum")
-    made = [path for top in (store, site, tmp_path / "eee") for path in top.rglob("*") if path.is_file()]
+    said(
+        "leaderboard",
+        "export",
+        store,
+        "--format",
+        "eee",
+        "--out",
+        tmp_path / "eee",
+        "--organization",
+        "museum",
+    )
+    made = [
+        path for top in (store, site, tmp_path / "eee") for path in top.rglob("*") if path.is_file()
+    ]
     assert made
     assert [path for path in made if SECRET.encode() in path.read_bytes()] == []
     assert [text for text in said.streams if SECRET in text] == []

@@ -61,14 +61,23 @@ def test_the_site_is_the_same_for_the_same_store_and_replaces_the_one_before(rex
     store.add(rextime_run(), tmp_path / "store")
 
     def contents():
-        return {p.relative_to(tmp_path / "site"): p.read_bytes() for p in (tmp_path / "site").rglob("*") if p.is_file()}
+        return {
+            p.relative_to(tmp_path / "site"): p.read_bytes()
+            for p in (tmp_path / "site").rglob("*")
+            if p.is_file()
+        }
 
     site.build(tmp_path / "store", tmp_path / "site")
     first = contents()
     (tmp_path / "site" / "data" / "runs" / "old.js").write_text("")
     site.build(tmp_path / "store", tmp_path / "site")
     assert contents() == first
-    assert b"org/model" in first[next(path for path in first if path.name == "board.js" and path.parent.name == "data")]
+    assert (
+        b"org/model"
+        in first[
+            next(path for path in first if path.name == "board.js" and path.parent.name == "data")
+        ]
+    )
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".site")]
 
 
@@ -104,7 +113,9 @@ def test_sorting_by_a_click_and_by_the_keyboard(page_of, published_site):
 def test_what_has_no_value_comes_last_either_way(page_of, published_site):
     from playwright.sync_api import expect
 
-    with page_of(published_site, "#/rextime?group=rextime%2Fv1%2Ftest%2Fmini-test%20(300)%2Ffine-tuned") as page:
+    with page_of(
+        published_site, "#/rextime?group=rextime%2Fv1%2Ftest%2Fmini-test%20(300)%2Ffine-tuned"
+    ) as page:
         last = page.locator("table.rows tbody tr").last
         expect(last).to_contain_text("–")
         sort_by(page, "Accuracy at IoU").click()
@@ -190,7 +201,9 @@ def test_the_pictures_are_drawn(page_of, published_site):
     with page_of(published_site, "#/moviecore") as page:
         parts = drawn(page, "parts")
         expect(parts.locator(".legend li")).to_have_count(6)
-        expect(parts.locator("svg[width] .mark title", has_text="Gemini-2.5-flash: 4.26")).to_have_count(1)
+        expect(
+            parts.locator("svg[width] .mark title", has_text="Gemini-2.5-flash: 4.26")
+        ).to_have_count(1)
         page.locator("input.pick").nth(0).check()
         page.locator("input.pick").nth(3).check()
         expect(drawn(page, "parts").locator(".legend li")).to_have_count(2)
@@ -200,12 +213,15 @@ def test_the_pictures_are_drawn(page_of, published_site):
         # The strongest model's two locales that CURVE's Table 3 prints highest and lowest.
         expect(heat.locator("title", has_text="Gemini-2.5-Pro, ko-KR: 64.3")).to_have_count(1)
         expect(heat.locator("text", has_text=re.compile("^64.3$"))).to_have_count(1)
-        expect(heat.locator("xpath=preceding-sibling::p")).to_have_text(re.compile(r"n = \d+ rows\.$"))
+        expect(heat.locator("xpath=preceding-sibling::p")).to_have_text(
+            re.compile(r"n = \d+ rows\.$")
+        )
         assert drawn(page, "frames").locator(".mark").count() > 3
     with page_of(published_site, "#/rextime") as page:
         expect(drawn(page, "grounding")).to_contain_text("floor: Whole video")
     with page_of(
-        published_site, f"#/dramaqa_cogme?group={'dramaqa_cogme/v1/val/CogME%27s 4,385 tagged questions/fine-tuned'}"
+        published_site,
+        f"#/dramaqa_cogme?group={'dramaqa_cogme/v1/val/CogME%27s 4,385 tagged questions/fine-tuned'}",
     ) as page:
         expect(drawn(page, "facet-content")).to_contain_text("Identity")
 
@@ -213,24 +229,35 @@ def test_the_pictures_are_drawn(page_of, published_site):
 @pytest.mark.browser
 def test_names_in_a_picture_stand_apart(page_of, published_site):
     with page_of(
-        published_site, "#/rextime?group=rextime%2Fv1%2Ftest%2Fmini-test%20(300)%2Ffine-tuned", width=390
+        published_site,
+        "#/rextime?group=rextime%2Fv1%2Ftest%2Fmini-test%20(300)%2Ffine-tuned",
+        width=390,
     ) as page:
         boxes = drawn(page, "grounding").evaluate(
             """(place) => [...place.querySelectorAll('text:not(.soft)')].map((t) => t.getBoundingClientRect())
             .map((b) => [b.left, b.top, b.right, b.bottom])"""
         )
-        assert len(boxes) == 2  # two models have both metrics; others' accuracies were had with the true span
+        assert (
+            len(boxes) == 2
+        )  # two models have both metrics; others' accuracies were had with the true span
         for i, (left, top, right, bottom) in enumerate(boxes):
             assert 0 <= left < right <= 390
             for other in boxes[i + 1 :]:
-                assert right <= other[0] or other[2] <= left or bottom <= other[1] + 3 or other[3] <= top + 3
+                assert (
+                    right <= other[0]
+                    or other[2] <= left
+                    or bottom <= other[1] + 3
+                    or other[3] <= top + 3
+                )
 
 
 @pytest.mark.browser
 def test_a_picture_is_only_there_where_it_says_something(page_of, published_site):
     from playwright.sync_api import expect
 
-    with page_of(published_site, "#/moviecore") as page:  # published numbers have no intervals, and say no frames
+    with page_of(
+        published_site, "#/moviecore"
+    ) as page:  # published numbers have no intervals, and say no frames
         drawn(page, "parts")
         expect(page.locator(".chart")).to_have_count(1)
     with page_of(published_site, "#/dramaqa_cogme") as page:
@@ -240,7 +267,9 @@ def test_a_picture_is_only_there_where_it_says_something(page_of, published_site
 
 @pytest.mark.browser
 def test_the_model_stays_in_view_when_the_table_scrolls(page_of, published_site):
-    with page_of(published_site, "#/moviecore?cols=depth,evidence,coherence,citation", width=390) as page:
+    with page_of(
+        published_site, "#/moviecore?cols=depth,evidence,coherence,citation", width=390
+    ) as page:
         page.locator("table.rows tbody td").last.scroll_into_view_if_needed()
         page.wait_for_function("document.querySelector('.scroll').scrollLeft > 100")
         lies(page, "table.rows tbody .name", "0 <= box.x && box.x < 60")
@@ -261,10 +290,22 @@ def test_downloads_of_the_view(page_of, published_site):
         # What the number can't be quoted without stands beside it.
         [first, _] = csv.DictReader(lines)
         said = {
-            name.rpartition("0.5 ")[2]: value for name, value in first.items() if name.startswith("Accuracy at IoU")
+            name.rpartition("0.5 ")[2]: value
+            for name, value in first.items()
+            if name.startswith("Accuracy at IoU")
         }
-        assert (said["lower bound"], said["unscored"], said["rank"], said["source"]) == ("no", "0", "1", "published")
-        assert (said["setting"], said["split"], said["judge"], said["low"]) == ("zero-shot", "val", "", "")
+        assert (said["lower bound"], said["unscored"], said["rank"], said["source"]) == (
+            "no",
+            "0",
+            "1",
+            "published",
+        )
+        assert (said["setting"], said["split"], said["judge"], said["low"]) == (
+            "zero-shot",
+            "val",
+            "",
+            "",
+        )
         page.locator("summary", has_text="Download").click()
         with page.expect_download() as caught:
             page.locator("#save-json").click()
@@ -294,13 +335,17 @@ def test_a_models_page_has_provenance_breakdowns_and_samples(page_of, moviecore_
         expect(page.locator(".sample")).to_have_count(12)
         expect(page.locator(".sample").first.locator("h3")).to_contain_text("lantern_1")
         page.locator(".sample summary").first.click()
-        expect(page.locator(".sample details").first.locator(".text").first).to_have_text('{"score": 0}')
+        expect(page.locator(".sample details").first.locator(".text").first).to_have_text(
+            '{"score": 0}'
+        )
         page.get_by_label("Search these samples").fill("number 3.")
         expect(page.locator(".sample")).to_have_count(1)
 
 
 @pytest.mark.browser
-def test_a_model_whose_weights_came_from_the_hub_links_there(page_of, rextime_run, tamper, tmp_path):
+def test_a_model_whose_weights_came_from_the_hub_links_there(
+    page_of, rextime_run, tamper, tmp_path
+):
     from playwright.sync_api import expect
 
     def loaded(result):
@@ -329,11 +374,15 @@ def test_hostile_text_is_inert(page_of, moviecore_run, tamper, tmp_path):
         run = moviecore_run(f"run{number}", model=name, answers=answers)
         tamper(
             run,
-            samples=lambda lines: [line | {"parsed": line["parsed"] and line["parsed"] | PROTO} for line in lines],
+            samples=lambda lines: [
+                line | {"parsed": line["parsed"] and line["parsed"] | PROTO} for line in lines
+            ],
             result=lambda found: (
                 found["settings"].update(frames=EVIL),
                 found["provenance"].update(
-                    citation=EVIL, url="https://evil.test/'\"><script>window.pwned=1</script>", note=EVIL
+                    citation=EVIL,
+                    url="https://evil.test/'\"><script>window.pwned=1</script>",
+                    note=EVIL,
                 ),
             ),
         )
@@ -363,7 +412,10 @@ def test_hostile_text_is_inert(page_of, moviecore_run, tamper, tmp_path):
         expect(long.locator(".text").first).to_contain_text("the end")
         page.wait_for_function("document.documentElement.scrollWidth === 1280")
         # The override's effect ends with the element: what stands beside it reads on from left to right.
-        assert page.evaluate("getComputedStyle(document.querySelector('h1 bdi')).unicodeBidi") == "isolate"
+        assert (
+            page.evaluate("getComputedStyle(document.querySelector('h1 bdi')).unicodeBidi")
+            == "isolate"
+        )
     with page_of(tmp_path / "site", "#/overall?source=run") as page:
         expect(names(page)).to_have_count(3)
         assert page.evaluate("window.pwned") is None
@@ -381,7 +433,9 @@ def test_the_text_pages_and_an_unknown_address(page_of, published_site):
         expect(page.locator(main)).to_contain_text("with the standard error of a paired bootstrap")
         expect(page.locator(main)).not_to_contain_text("RULES")
         page.get_by_role("link", name="Reelbench, overall table").click()
-        expect(page.get_by_role("link", name="Overall", exact=True)).to_have_attribute("aria-current", "page")
+        expect(page.get_by_role("link", name="Overall", exact=True)).to_have_attribute(
+            "aria-current", "page"
+        )
     with page_of(published_site, "#/model/%E0%A4%A") as page:
         expect(page.locator(main)).to_contain_text("No result of this name")
 
@@ -391,7 +445,9 @@ def test_every_metric_is_explained(page_of, published_site):
     from playwright.sync_api import expect
 
     with page_of(published_site, "#/rextime") as page:
-        expect(sort_by(page, "mIoU")).to_have_attribute("title", re.compile("span share.* 0 to 100, higher"))
+        expect(sort_by(page, "mIoU")).to_have_attribute(
+            "title", re.compile("span share.* 0 to 100, higher")
+        )
         page.locator("summary", has_text="What the columns measure").click()
         expect(page.locator(".explained dd")).to_have_count(5)
     with page_of(published_site, "#/about") as page:

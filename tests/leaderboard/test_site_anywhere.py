@@ -42,7 +42,9 @@ def serve(server, folder, below, policy=None):
     for path in (path for path in folder.rglob("*") if path.is_file()):
         headers = {"Content-Type": TYPES.get(path.suffix[1:], "application/octet-stream")}
         headers |= {"Content-Security-Policy": policy} if policy else {}
-        server.files[f"{below}/{path.relative_to(folder).as_posix()}"] = Response(200, path.read_bytes(), headers)
+        server.files[f"{below}/{path.relative_to(folder).as_posix()}"] = Response(
+            200, path.read_bytes(), headers
+        )
     return f"{server.url}{below}/index.html"
 
 
@@ -55,23 +57,25 @@ def seen(chromium, site_of_runs):  # noqa: F811 - the fixture
             "file": f"file://{site_of_runs}/index.html",
             "sub-path": serve(server, site_of_runs, "/some/where/board"),
             **{
-                name: serve(server, site_of_runs, f"/{name.replace(' ', '-')}", text) for name, text in POLICIES.items()
+                name: serve(server, site_of_runs, f"/{name.replace(' ', '-')}", text)
+                for name, text in POLICIES.items()
             },
         }
         for place in PLACES:
             page = chromium.new_page(viewport={"width": 1280, "height": 900})
             errors[place] = said = []
             page.on(
-                "console", lambda message, said=said: said.append(message.text) if message.type == "error" else None
+                "console",
+                lambda message, said=said: (
+                    said.append(message.text) if message.type == "error" else None
+                ),
             )
             page.on("pageerror", lambda error, said=said: said.append(str(error)))
             found[place] = {}
             for address in ADDRESSES:
                 target = page
                 if place == "frame":
-                    frame = (
-                        f'<iframe src="{bases["sub-path"]}{address}" width=1280 height=900 style="border:0"></iframe>'
-                    )
+                    frame = f'<iframe src="{bases["sub-path"]}{address}" width=1280 height=900 style="border:0"></iframe>'
                     body = f'<!doctype html><link rel=icon href=data:,><body style="margin:0">{frame}'.encode()
                     other.files["/outer.html"] = Response(200, body, {"Content-Type": "text/html"})
                     page.goto("about:blank")
@@ -81,12 +85,16 @@ def seen(chromium, site_of_runs):  # noqa: F811 - the fixture
                     page.goto("about:blank")
                     page.goto(bases[place] + address)
                 target.locator("main h1").wait_for()
-                target.wait_for_function("() => !document.querySelector('main').innerText.includes('Loading…')")
+                target.wait_for_function(
+                    "() => !document.querySelector('main').innerText.includes('Loading…')"
+                )
                 if "group" in address:  # its charts come when there is time
                     target.locator("[id^=chart-]").first.wait_for()
                 for chart in target.locator("[id^=chart-]").all():
                     chart.scroll_into_view_if_needed()
-                    target.wait_for_function("(e) => e.dataset.drawn === 'true'", arg=chart.element_handle())
+                    target.wait_for_function(
+                        "(e) => e.dataset.drawn === 'true'", arg=chart.element_handle()
+                    )
                 found[place][address] = target.evaluate(DRAWN)
             if place != "frame":
                 page.goto("about:blank")
@@ -113,17 +121,28 @@ def test_dots_stand_where_their_values_are(seen, place):
     for address, drawn in seen[0][place].items():
         for value, at, column in drawn["dots"] if address in ADDRESSES else ():
             lanes.setdefault((address, column), []).append((value, at))
-    told = {lane: sorted(set(dots)) for lane, dots in lanes.items() if len({value for value, _ in dots}) > 2}
+    told = {
+        lane: sorted(set(dots))
+        for lane, dots in lanes.items()
+        if len({value for value, _ in dots}) > 2
+    }
     assert len(told) >= 4
     for lane, dots in told.items():
         (low, left), (high, right) = dots[0], dots[-1]
         assert right - left > 0.3, (lane, dots)
         for value, at in dots:
-            assert at == pytest.approx(left + (right - left) * (value - low) / (high - low), abs=0.01), (lane, dots)
+            assert at == pytest.approx(
+                left + (right - left) * (value - low) / (high - low), abs=0.01
+            ), (lane, dots)
 
 
 def test_policies_forbid_nothing_that_the_page_needs(seen):
     found, errors = seen
     assert [found[place]["later"] for place in PLACES if place != "frame"] == ["object"] * 5
-    told = {place: [line for line in said if not re.search("data:image/svg", line)] for place, said in errors.items()}
-    assert told == {place: [] for place in PLACES}  # under 'self' alone the little picture of the tab is left out
+    told = {
+        place: [line for line in said if not re.search("data:image/svg", line)]
+        for place, said in errors.items()
+    }
+    assert told == {
+        place: [] for place in PLACES
+    }  # under 'self' alone the little picture of the tab is left out

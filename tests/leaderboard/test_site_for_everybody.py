@@ -9,10 +9,17 @@ from reelbench.leaderboard import site, store
 from tests.checkers import invalid, violations
 from tests.leaderboard.test_site import lies, names
 
-BRIGHTNESS = (
-    "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((sum, part) => sum + Number(part), 0)"
-)
-ROUTES = ["", "#/moviecore", "#/rextime", "#/curve", "#/dramaqa_cogme", "#/model/Human", "#/submit", "#/about"]
+BRIGHTNESS = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((sum, part) => sum + Number(part), 0)"
+ROUTES = [
+    "",
+    "#/moviecore",
+    "#/rextime",
+    "#/curve",
+    "#/dramaqa_cogme",
+    "#/model/Human",
+    "#/submit",
+    "#/about",
+]
 
 
 @pytest.mark.browser
@@ -60,7 +67,9 @@ def test_keyboard_and_screen_reader(page_of, published_site):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("look", [("light", 1280), ("dark", 390)])
-def test_checkers_find_nothing_and_nothing_scrolls_sideways(page_of, published_site, checkers, tmp_path, look):
+def test_checkers_find_nothing_and_nothing_scrolls_sideways(
+    page_of, published_site, checkers, tmp_path, look
+):
     from playwright.sync_api import expect
 
     scheme, width = look

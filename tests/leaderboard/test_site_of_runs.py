@@ -14,8 +14,12 @@ from tests.leaderboard.test_site import choose, drawn, names, shows
 
 ABOUT = {
     "Qwen/Qwen2.5-VL-7B-Instruct": About(parameters=8.3e9, released="2025-01", organisation="Qwen"),
-    "lab/small": About(parameters=3e9, released="2025-06", organisation="Lab", links={"paper": "https://x.test/p"}),
-    "lab/big": About(parameters=72e9, released="2025-06-20", organisation="Lab", setting="reasoning"),
+    "lab/small": About(
+        parameters=3e9, released="2025-06", organisation="Lab", links={"paper": "https://x.test/p"}
+    ),
+    "lab/big": About(
+        parameters=72e9, released="2025-06-20", organisation="Lab", setting="reasoning"
+    ),
     "lab/late": About(parameters=9e9, released="2025-12"),
 }
 SCORES = {"Qwen/Qwen2.5-VL-7B-Instruct": 40.0, "lab/small": 20.0, "lab/big": 60.0, "lab/late": 30.0}
@@ -78,11 +82,17 @@ def test_the_overall_table(page_of, site_of_runs, tmp_path):
         page.get_by_label("Search").fill("(7b)")  # the name in the paper
         shows(page, "Qwen/Qwen2.5-VL-7B-Instruct")
         names(page).first.click()
-        expect(page.locator("main")).to_contain_text("4 results, overall rank 3 (3 of 3 benchmarks)")
+        expect(page.locator("main")).to_contain_text(
+            "4 results, overall rank 3 (3 of 3 benchmarks)"
+        )
         expect(page.locator("main")).to_contain_text("Also called Qwen2.5-VL (7B)")
-    two = [entry(name, 10.0, group=g, kind="run") for name in "ab" for g in (REXTIME, CURVE, MOVIECORE)]
+    two = [
+        entry(name, 10.0, group=g, kind="run") for name in "ab" for g in (REXTIME, CURVE, MOVIECORE)
+    ]
     with page_of(written(tmp_path / "two", [*two, entry("c", 5.0, kind="run")])) as page:
-        expect(page.locator("main")).to_contain_text("no overall ranking yet: it takes three models")
+        expect(page.locator("main")).to_contain_text(
+            "no overall ranking yet: it takes three models"
+        )
         expect(page.locator("table.rows tbody td:first-child")).to_have_text(["–"] * 3)
         expect(page.get_by_role("columnheader", name="Mean win rate")).to_have_count(0)
 
@@ -97,7 +107,9 @@ def test_scores_are_drawn_against_what_a_model_is_and_takes(page_of, site_of_run
         for name, number in fronts.items():
             place = drawn(page, f"against-{name}")
             points = place.locator(".frontier").get_attribute("points").split()
-            assert len(points[::2]) == number, name  # between two of them a corner: nothing lies on a slope
+            assert len(points[::2]) == number, (
+                name
+            )  # between two of them a corner: nothing lies on a slope
             # What no lesser row reaches rises from left to right; y counts down.
             pairs = [tuple(map(float, point.split(","))) for point in points]
             assert pairs == sorted(pairs, key=lambda pair: (pair[0], -pair[1]))
@@ -109,8 +121,15 @@ def test_scores_are_drawn_against_what_a_model_is_and_takes(page_of, site_of_run
             for i, (left, top, right, bottom) in enumerate(boxes):
                 assert 0 <= left < right <= width
                 for other in boxes[i + 1 :]:
-                    assert right <= other[0] or other[2] <= left or bottom <= other[1] + 3 or other[3] <= top + 3
-        expect(page.locator(".badge", has_text="recomputed from stated references")).to_have_count(1)
+                    assert (
+                        right <= other[0]
+                        or other[2] <= left
+                        or bottom <= other[1] + 3
+                        or other[3] <= top + 3
+                    )
+        expect(page.locator(".badge", has_text="recomputed from stated references")).to_have_count(
+            1
+        )
         assert violations(page, checkers) == []
 
 
@@ -127,7 +146,10 @@ def test_a_table_says_which_differences_are_too_small_for_it(page_of, checkers, 
     with page_of(tmp_path, "#/rextime") as page:
         expect(page.locator(".table-card + .note")).to_contain_text(line)
         assert violations(page, checkers) == []
-    for place in ("#/rextime?group=all", "#/curve"):  # several tables in one, and one without enough videos
+    for place in (
+        "#/rextime?group=all",
+        "#/curve",
+    ):  # several tables in one, and one without enough videos
         with page_of(tmp_path, place) as page:
             shows(page, "a")
             expect(page.locator("main")).not_to_contain_text("are often missed")
@@ -146,7 +168,9 @@ def test_values_beside_the_score_and_what_people_say(page_of, site_of_runs):
         expect(row.locator("td.num")).to_have_text(["5", "3.0", "2.0", "20", "–"])
     with page_of(site_of_runs, "#/model/lab%2Fsmall") as page:
         expect(page.locator("dd", has_text="Lab").first).to_be_visible()
-        expect(page.get_by_role("link", name="paper").first).to_have_attribute("href", "https://x.test/p")
+        expect(page.get_by_role("link", name="paper").first).to_have_attribute(
+            "href", "https://x.test/p"
+        )
 
 
 @pytest.mark.browser
@@ -158,9 +182,15 @@ def test_who_is_above_whom(page_of, rextime_run, checkers, tmp_path):
     site.build(tmp_path / "store", tmp_path / "site", published=False)
     with page_of(tmp_path / "site", "#/rextime") as page:
         wins = drawn(page, "wins")
-        expect(wins.locator("title", has_text="best against far: +91.7, too few videos to tell")).to_have_count(1)
-        expect(wins.locator("title", has_text="far against best: −91.7, too few videos to tell")).to_have_count(1)
-        expect(wins.locator("title", has_text="best against close: +8.3, too few videos to tell")).to_have_count(1)
+        expect(
+            wins.locator("title", has_text="best against far: +91.7, too few videos to tell")
+        ).to_have_count(1)
+        expect(
+            wins.locator("title", has_text="far against best: −91.7, too few videos to tell")
+        ).to_have_count(1)
+        expect(
+            wins.locator("title", has_text="best against close: +8.3, too few videos to tell")
+        ).to_have_count(1)
         expect(wins.locator("rect")).to_have_count(6)
         assert violations(page, checkers) == []
         page.get_by_label("Search").fill("best")
@@ -188,11 +218,17 @@ def test_what_is_not_ranked_stands_below_however_the_table_is_sorted(page_of, tm
             page.evaluate("(to) => { location.hash = to }", f"#/rextime?sort={order}")
             shows(page, *ranked, "partial")
             last = page.locator("table.rows tbody tr").last
-            expect(last.locator(".badge", has_text="not ranked")).to_have_attribute("title", "5 of 921 items")
-        cell = page.locator("table.rows tbody tr", has_text="bounded").locator("td", has=page.locator(".lane"))
+            expect(last.locator(".badge", has_text="not ranked")).to_have_attribute(
+                "title", "5 of 921 items"
+            )
+        cell = page.locator("table.rows tbody tr", has_text="bounded").locator(
+            "td", has=page.locator(".lane")
+        )
         expect(cell).to_contain_text("≥ 20.0")
         expect(cell).to_contain_text("3 unscored")
     with page_of(folder) as page:
-        expect(page.locator("table.rows tbody tr", has_text="partial")).to_contain_text("100.0 not ranked")
+        expect(page.locator("table.rows tbody tr", has_text="partial")).to_contain_text(
+            "100.0 not ranked"
+        )
         page.get_by_role("columnheader", name="ReXTime").get_by_role("button").click()
         shows(page, "best", "bounded", "partial")

@@ -65,7 +65,9 @@ def test_a_few_unscored_items_make_a_lower_bound(resubmitted):
     # By hand: mini1 was right. Of 12 items 5 are right and 1 could be.
     assert metric.value == pytest.approx(5 * ONE_OF_TWELVE)
     assert metric.ci95[0] <= 5 * ONE_OF_TWELVE < 6 * ONE_OF_TWELVE <= metric.ci95[1]
-    assert metric.ci95 != row.stored.result.metrics["accuracy"].ci95  # that of the bounds, not of the 11
+    assert (
+        metric.ci95 != row.stored.result.metrics["accuracy"].ci95
+    )  # that of the bounds, not of the 11
     assert (row.facts["unscored"], row.facts["scored"], row.unranked) == (1, 11, None)
     assert row.facts["stated_score"] == pytest.approx(100 * 5 / 11)
     assert made.ranks[row.key] == 1
@@ -88,7 +90,10 @@ def test_leaving_out_is_as_answering_wrong_and_never_pays(rextime_run, resubmitt
     whole = row_of(made, "org/whole")
     others = [row for row in made.entries if row is not whole]
     ids = [row["id"] for row in loading.locate("rextime", "mini").read()]
-    lines = [json.loads(line) for line in (whole.stored.folder / "samples.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (whole.stored.folder / "samples.jsonl").read_text().splitlines()
+    ]
 
     def ranked(edit):
         changed = json.loads(json.dumps(lines))
@@ -99,8 +104,12 @@ def test_leaving_out_is_as_answering_wrong_and_never_pays(rextime_run, resubmitt
         result = whole.stored.result.model_copy(update=update)
         folder = tmp_path / "changed"
         folder.mkdir(exist_ok=True)
-        (folder / "samples.jsonl").write_text("".join(sample.model_dump_json() + "\n" for sample in samples))
-        check = whole.stored.check.model_copy(update={"partial": against_data.partial(spec, result, 12)})
+        (folder / "samples.jsonl").write_text(
+            "".join(sample.model_dump_json() + "\n" for sample in samples)
+        )
+        check = whole.stored.check.model_copy(
+            update={"partial": against_data.partial(spec, result, 12)}
+        )
         stored = store.StoredResult("changed", folder, result, check)
         row = entries.run_entry(stored)
         again = board.ranked_board({"rextime": spec}, [*others, row])
@@ -123,7 +132,9 @@ def test_leaving_out_is_as_answering_wrong_and_never_pays(rextime_run, resubmitt
             assert row.metrics[primary].value <= whole.metrics[primary].value + 1e-9
             assert again.ranks[row.key] == as_wrong.ranks[worst.key] >= made.ranks[whole.key], names
     for size in range(3, 12):
-        row, again = ranked(left_out(set(ids[-size:])))  # the wrong ones first: what is left is 100 % right at 6
+        row, again = ranked(
+            left_out(set(ids[-size:]))
+        )  # the wrong ones first: what is left is 100 % right at 6
         assert row.key not in again.ranks
         assert row.unranked == f"{12 - size} of 12 items scored ({size} model_failed)"
         assert again.entries[-1] is row
@@ -138,9 +149,18 @@ def test_what_is_not_ranked_stands_below_whatever_its_value():
     ]
     made = board.ranked_board(discovery.specs(), rows)
     assert [row.model for row in made.entries] == ["b", "a", "partial", "floor"]
-    assert [row["model"] for row in tables.as_document(made)["rows"]] == ["b", "a", "partial", "floor"]
+    assert [row["model"] for row in tables.as_document(made)["rows"]] == [
+        "b",
+        "a",
+        "partial",
+        "floor",
+    ]
     text = tables.tables(made, "markdown")
-    assert text.index("| b (") < text.index("| a (") < text.index("| partial (not ranked: 5 of 921 items)")
+    assert (
+        text.index("| b (")
+        < text.index("| a (")
+        < text.index("| partial (not ranked: 5 of 921 items)")
+    )
 
 
 def test_items_whose_video_was_not_here_make_a_table_of_their_own(resubmitted):
@@ -164,9 +184,14 @@ def test_items_whose_video_was_not_here_make_a_table_of_their_own(resubmitted):
 # --- whose data ------------------------------------------------------------------------------------------------------
 
 
-def test_rows_on_data_of_ones_own_never_share_a_table_with_the_owners(rextime_run, tamper, tmp_path):
+def test_rows_on_data_of_ones_own_never_share_a_table_with_the_owners(
+    rextime_run, tamper, tmp_path
+):
     for name in ("own", "owners", "unstated"):
-        run = tamper(rextime_run(name, model=f"org/{name}"), result=lambda found, data=name: found.update(data=data))
+        run = tamper(
+            rextime_run(name, model=f"org/{name}"),
+            result=lambda found, data=name: found.update(data=data),
+        )
         [added] = store.add(run, tmp_path / "store")
         assert added.outcome == "added", added.why
     made = board.make(tmp_path / "store", published=False)
@@ -197,12 +222,16 @@ def judged(moviecore_run, tamper, tmp_path):
             replies = [reply for line in lines for reply in line["judge_replies"]]
             for number, reply in enumerate(replies):
                 reply["model"] = returned[number % len(returned)] if returned else None
-            counts.update({name: sum(reply["model"] == name for reply in replies) for name in returned})
+            counts.update(
+                {name: sum(reply["model"] == name for reply in replies) for name in returned}
+            )
 
         counts = {}
         run = moviecore_run(f"run{len(runs)}", model=model)
         runs.append(run)
-        tamper(run, samples=samples, result=lambda found: found["judge"].update(requested=requested))
+        tamper(
+            run, samples=samples, result=lambda found: found["judge"].update(requested=requested)
+        )
         tamper(run, result=lambda found: found["judge"].update(returned=counts))
         # Its replies' keys are of the model that was asked for.
         rekey(run, requested)
@@ -240,7 +269,9 @@ def test_a_table_is_headed_by_the_judge_that_answered(judged, tmp_path):
         "e": judged("org/e", "gpt-4o-mini", []),
         "f": judged("org/f", "gpt-4o-mini", ["gpt-4o-mini-2024-07-18", "gpt-4o-mini-2025-01-01"]),
     }
-    assert {name: one.outcome for name, one in added.items()} == dict.fromkeys("abcdef", "added"), added
+    assert {name: one.outcome for name, one in added.items()} == dict.fromkeys("abcdef", "added"), (
+        added
+    )
     made = board.make(tmp_path / "store", published=False)
     rows = {row.model: row for row in made.entries}
     assert {model: row.group.judge for model, row in rows.items()} == {
@@ -251,9 +282,9 @@ def test_a_table_is_headed_by_the_judge_that_answered(judged, tmp_path):
         "org/e": "gpt-4o-mini (as requested, not stated)",
         "org/f": "gpt-4o-mini-2024-07-18 + gpt-4o-mini-2025-01-01",
     }
-    assert {model: row.facts["judge_asked"] for model, row in rows.items() if row.facts["judge_asked"]} == {
-        "org/a": "gemini-2.5-flash"
-    }
+    assert {
+        model: row.facts["judge_asked"] for model, row in rows.items() if row.facts["judge_asked"]
+    } == {"org/a": "gemini-2.5-flash"}
     assert "judge gemini-2.5-flash was asked for, gemini-3.5-flash-lite answered" in added["a"].why
     assert "was asked for" not in added["c"].why
     assert rows["org/f"].unranked == "judge gpt-4o-mini answered under several ids"
@@ -261,17 +292,25 @@ def test_a_table_is_headed_by_the_judge_that_answered(judged, tmp_path):
     assert {model for model, row in rows.items() if row.key not in made.ranks} == {"org/f"}
 
 
-def test_the_same_answers_of_two_judges_are_two_results_and_one_that_answered_as_asked_keeps_its_folder(judged):
+def test_the_same_answers_of_two_judges_are_two_results_and_one_that_answered_as_asked_keeps_its_folder(
+    judged,
+):
     asked = judged("org/a", "gpt-4o-mini", ["gpt-4o-mini"])
     unsaid = judged("org/b", "gpt-4o-mini", [])
     assert asked.place.name == unsaid.place.name
-    first, second = (judged("org/c", "gpt-4o-mini", [f"gpt-4o-mini-{date}"]) for date in ("2024-07-18", "2025-01-01"))
+    first, second = (
+        judged("org/c", "gpt-4o-mini", [f"gpt-4o-mini-{date}"])
+        for date in ("2024-07-18", "2025-01-01")
+    )
     assert first.place != second.place
     assert second.outcome == "added"
 
 
 def test_a_reply_of_a_model_that_is_not_listed_is_refused(moviecore_run, tamper, tmp_path):
-    run = tamper(moviecore_run(), result=lambda found: found["judge"].update(returned={"gemini-2.5-flash": 60}))
+    run = tamper(
+        moviecore_run(),
+        result=lambda found: found["judge"].update(returned={"gemini-2.5-flash": 60}),
+    )
     [added] = store.add(run, tmp_path / "store")
     assert added.outcome == "refused"
     assert "which judge.returned doesn't list" in added.why
@@ -287,9 +326,20 @@ def older(tmp_path, reelbench):
     def run(text, parsed, *, version=1):
         rows = loading.locate("rextime", "mini").read()
         predictions = tmp_path / "predictions.csv"
-        predictions.write_text("id,prediction\n" + "".join(f'{row["id"]},"{text(row)}"\n' for row in rows))
+        predictions.write_text(
+            "id,prediction\n" + "".join(f'{row["id"]},"{text(row)}"\n' for row in rows)
+        )
         folder = tmp_path / "older"
-        done = reelbench("score", "rextime_mini", "--predictions", predictions, "--model", "org/m", "--output", folder)
+        done = reelbench(
+            "score",
+            "rextime_mini",
+            "--predictions",
+            predictions,
+            "--model",
+            "org/m",
+            "--output",
+            folder,
+        )
         assert done.returncode == 0, done.stderr
 
         def samples(lines):
@@ -307,10 +357,14 @@ def older(tmp_path, reelbench):
     return run
 
 
-def test_answers_of_an_older_version_are_read_again_and_the_stated_number_stands_beside(older, tmp_path):
+def test_answers_of_an_older_version_are_read_again_and_the_stated_number_stands_beside(
+    older, tmp_path
+):
     # Today each states its letter and span; the older version is said to have read no letter.
     added = older(
-        lambda row: f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s.",
+        lambda row: (
+            f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s."
+        ),
         lambda row: {"answer": None, "span": [float(end) for end in row["span"]]},
     )
     before = (added.place / "result.json").read_bytes()
@@ -324,12 +378,16 @@ def test_answers_of_an_older_version_are_read_again_and_the_stated_number_stands
     assert "are read again" in added.why
 
 
-def test_what_an_older_version_filed_holds_where_its_rules_read_other_than_todays(older, reelbench, tmp_path):
+def test_what_an_older_version_filed_holds_where_its_rules_read_other_than_todays(
+    older, reelbench, tmp_path
+):
     added = older(lambda _: "The answer is (A).", lambda _: {"answer": None, "span": None})
     path = added.place / "check.json"
     filed = json.loads(path.read_text(encoding="utf-8"))
     assert filed["stated"] == ["answers"]
-    path.write_text(json.dumps({**filed, "stated": []}), encoding="utf-8")  # by its own rules nothing was edited
+    path.write_text(
+        json.dumps({**filed, "stated": []}), encoding="utf-8"
+    )  # by its own rules nothing was edited
     done = reelbench("leaderboard", "check", tmp_path / "store")
     assert done.returncode == 0, done.stderr
     path.write_text(json.dumps({**filed, "stated": ["labels"]}), encoding="utf-8")
@@ -338,16 +396,22 @@ def test_what_an_older_version_filed_holds_where_its_rules_read_other_than_today
 
 def test_what_reads_today_as_it_did_stands_as_stated(older, tmp_path):
     older(
-        lambda row: f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s.",
+        lambda row: (
+            f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s."
+        ),
         lambda row: {"answer": row["answer"], "span": [float(end) for end in row["span"]]},
     )
     [row] = board.make(tmp_path / "store", published=False).entries
     assert (row.metrics["accuracy"].value, row.unranked, row.facts["scored"]) == (100, None, 12)
 
 
-def test_what_can_t_be_read_again_without_the_data_stands_among_its_like(older, tmp_path, monkeypatch):
+def test_what_can_t_be_read_again_without_the_data_stands_among_its_like(
+    older, tmp_path, monkeypatch
+):
     older(
-        lambda row: f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s.",
+        lambda row: (
+            f"The answer is ({row['answer']}), from {row['span'][0]} to {row['span'][1]} s."
+        ),
         lambda row: {"answer": row["answer"], "span": [float(end) for end in row["span"]]},
     )
     monkeypatch.setattr(against_data.KnownRows, "rows", lambda *_: None)
@@ -358,14 +422,25 @@ def test_what_can_t_be_read_again_without_the_data_stands_among_its_like(older, 
     assert not row.group.plain
 
 
-def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(moviecore_run, tmp_path, monkeypatch):
-    with monkeypatch.context() as older:  # a version that handed the judge the reasoning with the answer
+def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(
+    moviecore_run, tmp_path, monkeypatch
+):
+    with (
+        monkeypatch.context() as older
+    ):  # a version that handed the judge the reasoning with the answer
         older.setattr(scored, "strip_reasoning", lambda text: text)
         run = moviecore_run(answers={"lantern_1": "<think>A fox, it may be.</think>A heron."})
 
     def without_media(lines):
         for line in lines[-2:]:
-            gone = {"prediction": None, "parsed": None, "target": {}, "facets": {}, "flags": [], "judge_replies": []}
+            gone = {
+                "prediction": None,
+                "parsed": None,
+                "target": {},
+                "facets": {},
+                "flags": [],
+                "judge_replies": [],
+            }
             line.update(state="unscored", reason="media_missing", scores={}, **gone)
 
     forge(run, without_media, lambda found: found.update(answers=1))
@@ -374,7 +449,11 @@ def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(movie
     [row] = board.make(tmp_path / "store", published=False).entries
     samples = standing.ranked_samples(row.stored)
     [unscored] = [sample for sample in samples if sample.id == "lantern_1"]
-    assert (unscored.state, unscored.reason, [*unscored.judge_replies]) == ("unscored", "judge_unavailable", [])
+    assert (unscored.state, unscored.reason, [*unscored.judge_replies]) == (
+        "unscored",
+        "judge_unavailable",
+        [],
+    )
     assert unscored.text == "A heron."
     assert [sample.id for sample in samples[:-2] if sample.state == "unscored"] == ["lantern_1"]
     assert row.unranked == "1 of 10 items unscored"

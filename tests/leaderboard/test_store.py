@@ -57,7 +57,10 @@ def test_a_result_is_filed_under_model_revision_benchmark_and_settings_and_a_sec
 
 def test_the_newer_of_two_results_for_one_key_stays(rextime_run, added, tamper, tmp_path):
     def dated(name, right, date):
-        return tamper(rextime_run(name, right=right), result=lambda found: found["provenance"].update(date=date))
+        return tamper(
+            rextime_run(name, right=right),
+            result=lambda found: found["provenance"].update(date=date),
+        )
 
     middle = dated("b", 6, "2026-05-01T00:00:00+00:00")
     older = dated("a", 3, "2026-04-01T00:00:00+00:00")
@@ -72,9 +75,14 @@ def test_the_newer_of_two_results_for_one_key_stays(rextime_run, added, tamper, 
 
 
 @pytest.mark.parametrize("full_at", [1, 2, 3])
-def test_a_full_disk_leaves_the_old_result_as_it_was(rextime_run, added, tamper, monkeypatch, full_at):
+def test_a_full_disk_leaves_the_old_result_as_it_was(
+    rextime_run, added, tamper, monkeypatch, full_at
+):
     def dated(name, right, date):
-        return tamper(rextime_run(name, right=right), result=lambda found: found["provenance"].update(date=date))
+        return tamper(
+            rextime_run(name, right=right),
+            result=lambda found: found["provenance"].update(date=date),
+        )
 
     [first] = added(dated("a", 6, "2026-05-01T00:00:00+00:00"))
     newer = dated("b", 9, "2026-06-01T00:00:00+00:00")
@@ -95,17 +103,23 @@ def test_a_full_disk_leaves_the_old_result_as_it_was(rextime_run, added, tamper,
     assert [one.outcome for one in added(newer)] == ["replaced"]
 
 
-def test_only_the_very_bytes_that_lie_there_are_not_computed_again(rextime_run, added, tamper, monkeypatch):
+def test_only_the_very_bytes_that_lie_there_are_not_computed_again(
+    rextime_run, added, tamper, monkeypatch
+):
     run = rextime_run()
     [first] = added(run)
     assert first.as_json()["place"] == str(first.place)
     verified = []
-    monkeypatch.setattr(store, "verify", lambda folder, **rest: verified.append(folder) or verify(folder, **rest))
+    monkeypatch.setattr(
+        store, "verify", lambda folder, **rest: verified.append(folder) or verify(folder, **rest)
+    )
     assert [again.outcome for again in added(run)] == ["same"]
     assert verified == []
     path = first.place / "check.json"
     check = json.loads(path.read_text())
-    path.write_text(json.dumps({name: value for name, value in check.items() if name != "stated"}))  # an older check
+    path.write_text(
+        json.dumps({name: value for name, value in check.items() if name != "stated"})
+    )  # an older check
     assert [again.outcome for again in added(run)] == ["same"]
     assert verified == [run]
     tamper(run, samples=lambda lines: lines[:-1], rehash=False)
@@ -116,7 +130,9 @@ def test_only_the_very_bytes_that_lie_there_are_not_computed_again(rextime_run, 
 
 def test_other_settings_are_other_results(rextime_run, added, tamper, tmp_path):
     added(rextime_run("a"))
-    added(tamper(rextime_run("b"), result=lambda found: found["settings"].update(frames="uniform:8")))
+    added(
+        tamper(rextime_run("b"), result=lambda found: found["settings"].update(frames="uniform:8"))
+    )
     assert len(store.read(tmp_path / "store")) == 2
 
 
@@ -138,19 +154,26 @@ def test_a_metric_nudged_by_a_hundredth(rextime_run, refusal, tamper):
 
 
 def test_an_interval_a_count_and_a_breakdown_nudged(rextime_run, refusal, tamper):
-    run = tamper(rextime_run("a"), result=lambda found: found["metrics"]["accuracy"].update(ci95=[49.0, 51.0]))
+    run = tamper(
+        rextime_run("a"),
+        result=lambda found: found["metrics"]["accuracy"].update(ci95=[49.0, 51.0]),
+    )
     assert "metrics.accuracy.ci95 is (49.0, 51.0), recomputed" in refusal(run)
     run = tamper(rextime_run("b"), result=lambda found: found["counts"].update(parse_failed=3))
     assert "counts.parse_failed is 3, the samples say 0" in refusal(run)
     run = tamper(
         rextime_run("c"),
-        result=lambda found: found["breakdowns"]["category"]["sequential"]["accuracy"].update(value=99.0),
+        result=lambda found: found["breakdowns"]["category"]["sequential"]["accuracy"].update(
+            value=99.0
+        ),
     )
     assert "breakdowns.category.sequential.accuracy is 99.0, recomputed 50.0" in refusal(run)
 
 
 def test_an_answer_edited_without_the_hash(rextime_run, refusal, tamper):
-    run = tamper(rextime_run(), samples=lambda lines: lines[11]["prediction"].update(ans="D"), rehash=False)
+    run = tamper(
+        rextime_run(), samples=lambda lines: lines[11]["prediction"].update(ans="D"), rehash=False
+    )
     assert "samples.jsonl has the sha256" in refusal(run)
     assert "changed after scoring" in refusal(run)
 
@@ -170,8 +193,14 @@ def test_an_answer_edited_without_the_hash(rextime_run, refusal, tamper):
             lambda line: line["scores"].update(iou=1.0),
             "item 'mini12': scores.iou is 1.0, recomputed 0.0",
         ),
-        (lambda line: line["target"].update(answer="A"), "item 'mini12': its target is not the benchmark's"),
-        (lambda line: line.update(facets={"category": ["cause-effect"]}), "item 'mini12': its category is"),
+        (
+            lambda line: line["target"].update(answer="A"),
+            "item 'mini12': its target is not the benchmark's",
+        ),
+        (
+            lambda line: line.update(facets={"category": ["cause-effect"]}),
+            "item 'mini12': its category is",
+        ),
     ],
 )
 def test_an_answer_a_score_a_target_or_a_label_edited(rextime_run, refusal, tamper, edit, reason):
@@ -186,7 +215,9 @@ def test_a_right_answer_written_in_everywhere_but_in_the_numbers(rextime_run, re
         lines[11]["prediction"]["ans"] = lines[11]["parsed"]["answer"] = "D"
         lines[11]["scores"]["correct"] = 1.0
 
-    assert "metrics.accuracy is 50.0, recomputed 58.3" in refusal(tamper(rextime_run(), samples=samples))
+    assert "metrics.accuracy is 50.0, recomputed 58.3" in refusal(
+        tamper(rextime_run(), samples=samples)
+    )
 
 
 def test_a_row_removed_and_a_row_duplicated(rextime_run, refusal, tamper):
@@ -214,14 +245,19 @@ def test_another_splits_samples(rextime_run, refusal, tamper):
 
 def test_scores_on_a_split_whose_answers_are_hidden(rextime_run, refusal, tamper):
     run = tamper(rextime_run(), result=lambda found: found["benchmark"].update(split="test"))
-    assert "the answers of split 'test' are hidden, so no score can be known; items 'mini1'" in refusal(run)
+    assert (
+        "the answers of split 'test' are hidden, so no score can be known; items 'mini1'"
+        in refusal(run)
+    )
 
 
 def test_an_altered_item_that_is_counted_as_unscored(rextime_run, refusal, tamper):
     def samples(lines):
         lines[11].update(state="unscored", reason="media_missing", scores={})
 
-    assert "metrics.accuracy_at_iou_0.5 is 50.0, recomputed 54.5" in refusal(tamper(rextime_run(), samples=samples))
+    assert "metrics.accuracy_at_iou_0.5 is 50.0, recomputed 54.5" in refusal(
+        tamper(rextime_run(), samples=samples)
+    )
 
 
 # --- judged ---
@@ -293,7 +329,9 @@ def test_a_limited_run_is_kept_and_marked_and_one_that_hides_its_limit_is_refuse
 
 
 def test_without_the_data_the_ids_are_unchecked(rextime_run, added, tamper, tmp_path):
-    [one] = added(tamper(rextime_run(), result=lambda found: found["benchmark"].update(split="val")))
+    [one] = added(
+        tamper(rextime_run(), result=lambda found: found["benchmark"].update(split="val"))
+    )
     assert one.outcome == "added", one.why
     [stored] = store.read(tmp_path / "store")
     assert stored.check.ids == "unchecked"
@@ -302,13 +340,21 @@ def test_without_the_data_the_ids_are_unchecked(rextime_run, added, tamper, tmp_
 
 def test_a_result_is_three_files_and_knows_its_samples(rextime_run, tamper):
     run = rextime_run()
-    assert {path.name for path in run.iterdir()} == {"result.json", "samples.jsonl", "questions.jsonl"}
+    assert {path.name for path in run.iterdir()} == {
+        "result.json",
+        "samples.jsonl",
+        "questions.jsonl",
+    }
     result = result_files.read(run)
     assert not result_files.changed_after_scoring(run, result)
     tamper(run, samples=lambda lines: lines[:-1], rehash=False)
     assert result_files.changed_after_scoring(run, result)
-    unstated = result.provenance.model_copy(update={"samples_sha256": None})  # as the first versions wrote it
-    assert not result_files.changed_after_scoring(run, result.model_copy(update={"provenance": unstated}))
+    unstated = result.provenance.model_copy(
+        update={"samples_sha256": None}
+    )  # as the first versions wrote it
+    assert not result_files.changed_after_scoring(
+        run, result.model_copy(update={"provenance": unstated})
+    )
     (run / "samples.jsonl").unlink()
     assert not result_files.changed_after_scoring(run, result)
 
@@ -318,7 +364,9 @@ def test_what_is_no_result_is_told(rextime_run, refusal, tamper, tmp_path):
     assert "result.json: field metrics.miou.valeu" in refusal(run)
     run = tamper(rextime_run("b"), samples=lambda lines: lines[2].update(state="fine"))
     assert "samples.jsonl, line 3: field state" in refusal(run)
-    run = tamper(rextime_run("c"), result=lambda found: found["provenance"].update(kind="published"))
+    run = tamper(
+        rextime_run("c"), result=lambda found: found["provenance"].update(kind="published")
+    )
     assert "only runs can be computed again" in refusal(run)
     run = tamper(rextime_run("d"), result=lambda found: found["benchmark"].update(version=7))
     assert "scored by version 7 of rextime" in refusal(run)
@@ -348,10 +396,16 @@ def test_check_holds_a_result_to_its_place(rextime_run, added, tmp_path):
 
 
 def bytes_of(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
-@pytest.mark.parametrize("workers", [Workers(2), pytest.param(Workers(2, "ray"), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize(
+    "workers", [Workers(2), pytest.param(Workers(2, "ray"), marks=pytest.mark.slow)], ids=str
+)
 def test_several_workers_leave_what_one_leaves(rextime_run, tamper, tmp_path, monkeypatch, workers):
     if workers.engine == "ray":
         pytest.importorskip("ray", reason="Ray is not installed (pip install 'reelbench[ray]')")
@@ -360,7 +414,9 @@ def test_several_workers_leave_what_one_leaves(rextime_run, tamper, tmp_path, mo
     for number in range(24):
         copy = many / f"{number:03}"
         shutil.copytree(run, copy)
-        tamper(copy, result=lambda found, n=number: found["model"].update(id=f"org/model-{n // 4}"))  # four of each key
+        tamper(
+            copy, result=lambda found, n=number: found["model"].update(id=f"org/model-{n // 4}")
+        )  # four of each key
         date = f"2026-0{1 + (number * 3) % 4}-01T00:00:00+00:00"
         tamper(copy, result=lambda found, date=date: found["provenance"].update(date=date))
     tamper(many / "007", result=lambda found: found["metrics"]["miou"].update(value=1.0))
@@ -391,7 +447,9 @@ def test_refusals_are_input_errors(rextime_run, tamper):
     assert caught.value.exit_code == 2
 
 
-def test_what_is_filed_and_shown_names_no_folder_of_the_machine_that_ran_it(rextime_run, tamper, tmp_path):
+def test_what_is_filed_and_shown_names_no_folder_of_the_machine_that_ran_it(
+    rextime_run, tamper, tmp_path
+):
     def ran(result):
         result["model"]["args"] = {
             "pretrained": "/home/ada/checkpoints/m",
@@ -406,11 +464,23 @@ def test_what_is_filed_and_shown_names_no_folder_of_the_machine_that_ran_it(rext
     [again] = store.add(folder, tmp_path / "store")
     assert again.outcome == "same"
     [stored] = store.read(tmp_path / "store")
-    assert stored.result.model.args == {"pretrained": "local/m", "tokenizer": "local/tok", "dtype": "bf16"}
-    assert stored.result.settings.generation == {"processor": "local/config.json", "until": ["</s>"]}
+    assert stored.result.model.args == {
+        "pretrained": "local/m",
+        "tokenizer": "local/tok",
+        "dtype": "bf16",
+    }
+    assert stored.result.settings.generation == {
+        "processor": "local/config.json",
+        "until": ["</s>"],
+    }
     site.build(tmp_path / "store", tmp_path / "site")
-    for path in (*(tmp_path / "store").rglob("*.json"), *(tmp_path / "site" / "data").rglob("*.js")):
-        assert [word for word in ("/home/ada", "checkpoints", "C:", "~/p") if word in path.read_text()] == [], path
+    for path in (
+        *(tmp_path / "store").rglob("*.json"),
+        *(tmp_path / "site" / "data").rglob("*.js"),
+    ):
+        assert [
+            word for word in ("/home/ada", "checkpoints", "C:", "~/p") if word in path.read_text()
+        ] == [], path
 
 
 @pytest.mark.parametrize("name", ["result.json", "samples.jsonl"])
@@ -422,12 +492,19 @@ def test_what_changes_while_it_is_checked_is_not_filed(name, rextime_run, tmp_pa
     def meanwhile(folder, **options):
         verified = verify(folder, **options)
         text = (run / name).read_text()
-        other = text.replace('"value": ', '"value": 1') if name == "result.json" else text.replace("A", "B")
+        other = (
+            text.replace('"value": ', '"value": 1')
+            if name == "result.json"
+            else text.replace("A", "B")
+        )
         assert other != text
         (run / name).write_text(other)
         return verified
 
     monkeypatch.setattr(store, "verify", meanwhile)
     [added] = store.add(run, tmp_path / "store")
-    assert (added.outcome, added.why) == ("refused", f"{run}: was changed while it was checked; add it again")
+    assert (added.outcome, added.why) == (
+        "refused",
+        f"{run}: was changed while it was checked; add it again",
+    )
     assert not [path for path in (tmp_path / "store").rglob("*") if path.is_file()]

@@ -26,7 +26,9 @@ def rendered(text):
 def board(rextime_run, tmp_path):
     """Make a store of three runs, with 8, 5 and 2 of the 12 questions right."""
     for right in (8, 5, 2):
-        store.add(rextime_run(f"of-{right}", model=f"org/right-{right}", right=right), tmp_path / "store")
+        store.add(
+            rextime_run(f"of-{right}", model=f"org/right-{right}", right=right), tmp_path / "store"
+        )
     return tmp_path / "store"
 
 
@@ -45,10 +47,12 @@ def test_a_result_that_holds_stands_beside_the_nearest_rows_of_its_table(rextime
     assert "1 of 1 result holds" in text
     page = rendered(text)
     assert re.search(
-        r"<strong>accuracy_at_iou_0.5</strong></td>\s*<td>%</td>\s*<td[^>]*>50.00</td>\s*<td[^>]*>50.00", page
+        r"<strong>accuracy_at_iou_0.5</strong></td>\s*<td>%</td>\s*<td[^>]*>50.00</td>\s*<td[^>]*>50.00",
+        page,
     )
     assert re.search(
-        r"<code>org/right-5</code></td>\s*<td>next below</td>\s*<td[^>]*>41.67</td>\s*<td[^>]*>\+8.33", page
+        r"<code>org/right-5</code></td>\s*<td>next below</td>\s*<td[^>]*>41.67</td>\s*<td[^>]*>\+8.33",
+        page,
     )
 
 
@@ -78,22 +82,30 @@ def test_what_is_missing_is_said(moviecore_run):
 def test_a_result_with_holes_holds_and_is_not_ranked(rextime_run, board, tmp_path):
     path = rextime_run("whole").parent / "submission.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:5]))
-    score_files("rextime", Inputs(path, split="mini"), tmp_path / "part", Options(), model="org/part")
+    score_files(
+        "rextime", Inputs(path, split="mini"), tmp_path / "part", Options(), model="org/part"
+    )
     [part] = report_of(tmp_path / "part", against=board).submissions
     assert (part.verdict, part.rank) == ("partial", None)
     assert all(row.paired.n == 5 for row in part.near)
-    assert "5 of 12 items scored (7 prediction_missing)" in submission_page.markdown(Report((part,)))
+    assert "5 of 12 items scored (7 prediction_missing)" in submission_page.markdown(
+        Report((part,))
+    )
 
 
 @pytest.mark.usefixtures("few_videos")
 def test_where_videos_suffice_the_difference_has_an_interval(rextime_run, board):
     [found] = report_of(rextime_run("mine", right=6), against=board).submissions
-    assert all(low < row.paired.difference < high for row in found.near for low, high in [row.paired.ci95])
+    assert all(
+        low < row.paired.difference < high for row in found.near for low, high in [row.paired.ci95]
+    )
     assert "95 % interval" in submission_page.markdown(Report((found,)))
 
 
 def test_the_row_that_would_be_replaced_is_named(rextime_run, board):
-    [found] = report_of(rextime_run("again", model="org/right-5", right=6), against=board).submissions
+    [found] = report_of(
+        rextime_run("again", model="org/right-5", right=6), against=board
+    ).submissions
     assert [(row.place, row.model) for row in found.near] == [
         ("replaced", "org/right-5"),
         ("best", "org/right-8"),
@@ -138,19 +150,26 @@ def test_what_can_t_be_read_is_refused_and_the_others_are_not(rextime_run, tmp_p
 
 
 @pytest.mark.usefixtures("few_videos")
-def test_a_row_whose_samples_can_t_be_read_costs_no_submission_its_neighbours(rextime_run, board, tamper):
+def test_a_row_whose_samples_can_t_be_read_costs_no_submission_its_neighbours(
+    rextime_run, board, tamper
+):
     [place] = board.glob("org__right-5/*/rextime/*")
     # As an earlier version may have let it in: the files fit each other, and one label is longer than a label may be.
     tamper(place, samples=lambda lines: lines[0]["facets"].update(kind=["x" * 20_000]))
     check = json.loads((place / "check.json").read_text())
     for name in ("result.json", "samples.jsonl"):
-        check[f"{name.split('.')[0]}_sha256"] = hashlib.sha256((place / name).read_bytes()).hexdigest()
+        check[f"{name.split('.')[0]}_sha256"] = hashlib.sha256(
+            (place / name).read_bytes()
+        ).hexdigest()
     (place / "check.json").write_text(json.dumps(check))
     skipped = {}
     mine = store.check(rextime_run("mine", right=6))
     [submitted] = submission.read(mine, board, left_out=skipped.__setitem__)
     assert (submitted.verdict, submitted.rank[1]) == ("holds", 3)
-    assert [(row.place, row.model) for row in submitted.near] == [("best", "org/right-8"), ("below", "org/right-2")]
+    assert [(row.place, row.model) for row in submitted.near] == [
+        ("best", "org/right-8"),
+        ("below", "org/right-2"),
+    ]
     assert [*skipped] == [place.relative_to(board).as_posix()]
 
 
@@ -172,7 +191,9 @@ def test_hostile_names_are_shown_and_do_nothing(rextime_run, tamper):
 
 
 def test_hostile_cells_stay_in_their_cell():
-    page = rendered(f"| a | b |\n|---|---|\n| {submission_page.verbatim(HOSTILE).replace('|', chr(92) + '|')} | 2 |\n")
+    page = rendered(
+        f"| a | b |\n|---|---|\n| {submission_page.verbatim(HOSTILE).replace('|', chr(92) + '|')} | 2 |\n"
+    )
     assert page.count("<td>") == 2
     assert "<a " not in page
 
@@ -190,12 +211,16 @@ def test_the_command_writes_the_text_and_json_and_fails_where_one_is_refused(
     reelbench, rextime_run, board, tamper, tmp_path
 ):
     good = rextime_run("good", right=6)
-    done = reelbench("leaderboard", "check", good, "--store", board, "--markdown", tmp_path / "page.md", "--json")
+    done = reelbench(
+        "leaderboard", "check", good, "--store", board, "--markdown", tmp_path / "page.md", "--json"
+    )
     assert done.returncode == 0, done.stderr
     [found] = json.loads(done.stdout)["results"]
     assert (found["verdict"], found["rank"], found["ranked"]) == ("holds", 2, 4)
     assert re.fullmatch(r"org__model/unknown/rextime/[0-9a-f]{12}", found["key"])
-    assert found["metrics"]["accuracy"]["recomputed"] == found["metrics"]["accuracy"]["stated"] == 50.0
+    assert (
+        found["metrics"]["accuracy"]["recomputed"] == found["metrics"]["accuracy"]["stated"] == 50.0
+    )
     assert found["near"][0]["paired"]["videos"] == 4
     assert "org/right-8" in (tmp_path / "page.md").read_text()
     bad = tamper(rextime_run("bad"), samples=lambda lines: lines[1:], rehash=False)

@@ -55,12 +55,18 @@ def of_files(root, name, write, votes=0):
     good = {row["question"] for row in asked[:RIGHT]}
 
     def judge(call):
-        return Answer(json.dumps({"score": best if any(question in call.user for question in good) else 1}))
+        return Answer(
+            json.dumps({"score": best if any(question in call.user for question in good) else 1})
+        )
 
     with JudgeServer(judge) as server:
-        options = JudgeOptions(model="judge", url=server.url, cache=folder / "judge.sqlite", votes=votes or 1)
+        options = JudgeOptions(
+            model="judge", url=server.url, cache=folder / "judge.sqlite", votes=votes or 1
+        )
         scoring_options = Options(overlap=False, judge=options if votes else None)
-        score_files(name, Inputs(path, split="mini"), folder / "result", scoring_options, model="org/model")
+        score_files(
+            name, Inputs(path, split="mini"), folder / "result", scoring_options, model="org/model"
+        )
     return folder / "result"
 
 
@@ -70,7 +76,11 @@ def wrong(row):
 
 def rextime_lines(asked):
     lines = [
-        {"qid": row["id"], "pred_relevant_windows": [row["span"]], "ans": row["answer"] if n < RIGHT else wrong(row)}
+        {
+            "qid": row["id"],
+            "pred_relevant_windows": [row["span"]],
+            "ans": row["answer"] if n < RIGHT else wrong(row),
+        }
         for n, row in enumerate(asked)
     ]
     return "".join(json.dumps(line) + "\n" for line in lines)
@@ -79,7 +89,10 @@ def rextime_lines(asked):
 def dramaqa_lines(asked):
     letters = [row["answer"] if n < RIGHT else wrong(row) for n, row in enumerate(asked)]
     return json.dumps(
-        [{"qid": row["id"], "correct_idx": "ABCDE".index(letter)} for row, letter in zip(asked, letters, strict=True)]
+        [
+            {"qid": row["id"], "correct_idx": "ABCDE".index(letter)}
+            for row, letter in zip(asked, letters, strict=True)
+        ]
     )
 
 
@@ -98,7 +111,9 @@ def moviecore_entries(asked):
 
 
 def curve_lines(asked):
-    return "".join(json.dumps({"key": row["id"], "pred": f"answer {n}"}) + "\n" for n, row in enumerate(asked))
+    return "".join(
+        json.dumps({"key": row["id"], "pred": f"answer {n}"}) + "\n" for n, row in enumerate(asked)
+    )
 
 
 def of_texts(root):
@@ -123,7 +138,9 @@ def of_texts(root):
     scored = aggregation.score(spec, items)
     source = SourceRecord(kind="mini", location="rextime mini", fingerprint="f")
     model = ModelRecord(id="org/model", adapter="openai")
-    result_files.write(folder, spec, scored, split="mini", source=source, model=model, settings=SettingsRecord())
+    result_files.write(
+        folder, spec, scored, split="mini", source=source, model=model, settings=SettingsRecord()
+    )
     return folder
 
 
@@ -142,7 +159,9 @@ def forge(folder, samples=None, result=None, *, numbers=True):
             spec = discovery.get(stated["benchmark"]["id"])
             made = [Sample.model_validate(line) for line in lines]
             metrics, breakdowns = aggregation.aggregate(spec, made, overlap=False)
-            stated["metrics"] = {name: value.model_dump(mode="json") for name, value in metrics.items()}
+            stated["metrics"] = {
+                name: value.model_dump(mode="json") for name, value in metrics.items()
+            }
             stated["breakdowns"] = {
                 facet: {
                     label: {name: value.model_dump(mode="json") for name, value in values.items()}
@@ -180,7 +199,10 @@ def rescored(**fields):
 
 def unscored(reason, **fields):
     def edit(line):
-        line.update({"state": "unscored", "reason": reason, "scores": {}, "judge_replies": [], "flags": []} | fields)
+        line.update(
+            {"state": "unscored", "reason": reason, "scores": {}, "judge_replies": [], "flags": []}
+            | fields
+        )
 
     return bad(edit)
 
@@ -201,7 +223,9 @@ def with_prediction(value):
 def settled(line):
     """Give an item the scores that its parsed answer and target come to."""
     spec = discovery.get("rextime" if "spans" in line["target"] else "dramaqa_cogme")
-    line["scores"] = aggregation.item_columns(spec, Sample.model_validate(line | {"scores": {}}).item("", None))
+    line["scores"] = aggregation.item_columns(
+        spec, Sample.model_validate(line | {"scores": {}}).item("", None)
+    )
 
 
 def field(name, value):
@@ -272,10 +296,18 @@ def invented_label(stated):
 REXTIME = {
     # result.json alone
     "a value nudged": (None, field("metrics.miou.value", 99.0), "metrics.miou is 99.0"),
-    "a metric invented": (None, field("metrics.glory", {"value": 1.0, "ci95": None, "n": 12}), "metrics.glory"),
+    "a metric invented": (
+        None,
+        field("metrics.glory", {"value": 1.0, "ci95": None, "n": 12}),
+        "metrics.glory",
+    ),
     "a metric left out": (None, without("metrics", "miou"), "metrics.miou is absent"),
     "an interval narrowed": (None, field("metrics.accuracy.ci95", [49.9, 50.1]), "ci95"),
-    "intervals of a method that it has not": (None, field("statistics", {"interval": "percentile"}), "ci95"),
+    "intervals of a method that it has not": (
+        None,
+        field("statistics", {"interval": "percentile"}),
+        "ci95",
+    ),
     "an n raised": (None, field("metrics.accuracy.n", 921), "accuracy.n is 921"),
     "more items": (None, field("counts.items", 921), "counts.items is 921"),
     "fewer scored": (None, field("counts.scored", 11), "counts.scored is 11"),
@@ -290,14 +322,34 @@ REXTIME = {
         field("counts.duplicate", -1),
         "counts.duplicate: Input should be greater than or equal to 0 (found -1)",
     ),
-    "unreadable answers hidden": (None, field("counts.parse_failed", 2), "counts.parse_failed is 2"),
-    "questions without tags": (None, field("counts.questions_without_tags", 3), "counts.questions_without_tags is 3"),
-    "tags without a question": (None, field("counts.tags_without_question", 3), "counts.tags_without_question is 3"),
-    "a label's value": (None, field("breakdowns.category.sequential.accuracy.value", 99.0), "sequential.accuracy"),
+    "unreadable answers hidden": (
+        None,
+        field("counts.parse_failed", 2),
+        "counts.parse_failed is 2",
+    ),
+    "questions without tags": (
+        None,
+        field("counts.questions_without_tags", 3),
+        "counts.questions_without_tags is 3",
+    ),
+    "tags without a question": (
+        None,
+        field("counts.tags_without_question", 3),
+        "counts.tags_without_question is 3",
+    ),
+    "a label's value": (
+        None,
+        field("breakdowns.category.sequential.accuracy.value", 99.0),
+        "sequential.accuracy",
+    ),
     "a facet invented": (None, invented_facet, "breakdowns.mood.glad.accuracy"),
     "a label invented": (None, invented_label, "breakdowns.category.easy.accuracy"),
     "a facet left out": (None, without("breakdowns", "category"), "breakdowns.category"),
-    "a label left out": (None, without("breakdowns", "category", "sequential"), "category.sequential"),
+    "a label left out": (
+        None,
+        without("breakdowns", "category", "sequential"),
+        "category.sequential",
+    ),
     "another version": (None, field("benchmark.version", 7), "scored by version 7"),
     "a split with hidden answers": (None, field("benchmark.split", "test"), "are hidden"),
     "an unknown split": (None, field("benchmark.split", "easy"), "split"),
@@ -305,9 +357,17 @@ REXTIME = {
     "an unknown benchmark": (None, field("benchmark.id", "../../x"), "x"),
     "published, not run": (None, field("provenance.kind", "published"), "only runs"),
     "another file's hash": (None, field("provenance.samples_sha256", "0" * 64), "sha256"),
-    "made tomorrow": (None, field("provenance.date", "9999-12-31T00:00:00+00:00"), "lies in the future"),
+    "made tomorrow": (
+        None,
+        field("provenance.date", "9999-12-31T00:00:00+00:00"),
+        "lies in the future",
+    ),
     "made soon": (None, field("provenance.date", "soon"), "is not an ISO date"),
-    "an address that runs": (None, field("provenance.url", "javascript:alert(1)"), "provenance.url"),
+    "an address that runs": (
+        None,
+        field("provenance.url", "javascript:alert(1)"),
+        "provenance.url",
+    ),
     "a judge where there is none": (
         None,
         field("judge", {"requested": "j", "prompt": "reelbench", "prompt_sha256": "0" * 64}),
@@ -315,7 +375,11 @@ REXTIME = {
     ),
     "a limit": (None, field("settings.limit", 12), "partial"),
     # the answer, and what was read from it
-    "nothing predicted, right all the same": (with_prediction(None), None, "scored, but it has no prediction"),
+    "nothing predicted, right all the same": (
+        with_prediction(None),
+        None,
+        "scored, but it has no prediction",
+    ),
     "an empty prediction, right all the same": (with_prediction({}), None, "prediction reads None"),
     "a number predicted": (with_prediction(42), None, "prediction reads None"),
     "a list predicted": (with_prediction([]), None, "prediction reads None"),
@@ -325,13 +389,29 @@ REXTIME = {
     "columns left out": (bad(columns_gone), None, "not scored on"),
     "nothing read": (bad(lambda line: line.update(parsed=None, scores={})), None, "not scored on"),
     "a flag invented": (bad(lambda line: line.update(flags=["empty"])), None, "flags"),
-    "a score raised": (bad(lambda line: line["scores"].update(correct=1.0)), None, "scores.correct is 1.0"),
-    "a score beyond the scale": (bad(lambda line: line["scores"].update(iou=9.0)), None, "scores.iou is 9.0"),
-    "a column invented": (bad(lambda line: line["scores"].update(bonus=1.0)), None, "not scored on bonus"),
+    "a score raised": (
+        bad(lambda line: line["scores"].update(correct=1.0)),
+        None,
+        "scores.correct is 1.0",
+    ),
+    "a score beyond the scale": (
+        bad(lambda line: line["scores"].update(iou=9.0)),
+        None,
+        "scores.iou is 9.0",
+    ),
+    "a column invented": (
+        bad(lambda line: line["scores"].update(bonus=1.0)),
+        None,
+        "not scored on bonus",
+    ),
     # references
     "targets moved to the answers": (bad(target_moved), None, "its target is not the benchmark's"),
     "targets and answers emptied": (bad(target_emptied), None, "its target is not the benchmark's"),
-    "a target that is a number": (bad(lambda line: line["target"].update(answer=5)), None, "target"),
+    "a target that is a number": (
+        bad(lambda line: line["target"].update(answer=5)),
+        None,
+        "target",
+    ),
     "a span as wide as the video": (
         bad(lambda line: line["target"].update(spans=[[0.0, 9e9]])),
         None,
@@ -341,13 +421,19 @@ REXTIME = {
     "one video for all": (one_video, None, "its video is"),
     "a video for each": (each_its_video, None, "its video is"),
     "replies without a judge": (
-        lambda lines: lines[0].update(judge_replies=[{"criterion": "score", "raw": "5", "score": 5, "key": "0"}]),
+        lambda lines: lines[0].update(
+            judge_replies=[{"criterion": "score", "raw": "5", "score": 5, "key": "0"}]
+        ),
         None,
         "names no judge",
     ),
     # items
     "a wrong item left out": (lambda lines: lines[:-1], None, "missing"),
-    "wrong items left out, with a limit": (lambda lines: lines[:6], field("settings.limit", 6), "partial"),
+    "wrong items left out, with a limit": (
+        lambda lines: lines[:6],
+        field("settings.limit", 6),
+        "partial",
+    ),
     "a right item twice": (lambda lines: [*lines, lines[0]], None, "is there twice"),
     "an item of nobody's": (lambda lines: lines[0].update(id="mini99"), None, "not in split"),
     # states
@@ -355,12 +441,28 @@ REXTIME = {
     "hidden answers": (unscored("answers_hidden"), None, "can't have"),
     "missing, with a prediction": (unscored("prediction_missing"), None, "but it has a prediction"),
     "missing": (unscored("prediction_missing", prediction=None, parsed=None), None, "partial"),
-    "without a video": (unscored("media_missing", prediction=None, parsed=None, target={}), None, "a table of its own"),
+    "without a video": (
+        unscored("media_missing", prediction=None, parsed=None, target={}),
+        None,
+        "a table of its own",
+    ),
     "failed, with an answer": (unscored("model_failed"), None, "not the mark of a failed request"),
-    "failed": (unscored("model_failed", prediction="[LMMS_EVAL_REQUEST_FAILED", parsed=None), None, "partial"),
+    "failed": (
+        unscored("model_failed", prediction="[LMMS_EVAL_REQUEST_FAILED", parsed=None),
+        None,
+        "partial",
+    ),
     "unreadable": (unscored("media_unreadable"), None, "partial"),
-    "scored for a reason": (bad(lambda line: line.update(reason="model_failed")), None, "state scored with reason"),
-    "unscored for none": (bad(lambda line: line.update(state="unscored")), None, "with reason None"),
+    "scored for a reason": (
+        bad(lambda line: line.update(reason="model_failed")),
+        None,
+        "state scored with reason",
+    ),
+    "unscored for none": (
+        bad(lambda line: line.update(state="unscored")),
+        None,
+        "with reason None",
+    ),
     "a state of one's own": (lambda lines: lines[0].update(state="fine"), None, "field state"),
 }
 
@@ -427,14 +529,18 @@ def replies_unread(line):
 
 
 def swapped(lines):
-    lines[RIGHT]["judge_replies"], lines[RIGHT]["scores"] = lines[0]["judge_replies"], lines[0]["scores"]
+    lines[RIGHT]["judge_replies"], lines[RIGHT]["scores"] = (
+        lines[0]["judge_replies"],
+        lines[0]["scores"],
+    )
 
 
 def another_attempt(lines):
     for line in lines[RIGHT:]:
         first = [{**reply, "raw": "no", "score": None} for reply in line["judge_replies"]]
         line["judge_replies"] = first + [
-            {**reply, "attempt": 1, "raw": '{"score": 5}', "score": 5} for reply in line["judge_replies"]
+            {**reply, "attempt": 1, "raw": '{"score": 5}', "score": 5}
+            for reply in line["judge_replies"]
         ]
     bad(scored_five)(lines)
 
@@ -442,7 +548,9 @@ def another_attempt(lines):
 def said_twice(lines):
     for line in lines[RIGHT:]:
         line["judge_replies"] = [
-            reply for old in line["judge_replies"] for reply in ({**old, "raw": '{"score": 5}', "score": 5}, old)
+            reply
+            for old in line["judge_replies"]
+            for reply in ({**old, "raw": '{"score": 5}', "score": 5}, old)
         ]
 
 
@@ -460,7 +568,9 @@ def empty_answer(lines):
 def a_criterion_gone(lines):
     for line in lines[RIGHT:]:
         line["scores"].pop("depth")
-        line["judge_replies"] = [reply for reply in line["judge_replies"] if reply["criterion"] != "depth"]
+        line["judge_replies"] = [
+            reply for reply in line["judge_replies"] if reply["criterion"] != "depth"
+        ]
 
 
 def same_eight_digits(stated):
@@ -469,7 +579,9 @@ def same_eight_digits(stated):
 
 
 def judged_unanswered(lines):
-    lines[-1].update(state="unscored", reason="model_failed", prediction="[LMMS_EVAL_REQUEST_FAILED")
+    lines[-1].update(
+        state="unscored", reason="model_failed", prediction="[LMMS_EVAL_REQUEST_FAILED"
+    )
 
 
 MOVIECORE = {
@@ -480,15 +592,27 @@ MOVIECORE = {
     ),
     "replies that read, recorded as unread": (bad(replies_unread), None, "its text reads 1"),
     "replies left in, item unread": (bad(unread), None, "it has no reply that can't be read"),
-    "replies left out, unread": (bad(lambda line: unread(line, judge_replies=[])), None, "no reply that can't be read"),
+    "replies left out, unread": (
+        bad(lambda line: unread(line, judge_replies=[])),
+        None,
+        "no reply that can't be read",
+    ),
     "replies left out, not had": (
         bad(lambda line: unread(line, judge_replies=[], reason="judge_unavailable")),
         None,
         "partial",
     ),
     "replies forged": (five, None, "stated judge replies"),
-    "a reply's score edited": (on_replies(lambda reply: reply.update(score=5)), None, "recorded as 5"),
-    "a reply's text edited": (on_replies(lambda reply: reply.update(raw='{"score": 5}')), None, "reads 5"),
+    "a reply's score edited": (
+        on_replies(lambda reply: reply.update(score=5)),
+        None,
+        "recorded as 5",
+    ),
+    "a reply's text edited": (
+        on_replies(lambda reply: reply.update(raw='{"score": 5}')),
+        None,
+        "reads 5",
+    ),
     "another item's replies": (swapped, None, "its key does not fit"),
     "a second attempt put in": (another_attempt, None, "its key does not fit"),
     "a reply said twice": (said_twice, None, "were put in"),
@@ -498,7 +622,11 @@ MOVIECORE = {
         None,
         "which is not a criterion",
     ),
-    "an empty answer with the best score": (empty_answer, None, "scores.accuracy is 5.0, recomputed 0.0"),
+    "an empty answer with the best score": (
+        empty_answer,
+        None,
+        "scores.accuracy is 5.0, recomputed 0.0",
+    ),
     "a criterion left out": (a_criterion_gone, None, "4 of 5 criteria"),
     "scores edited": (bad(scored_five), None, "recomputed 1.0"),
     "judged, though it failed": (judged_unanswered, None, "judged, though it is unscored"),
@@ -506,7 +634,11 @@ MOVIECORE = {
     "another judge": (None, field("judge.requested", "better-judge"), "its key does not fit"),
     "another temperature": (None, field("judge.temperature", 1.0), "its key does not fit"),
     "something sent beside": (None, field("judge.extra", {"top_p": 0.1}), "its key does not fit"),
-    "three votes": (None, lambda stated: stated["judge"].update(votes=3, vote_rule="majority"), "recomputed None"),
+    "three votes": (
+        None,
+        lambda stated: stated["judge"].update(votes=3, vote_rule="majority"),
+        "recomputed None",
+    ),
     "no votes": (None, field("judge.votes", 0), "judge.votes is 0"),
     "prompts with the same first digits": (None, same_eight_digits, "the reelbench prompts have"),
     "other prompts": (None, field("judge.prompt_sha256", "0" * 64), "stated judge replies"),
@@ -517,8 +649,16 @@ MOVIECORE = {
         None,
         "its references lack labels",
     ),
-    "another reference": (bad(lambda line: line["target"].update(text="It is so.")), None, "its target is not"),
-    "an answer edited": (bad(lambda line: line.update(prediction="It is so.")), None, "its key does not fit"),
+    "another reference": (
+        bad(lambda line: line["target"].update(text="It is so.")),
+        None,
+        "its target is not",
+    ),
+    "an answer edited": (
+        bad(lambda line: line.update(prediction="It is so.")),
+        None,
+        "its key does not fit",
+    ),
 }
 
 
@@ -554,7 +694,11 @@ CURVE = {
         None,
         "scores.exact_match is 1",
     ),
-    "nothing predicted": (bad(lambda line: line.update(prediction=None)), None, "scored, but it has no prediction"),
+    "nothing predicted": (
+        bad(lambda line: line.update(prediction=None)),
+        None,
+        "scored, but it has no prediction",
+    ),
 }
 ALL = [
     pytest.param(base, case, id=f"{base}: {name}")
@@ -608,7 +752,9 @@ def test_tampering_is_refused_or_said(base, case, tampered, tmp_path):
         assert one.outcome == "added", one.why
         [entry] = board.make(tmp_path / "store", published=False).entries
         assert told.removeprefix("stated ") in (entry.facts["stated"] or "")
-        assert told != "stated answers" or entry.metrics["accuracy"].value == 100 * RIGHT / 12  # as it reads today
+        assert (
+            told != "stated answers" or entry.metrics["accuracy"].value == 100 * RIGHT / 12
+        )  # as it reads today
     elif told == "a table of its own":
         assert one.outcome == "added", one.why
         [entry] = board.make(tmp_path / "store", published=False).entries
@@ -617,6 +763,12 @@ def test_tampering_is_refused_or_said(base, case, tampered, tmp_path):
         assert one.outcome == "refused"
         assert told in one.why
         assert "\n" not in one.why
-    made = board.make(tmp_path / "store", published=False) if (tmp_path / "store").is_dir() else None
-    whole = [entry for entry in made.entries if entry.key in made.ranks and entry.group.subset is None] if made else []
+    made = (
+        board.make(tmp_path / "store", published=False) if (tmp_path / "store").is_dir() else None
+    )
+    whole = (
+        [entry for entry in made.entries if entry.key in made.ranks and entry.group.subset is None]
+        if made
+        else []
+    )
     assert not [entry for entry in whole if not entry.facts.get("stated")]

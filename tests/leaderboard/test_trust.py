@@ -31,7 +31,9 @@ def judged(tmp_path):
         lines = [{"id": row["id"], "prediction": f"{model} says {row['id']}."} for row in rows]
         (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         with JudgeServer(lambda _: Answer(f'{{"score": {score}}}', model=judge)) as server:
-            options = JudgeOptions(model=judge, url=server.url, cache=folder / "judge.sqlite", prompts=prompts)
+            options = JudgeOptions(
+                model=judge, url=server.url, cache=folder / "judge.sqlite", prompts=prompts
+            )
             inputs = Inputs(folder / "answers.jsonl", split="mini")
             score_files("curve", inputs, folder / "result", Options(judge=options), model=model)
         return folder / "result"
@@ -45,7 +47,9 @@ def files(tmp_path):
     times = iter(START + timedelta(minutes=n) for n in range(100))
 
     def add(run, account=None, **filing):
-        [added] = store.add(run, tmp_path / "store", filing=Filing(account, at=next(times), **filing))
+        [added] = store.add(
+            run, tmp_path / "store", filing=Filing(account, at=next(times), **filing)
+        )
         return added
 
     return add
@@ -77,19 +81,28 @@ def test_a_judge_that_nobody_names_stands_for_no_benchmark(judged, files, tmp_pa
 
 def test_settings_that_are_none_are_one_line(tmp_path):
     (tmp_path / "settings.yaml").write_text("judges: 5\n")
-    with pytest.raises(InputError, match=r"settings.yaml: field judges: Input should be a valid tuple \(found 5\)"):
+    with pytest.raises(
+        InputError, match=r"settings.yaml: field judges: Input should be a valid tuple \(found 5\)"
+    ):
         board.make(tmp_path, published=False)
 
 
 def test_a_model_is_filed_by_who_filed_it_first_or_by_the_maintainers(rextime_run, files, tmp_path):
     assert files(rextime_run("first", model="held/one"), "held").outcome == "added"
     again = rextime_run("again", model="held/one", right=2)
-    for account, run in (("evil", again), (None, again), ("evil", rextime_run("case", model="Held/ONE"))):
+    for account, run in (
+        ("evil", again),
+        (None, again),
+        ("evil", rextime_run("case", model="Held/ONE")),
+    ):
         refused = files(run, account)
         assert refused.outcome == "refused"
         assert "was filed first by held, 2026-01-01" in refused.why
     assert files(again, "HELD").outcome == "replaced"
-    assert files(rextime_run("theirs", model="held/one", right=3), as_maintainer=True).outcome == "replaced"
+    assert (
+        files(rextime_run("theirs", model="held/one", right=3), as_maintainer=True).outcome
+        == "replaced"
+    )
     (stored,) = store.read(tmp_path / "store")
     assert (stored.check.account, stored.check.taken) == (None, START)
 
@@ -130,18 +143,26 @@ def test_what_a_submitter_says_is_marked_as_his(rextime_run, tamper, files, tmp_
 @pytest.mark.parametrize(
     ("said", "account", "why"),
     [
-        ({"taken": "1970-01-01T00:00:00Z"}, None, "taken is 1970-01-01 00:00, before what this board has"),
+        (
+            {"taken": "1970-01-01T00:00:00Z"},
+            None,
+            "taken is 1970-01-01 00:00, before what this board has",
+        ),
         ({"judged": True}, None, "only the board's maintainers ask its judges"),
         ({"account": "held"}, "evil", "account is held, and evil hands it in"),
         ({}, "evil", "held/one was filed first by held, 2026-01-01"),
         ({"account": "held"}, "held", ""),
     ],
 )
-def test_a_submission_says_nothing_for_the_board(said, account, why, *, rextime_run, files, tmp_path):
+def test_a_submission_says_nothing_for_the_board(
+    said, account, why, *, rextime_run, files, tmp_path
+):
     files(rextime_run("first", model="held/one"), "held")
     [added] = store.add(rextime_run("again", model="held/one", right=2), tmp_path / "theirs")
     check = added.place / "check.json"
-    check.write_text(json.dumps(json.loads(check.read_text()) | {"taken": None, "account": account} | said))
+    check.write_text(
+        json.dumps(json.loads(check.read_text()) | {"taken": None, "account": account} | said)
+    )
     [read] = submission.read(store.check(added.place), tmp_path / "store", account=account)
     assert why in read.why
     assert (read.verdict == "refused") == bool(why)
@@ -151,7 +172,10 @@ def test_first_is_what_the_board_took_first_whatever_date_is_stated(kitchens, fi
     files(kitchens("held/one", "2026-03-02", gold="ABCD"))
     files(kitchens("evil/one", "1970-01-01", gold="BCDA"), "evil")
     made = board.make(tmp_path / "store", published=False)
-    assert {entry.model: bool(entry.group.differs) for entry in made.entries} == {"held/one": False, "evil/one": True}
+    assert {entry.model: bool(entry.group.differs) for entry in made.entries} == {
+        "held/one": False,
+        "evil/one": True,
+    }
     assert made.main["kitchen"].differs is None
 
 
@@ -169,7 +193,8 @@ def test_leaving_out_what_was_asked_or_how_it_is_scored_hides_nothing(kitchens, 
 
 @pytest.mark.parametrize("hashed", [True, False])
 @pytest.mark.parametrize(
-    ("gold", "of", "why"), [("BCDA", 36, "36 of 36 answers changed"), ("ABCD", 1, "35 questions fewer")]
+    ("gold", "of", "why"),
+    [("BCDA", 36, "36 of 36 answers changed"), ("ABCD", 1, "35 questions fewer")],
 )
 def test_the_honest_questions_hash_over_other_answers_takes_no_place(
     hashed, gold, of, why, *, kitchens, files, tmp_path
@@ -179,13 +204,17 @@ def test_the_honest_questions_hash_over_other_answers_takes_no_place(
     files(honest)
     evil = kitchens("evil/one", "2026-03-03", gold=gold, of=of)
     document, asked = (json.loads((run / "result.json").read_text()) for run in (evil, honest))
-    document["benchmark"]["questions_sha256"] = asked["benchmark"]["questions_sha256"] if hashed else None
+    document["benchmark"]["questions_sha256"] = (
+        asked["benchmark"]["questions_sha256"] if hashed else None
+    )
     (evil / "result.json").write_text(json.dumps(document))
     assert files(evil, "evil").outcome == "added"
     made = board.make(tmp_path / "store", published=False)
     apart = {entry.model: entry.group.differs for entry in made.entries}
     assert apart == {"held/one": None, "evil/one": why}
-    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
+    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == [
+        "held/one"
+    ]
     assert headline_of(tmp_path / "store").startswith("held/one is the only ranked model")
 
 
@@ -199,16 +228,29 @@ def test_what_a_stranger_files_says_nothing_of_other_rows(rextime_run, tamper, f
 
         return change
 
-    files(tamper(rextime_run("one", model="Held/one"), result=named("Held", frames="uniform:32")), "held")
+    files(
+        tamper(rextime_run("one", model="Held/one"), result=named("Held", frames="uniform:32")),
+        "held",
+    )
     before = board.make(tmp_path / "store", published=False)
     blind = named("HELD", frames="none")
     files(tamper(rextime_run("blind", model="HELD/blind", right=12), result=blind), "evil")
     for number, adapter in enumerate(("reelbench_baseline", "reelbench_people")):
         change = named("HELD", model={"adapter": adapter})
-        files(tamper(rextime_run(adapter, model=f"HELD/floor{number}", right=1), result=change), "evil")
+        files(
+            tamper(rextime_run(adapter, model=f"HELD/floor{number}", right=1), result=change),
+            "evil",
+        )
     made = board.make(tmp_path / "store", published=False)
-    [row, same] = [next(one for one in of.entries if one.stored.check.account == "held") for of in (made, before)]
-    assert (made.without_shortcuts, row.about, made.names[row.model]) == ({}, same.about, "Held/one")
+    [row, same] = [
+        next(one for one in of.entries if one.stored.check.account == "held")
+        for of in (made, before)
+    ]
+    assert (made.without_shortcuts, row.about, made.names[row.model]) == (
+        {},
+        same.about,
+        "Held/one",
+    )
     assert {one.kind for one in made.entries} == {"run"}
 
 
@@ -261,7 +303,9 @@ def test_words_of_a_model_are_its_owners(change, rextime_run, tamper, files, tmp
     assert board.make(tmp_path / "store", published=False).entries == before
 
 
-def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kitchens, files, tmp_path):
+def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(
+    kitchens, files, tmp_path
+):
     path = tmp_path / "store"
     files(kitchens("evil/one", "2026-03-01", gold="BCDA"), "evil")
     honest = files(kitchens("held/one", "2026-03-02", gold="ABCD"))
@@ -273,7 +317,9 @@ def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kit
     [(group, why)] = made.listed_only.items()
     assert why == "other declarations"
     assert [entry.model for entry in made.entries if entry.group == group] == ["evil/one"]
-    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
+    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == [
+        "held/one"
+    ]
 
     # Whoever states a newer version, of the same questions and rules, is not believed either.
     newer = kitchens("evil/newer", "2026-03-03", gold="ABCD")
@@ -282,7 +328,9 @@ def test_of_a_benchmark_that_nobody_declares_here_the_maintainers_name_a_row(kit
     (newer / "result.json").write_text(json.dumps(document))
     assert files(newer, "evil").outcome == "added"
     made = board.make(path, published=False)
-    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == ["held/one"]
+    assert [entry.model for entry in made.entries if entry.group == made.main["kitchen"]] == [
+        "held/one"
+    ]
     assert set(made.listed_only.values()) == {"other declarations"}
 
 
@@ -314,7 +362,10 @@ def kitchens(tmp_path, monkeypatch):
         monkeypatch.setattr(discovery, "_registry", None)
         scored = reelbench.score(
             str(folder),
-            [{"id": row["qid"], "prediction": row["gold"] if n < right else "none"} for n, row in enumerate(rows)],
+            [
+                {"id": row["qid"], "prediction": row["gold"] if n < right else "none"}
+                for n, row in enumerate(rows)
+            ],
             model=model,
         )
         out = tmp_path / "runs" / model

@@ -16,7 +16,11 @@ from reelbench.leaderboard.exports import tables
 from tests.leaderboard.test_tampering import forge
 from tests.program import app
 
-SQUARE, TIDE, KITE = ("mini1", "mini2", "mini3"), ("mini7", "mini8", "mini9"), ("mini10", "mini11", "mini12")
+SQUARE, TIDE, KITE = (
+    ("mini1", "mini2", "mini3"),
+    ("mini7", "mini8", "mini9"),
+    ("mini10", "mini11", "mini12"),
+)
 
 
 def without(ids):
@@ -69,7 +73,11 @@ def test_three_runs_on_the_videos_that_all_had(tmp_path):
     assert "org/kiteless (3 of 4 videos)" in tables.tables(made, "markdown")
     [common] = {row.group for row in made.entries if "that all" in (row.group.subset or "")}
     assert not common.plain  # it never counts overall
-    assert [row.model for row in made.entries if row.group == common] == ["org/whole", "org/squareless", "org/kiteless"]
+    assert [row.model for row in made.entries if row.group == common] == [
+        "org/whole",
+        "org/squareless",
+        "org/kiteless",
+    ]
     assert all(row.key in made.ranks for row in made.entries)
 
 
@@ -81,14 +89,21 @@ def test_a_run_with_under_nine_tenths_of_the_videos_decides_for_nobody(tmp_path)
 
 @pytest.mark.usefixtures("runs")
 def test_chosen_runs_only(rextime_run, tmp_path):
-    keys = [one.key for one in store.read(tmp_path / "store") if one.result.model.id != "org/kiteless"]
+    keys = [
+        one.key for one in store.read(tmp_path / "store") if one.result.model.id != "org/kiteless"
+    ]
     made = board.make(tmp_path / "store", published=False, common=keys)
     # All but the first square, nine questions: six of them right, and four.
-    assert accuracies(made, "the 3 videos that all 2 runs had @") == {"whole": 66.67, "squareless": 44.44}
+    assert accuracies(made, "the 3 videos that all 2 runs had @") == {
+        "whole": 66.67,
+        "squareless": 44.44,
+    }
     # Two of one table, which lack nothing, are set side by side if they are chosen; one alone never is.
     store.add(rextime_run("again", model="org/again", right=3), tmp_path / "store")
     whole = {one.result.model.id: one.key for one in store.read(tmp_path / "store")}
-    made = board.make(tmp_path / "store", published=False, common=[whole["org/whole"], whole["org/again"]])
+    made = board.make(
+        tmp_path / "store", published=False, common=[whole["org/whole"], whole["org/again"]]
+    )
     assert accuracies(made, "the 4 videos that all 2 runs had @") == {"whole": 75.0, "again": 25.0}
     made = board.make(tmp_path / "store", published=False, common=[whole["org/whole"]])
     assert accuracies(made, "that all") == {}
@@ -104,7 +119,10 @@ def test_compare_says_which_videos_it_is_on(runs):
 
     document = json.loads(compare(runs["whole"], runs["squareless"], "--json").stdout)
     assert document["videos"] == {"a": 4, "b": 3, "common": 3}
-    assert (document["metrics"]["accuracy"]["n"], document["metrics"]["accuracy"]["videos"]) == (9, 3)
+    assert (document["metrics"]["accuracy"]["n"], document["metrics"]["accuracy"]["videos"]) == (
+        9,
+        3,
+    )
     words = (runs["whole"], runs["squareless"], "--videos-of", runs["kiteless"])
     document = json.loads(compare(*words, "--json").stdout)
     assert document["videos"] == {"a": 4, "b": 3, "common": 2}
@@ -116,7 +134,11 @@ def test_compare_says_which_videos_it_is_on(runs):
 def test_a_result_records_which_videos_it_had(runs):
     media = json.loads((runs["kiteless"] / "result.json").read_text())["media"]
     had = ["tide_0.0_12.0", "v_square00001", "v_square00002"]
-    assert media == {"sha256": hashlib.sha256("\n".join(had).encode()).hexdigest(), "of": 4, "videos": had}
+    assert media == {
+        "sha256": hashlib.sha256("\n".join(had).encode()).hexdigest(),
+        "of": 4,
+        "videos": had,
+    }
     forge(runs["whole"], result=lambda stated: stated["media"]["videos"].pop())
     [one] = store.check(runs["whole"])
     assert "media is 3 of 4 videos @" in one.why

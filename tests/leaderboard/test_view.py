@@ -36,7 +36,10 @@ def asked(tmp_path):
         rows = loading.locate(benchmark).read()
         number = {row["id"]: n for n, row in enumerate(rows)}
         scored = face.evaluate(
-            lambda _question, _frames, row: say(number[row["id"]], row), benchmark, frames=frames, model=model
+            lambda _question, _frames, row: say(number[row["id"]], row),
+            benchmark,
+            frames=frames,
+            model=model,
         )
         scored.save(tmp_path / name)
         return tmp_path / name
@@ -65,12 +68,19 @@ def made(out, *folders, pictures=100):
 
 def unseen(data):
     """Why the pictures of questions are not on a page."""
-    return {data["unseen"][run["unseen"]] for item in data["items"] for run in item["runs"] if "unseen" in run}
+    return {
+        data["unseen"][run["unseen"]]
+        for item in data["items"]
+        for run in item["runs"]
+        if "unseen" in run
+    }
 
 
 def data_of(folder):
     text = (folder / "index.html").read_text(encoding="utf-8")
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1]
+    )
 
 
 # --- files ---
@@ -129,7 +139,9 @@ def test_frames_are_found_however_they_were_delivered(asked, tmp_path, frames):
 
 
 def test_frames_of_a_video_in_pictures(asked, tmp_path):
-    data = data_of(made(tmp_path / "view", asked("run", lambda *_: "A", benchmark="dramaqa_cogme_mini")))
+    data = data_of(
+        made(tmp_path / "view", asked("run", lambda *_: "A", benchmark="dramaqa_cogme_mini"))
+    )
     assert data["agreed"]
     assert data["items"][0]["runs"][0]["strip"] == 0
     assert (tmp_path / "view" / "frames" / "0" / "3.jpg").is_file()
@@ -145,7 +157,14 @@ def test_a_run_names_no_file_outside_the_folders_of_videos(asked, tmp_path, monk
     shutil.copy(elsewhere, videos / "mine.mp4")
     (videos / "link.mp4").symlink_to(elsewhere)
     monkeypatch.setenv("REELBENCH_MEDIA", str(videos))
-    outside = [str(elsewhere), f"{videos}/../private.mp4", str(videos / "link.mp4"), "/etc/passwd", "a\0b", "\ud800"]
+    outside = [
+        str(elsewhere),
+        f"{videos}/../private.mp4",
+        str(videos / "link.mp4"),
+        "/etc/passwd",
+        "a\0b",
+        "\ud800",
+    ]
     for line, media in zip(lines, [*outside, str(videos / "mine.mp4")], strict=False):
         line["media"] = media
     samples = [json.loads(line) for line in (run / "samples.jsonl").read_text().splitlines()]
@@ -163,12 +182,18 @@ def test_a_run_names_no_file_outside_the_folders_of_videos(asked, tmp_path, monk
 def test_a_question_whose_media_is_no_text_is_a_line(asked, tmp_path):
     run = asked("run", right_below(6))
     lines = (run / "questions.jsonl").read_text().splitlines()
-    (run / "questions.jsonl").write_text("\n".join([lines[0], json.dumps(json.loads(lines[1]) | {"media": [5]})]))
-    with pytest.raises(InputError, match=r"questions\.jsonl, line 2: expected an object with id, question"):
+    (run / "questions.jsonl").write_text(
+        "\n".join([lines[0], json.dumps(json.loads(lines[1]) | {"media": [5]})])
+    )
+    with pytest.raises(
+        InputError, match=r"questions\.jsonl, line 2: expected an object with id, question"
+    ):
         made(tmp_path / "view", run)
 
 
-def test_questions_come_from_beside_the_samples_or_from_the_rows_that_are_here(asked, tmp_path, monkeypatch):
+def test_questions_come_from_beside_the_samples_or_from_the_rows_that_are_here(
+    asked, tmp_path, monkeypatch
+):
     run = asked("run", right_below(6))
     path = run / "questions.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -190,7 +215,10 @@ def test_a_run_is_not_called_by_settings_that_it_lacks(asked, tmp_path):
     document = json.loads(path.read_text())
     document["model"]["args"] = {"kind": "large"}
     path.write_text(json.dumps(document))
-    assert [run["heading"] for run in data_of(made(tmp_path / "view", first, second))["runs"]] == ["", "kind large"]
+    assert [run["heading"] for run in data_of(made(tmp_path / "view", first, second))["runs"]] == [
+        "",
+        "kind large",
+    ]
 
 
 def test_a_folder_with_other_files_is_left_alone_and_an_older_page_is_replaced(asked, tmp_path):
@@ -252,7 +280,9 @@ def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, ask
         card.locator("summary", has_text="As it came").click()
         expect(card.get_by_text("Thought 1 about it.")).to_be_visible()
         expect(card.locator(".options .true .badge")).to_have_text(["reference", "chosen"])
-        expect(card.locator(".read")).to_have_text(re.compile(r"^Read: answer ., span \d+ s to [\d.]+ s$"))
+        expect(card.locator(".read")).to_have_text(
+            re.compile(r"^Read: answer ., span \d+ s to [\d.]+ s$")
+        )
         expect(card.locator(".lines svg[role=img]")).to_have_count(2)
         frames = card.locator(".strip img")
         expect(frames).to_have_count(4)
@@ -284,7 +314,11 @@ def test_one_run_is_read_searched_filtered_and_gone_through_by_keys(page_of, ask
         page.get_by_role("button", name="All").click()
         label = page.locator("#f-category option").nth(1).get_attribute("value")
         page.locator("#f-category").select_option(label)
-        there = [row["id"] for row in loading.locate("rextime", "mini").read() if label in row["category"]]
+        there = [
+            row["id"]
+            for row in loading.locate("rextime", "mini").read()
+            if label in row["category"]
+        ]
         expect(ids(page)).to_have_text(there)
         expect(page.locator("#live")).to_have_text(f"{len(there)} questions")
     with page_of(folder, "#show=wrong&sample=never") as page:
@@ -306,8 +340,12 @@ def test_two_runs_stand_side_by_side(page_of, two):
         # 6 and 4 of 12 right: 50 - 33.3.
         expect(row).to_contain_text("+16.7")
         expect(page.locator(f"{METRICS} thead")).to_contain_text("frames uniform:2")
-        expect(page.locator("#summary tr", has_text="settings.frames")).to_contain_text(f"{FRAMES}uniform:2")
-        expect(page.locator(".answer .badge", has_text=re.compile("^(right|wrong)$"))).to_have_text(["right", "wrong"])
+        expect(page.locator("#summary tr", has_text="settings.frames")).to_contain_text(
+            f"{FRAMES}uniform:2"
+        )
+        expect(page.locator(".answer .badge", has_text=re.compile("^(right|wrong)$"))).to_have_text(
+            ["right", "wrong"]
+        )
         expect(page.locator(".answer .strip")).to_have_count(2)
         expect(page.locator(".answer .pairs").first).to_contain_text("mIoU 100.0")
         expect(page.locator(".lines svg[role=img]")).to_have_count(3)
@@ -322,7 +360,9 @@ def test_three_answers_stand_side_by_side_and_equal_runs_have_an_axis(page_of, a
         tops = [answer.bounding_box()["y"] for answer in page.locator("#sample .answer").all()]
         assert tops == [tops[0]] * 3
         # The main metric is the badge, then the others as the table has them.
-        expect(page.locator(".answer .pairs").first).to_have_text(re.compile(r"^Accuracy 100.0mIoU 100.0"))
+        expect(page.locator(".answer .pairs").first).to_have_text(
+            re.compile(r"^Accuracy 100.0mIoU 100.0")
+        )
         expect(page.locator(".differences .axis i")).to_have_text(["−1", "0", "1"])
 
 
@@ -341,7 +381,9 @@ def three(asked, tmp_path):
 
     spans = {"a": window(10, 20), "b": window(12, 12.02), "c": window(5, 400)}
     long = "very" * 40  # breaks nowhere by itself
-    folders = [asked(name, say, model=f"org/{name}-{long}", frames="none") for name, say in spans.items()]
+    folders = [
+        asked(name, say, model=f"org/{name}-{long}", frames="none") for name, say in spans.items()
+    ]
     path = folders[2] / "result.json"
     document = json.loads(path.read_text())
     document["settings"]["frames"] = "uniform:128"
@@ -367,7 +409,9 @@ def test_spans_of_reference_and_runs_lie_on_one_linear_axis(page_of, three):
             [(left, right)] = ends
             for start, end, *box, _, _ in spans:
                 # The longest span ends at 400 s, beyond the video, so the axis does.
-                assert box == pytest.approx([left + (right - left) * time / 400 for time in (start, end)], abs=0.05)
+                assert box == pytest.approx(
+                    [left + (right - left) * time / 400 for time in (start, end)], abs=0.05
+                )
         evenly = "128 frames, evenly over the video (uniform:128)"
         expect(page.locator("#sample .answer").nth(2)).to_contain_text(evenly)
 
@@ -417,7 +461,9 @@ def test_the_open_question_is_one_of_the_list_and_back_restores_everything(page_
         label = page.locator("#results .filters a").first
         kind = label.text_content()
         label.click()
-        listed = [row["id"] for row in loading.locate("rextime", "mini").read() if kind in row["category"]]
+        listed = [
+            row["id"] for row in loading.locate("rextime", "mini").read() if kind in row["category"]
+        ]
         shows(listed[0], listed)
     with page_of(two, address[address.index("#") :]) as page:
         expect(ids(page)).to_have_text(names[10:11])
@@ -438,15 +484,27 @@ def test_the_axis_and_the_video_go_together(page_of, asked, tmp_path):
         box = page.locator("#sample .rail").first.bounding_box()
         page.mouse.click(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
         expect(video).to_have_js_property("seeking", False)
-        assert video.evaluate("video => video.currentTime") == pytest.approx(rows[0]["duration"] / 4, abs=0.05)
+        assert video.evaluate("video => video.currentTime") == pytest.approx(
+            rows[0]["duration"] / 4, abs=0.05
+        )
         head = page.locator("#sample .playhead").bounding_box()
         assert head["x"] == pytest.approx(box["x"] + box["width"] / 4, abs=1.5)
         # Pictures lie at the times of their frames: the first and the last at the video's ends.
-        first, *_, last = [image.bounding_box() for image in page.locator("#sample .thumbs img").all()]
-        assert (first["x"], last["x"] + last["width"]) == pytest.approx((box["x"], box["x"] + box["width"]), abs=1)
+        first, *_, last = [
+            image.bounding_box() for image in page.locator("#sample .thumbs img").all()
+        ]
+        assert (first["x"], last["x"] + last["width"]) == pytest.approx(
+            (box["x"], box["x"] + box["width"]), abs=1
+        )
         axis = page.get_by_role("slider", name="Time in the video")
         axis.focus()
-        for key, second in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 10)):
+        for key, second in (
+            ("Home", 0),
+            ("ArrowRight", 1),
+            ("ArrowRight", 2),
+            ("ArrowLeft", 1),
+            ("End", 10),
+        ):
             page.keyboard.press(key)
             expect(axis).to_have_attribute("aria-valuetext", f"{second} s")
         assert video.evaluate("video => video.currentTime") == rows[0]["duration"] == 10
@@ -465,7 +523,9 @@ def test_a_video_says_how_long_it_is_where_nothing_else_does(page_of, asked, tmp
     assert "duration" not in data_of(folder)["items"][0]
     with page_of(folder) as page:
         length = page.locator("#sample video").evaluate("video => video.duration")
-        expect(page.locator("#sample .note").first).to_contain_text(f"The axis is the video, {length:g} s.")
+        expect(page.locator("#sample .note").first).to_contain_text(
+            f"The axis is the video, {length:g} s."
+        )
         expect(page.locator("#sample .ruler i").last).to_have_text(f"{length:g} s")
 
 
@@ -487,7 +547,9 @@ def test_of_a_right_choice_whose_span_misses_it_is_said_what_is_wrong(page_of, a
 
 
 @pytest.mark.browser
-def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown(page_of, asked, tmp_path):
+def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown(
+    page_of, asked, tmp_path
+):
     from playwright.sync_api import expect
 
     folder = made(tmp_path / "view", asked("run", right_below(6), frames="none"))
@@ -500,15 +562,23 @@ def test_candidates_scores_of_options_and_whatever_else_a_record_holds_are_shown
     }
     # What a page by JavaScript might stumble over: `in_script` writes it as it stands.
     odd = {"__proto__": {"answer": "B", "polluted": 1}, "constructor": "x", "span": "from 1 to 2"}
-    data["items"][1]["runs"][0] |= {"parsed": odd, "__proto__": {"said": "B"}, "toString": {"__proto__": {"a": 1}}}
+    data["items"][1]["runs"][0] |= {
+        "parsed": odd,
+        "__proto__": {"said": "B"},
+        "toString": {"__proto__": {"a": 1}},
+    }
     text = path.read_text(encoding="utf-8")
     start = text.index('id="data">') + len('id="data">')
-    path.write_text(text[:start] + in_script(data) + text[text.index("</script>", start) :], encoding="utf-8")
+    path.write_text(
+        text[:start] + in_script(data) + text[text.index("</script>", start) :], encoding="utf-8"
+    )
     with page_of(folder) as page:
         answer = page.locator("#sample .answer")
         expect(answer.locator("h4")).to_have_text(["Candidates", "Option scores", "How sure"])
         expect(answer.locator("ol .text")).to_have_text(["It falls.", "It rises <b>up</b>."])
-        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(["meansum", "A−1.25−5", "B−2–"])
+        expect(answer.locator("table").nth(0).locator("tr")).to_have_text(
+            ["meansum", "A−1.25−5", "B−2–"]
+        )
         expect(answer.locator("table").nth(1).locator("tr")).to_have_text(["first0.5"])
         expect(page.locator("#sample")).to_contain_text("The model was shown no frames.")
         page.keyboard.press("j")
@@ -531,10 +601,14 @@ def test_judges_replies_stand_beside_each_other(page_of, moviecore_run, tmp_path
 
 
 @pytest.mark.browser
-def test_graded_scores_are_numbers_and_the_reader_says_what_is_right(page_of, moviecore_run, tmp_path):
+def test_graded_scores_are_numbers_and_the_reader_says_what_is_right(
+    page_of, moviecore_run, tmp_path
+):
     from playwright.sync_api import expect
 
-    runs_ = [moviecore_run(name, model=f"org/{name}") for name in "abc"]  # question n has the score n % 6
+    runs_ = [
+        moviecore_run(name, model=f"org/{name}") for name in "abc"
+    ]  # question n has the score n % 6
     scores = [n % 6 for n in range(len(loading.locate("moviecore", "mini").read()))]
     with page_of(made(tmp_path / "view", *runs_)) as page:
         expect(page.locator("#runs li").last).to_have_text("judge: judge-0001")
@@ -546,7 +620,9 @@ def test_graded_scores_are_numbers_and_the_reader_says_what_is_right(page_of, mo
         page.get_by_label("Counts as right from").press("Tab")
         expect(under).to_have_text(f"All under 2{sum(score < 2 for score in scores)}")
         expect(page).to_have_url(re.compile("from=2"))
-        expect(page.locator("#f-pair option")).to_have_count(7)  # all, and each of three against each other
+        expect(page.locator("#f-pair option")).to_have_count(
+            7
+        )  # all, and each of three against each other
         page.reload()
         expect(under).to_have_text(f"All under 2{sum(score < 2 for score in scores)}")
 
@@ -582,12 +658,16 @@ def test_hostile_text_of_a_run_is_inert(page_of, asked, tmp_path):
         expect(page.locator("h1")).to_have_text(f"<title>{EVIL}")
         expect(page.locator("#sample .question")).to_have_text(EVIL)
         assert page.evaluate("window.pwned") is None
-        expect(page.locator("#main img, #main script")).to_have_count(8)  # the frames, below each other and on the axis
+        expect(page.locator("#main img, #main script")).to_have_count(
+            8
+        )  # the frames, below each other and on the axis
         assert page.title().endswith(EVIL)
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("look", [("light", 1280), ("dark", 390)], ids=["light", "dark, on a phone"])
+@pytest.mark.parametrize(
+    "look", [("light", 1280), ("dark", 390)], ids=["light", "dark, on a phone"]
+)
 def test_axe_and_the_validator_find_nothing(page_of, two, checkers, tmp_path, look):
     from playwright.sync_api import expect
 
@@ -598,7 +678,9 @@ def test_axe_and_the_validator_find_nothing(page_of, two, checkers, tmp_path, lo
             fold.evaluate("fold => { fold.open = true; }")
         assert violations(page, checkers) == []
         expect(page.locator("html")).to_have_js_property("scrollWidth", width)
-        expect(page.locator("body")).to_have_css("background-color", LIGHT if scheme == "light" else DARK)
+        expect(page.locator("body")).to_have_css(
+            "background-color", LIGHT if scheme == "light" else DARK
+        )
         drawn = tmp_path / "drawn.html"
         drawn.write_text(page.content(), encoding="utf-8")
         page.emulate_media(media="print")
@@ -609,7 +691,9 @@ def test_axe_and_the_validator_find_nothing(page_of, two, checkers, tmp_path, lo
 
 
 @pytest.mark.browser
-def test_a_run_whose_numbers_are_not_what_its_samples_say_says_so_on_top(page_of, rextime_run, reelbench, tmp_path):
+def test_a_run_whose_numbers_are_not_what_its_samples_say_says_so_on_top(
+    page_of, rextime_run, reelbench, tmp_path
+):
     from playwright.sync_api import expect
 
     run = rextime_run()
@@ -641,7 +725,9 @@ def test_only_the_questions_that_were_asked_for(asked, reelbench, tmp_path):
     # By hand: A is right on the first 6 of 12, B on the first 9.
     assert wanted_ids(group, "wrong") == ids[9:]
     assert wanted_ids(group, "B-not-A") == wanted_ids(group, "differ") == ids[6:9]
-    done = reelbench("view", a, b, "--out", tmp_path / "page", "--only", "B-not-A", "--pictures", "0")
+    done = reelbench(
+        "view", a, b, "--out", tmp_path / "page", "--only", "B-not-A", "--pictures", "0"
+    )
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "page" / "index.html").read_text()
     assert [name in page for name in ids] == [name in ids[6:9] for name in ids]
@@ -664,7 +750,9 @@ def test_one_file_to_send_has_its_pictures_and_no_path_of_this_machine(asked, re
     lines = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8"))))
     names = [row["id"] for row in loading.locate("rextime", "mini").read()]
     assert [line["id"] for line in lines] == names[6:9]
-    assert {(line["A_right"], line["B_right"], line["B_score"]) for line in lines} == {("no", "yes", "100.0")}
+    assert {(line["A_right"], line["B_right"], line["B_score"]) for line in lines} == {
+        ("no", "yes", "100.0")
+    }
 
 
 def test_data_under_an_agreement_are_not_made_a_file_to_send(asked, tmp_path, monkeypatch):

@@ -79,10 +79,15 @@ class Served:
         return [self._lines.get_nowait() for _ in range(self._lines.qsize())]
 
     def post(self, body, secret=SECRET):
-        headers = {"Content-Type": "application/json", **({"X-Webhook-Secret": secret} if secret else {})}
+        headers = {
+            "Content-Type": "application/json",
+            **({"X-Webhook-Secret": secret} if secret else {}),
+        }
         address = urlsplit(self.url)
         connection = HTTPConnection(address.netloc)
-        connection.request("POST", address.path, body if isinstance(body, bytes) else json.dumps(body), headers)
+        connection.request(
+            "POST", address.path, body if isinstance(body, bytes) else json.dumps(body), headers
+        )
         status = connection.getresponse().status
         connection.close()
         return status
@@ -107,11 +112,16 @@ def offer(table, hub, rextime_run, tamper, tmp_path):
     """Offer a result as a pull request, as `publish --create-pr` does; `change` spoils it before."""
 
     def run(name, *, change=None, organisation=None, model=None, adapter=None, **options):
-        scored, about = rextime_run(name, model=model or f"me/{name}", **options), About(organisation=organisation)
+        scored, about = (
+            rextime_run(name, model=model or f"me/{name}", **options),
+            About(organisation=organisation),
+        )
         if adapter is not None:
             tamper(scored, result=lambda result: result["model"].update(adapter=adapter))
         filing = Filing(account=HfApi(endpoint=hub.url).whoami()["name"])
-        [added] = store.add(scored, tmp_path / f"{name}-store", about=about if organisation else None, filing=filing)
+        [added] = store.add(
+            scored, tmp_path / f"{name}-store", about=about if organisation else None, filing=filing
+        )
         check = added.place / "check.json"
         check.write_text(json.dumps(json.loads(check.read_text()) | {"taken": None}))
         if change is not None:
@@ -136,7 +146,11 @@ def payloads(hub, table, pull_request):
 def test_a_pull_request_gets_one_comment_however_often_it_is_told_of(hub, table, served, offer):
     pull_request = offer("mine", right=6)
     opened, pushed = payloads(hub, table, pull_request)
-    assert [served.post(opened), served.post(opened, "open sesam"), served.post(pushed, None)] == [202, 403, 401]
+    assert [served.post(opened), served.post(opened, "open sesam"), served.post(pushed, None)] == [
+        202,
+        403,
+        401,
+    ]
     assert "commented" in served.until("pull request 1")
     assert served.post(pushed) == 202
     assert "unchanged" in served.until("pull request 1")
@@ -148,7 +162,10 @@ def test_a_pull_request_gets_one_comment_however_often_it_is_told_of(hub, table,
     # What an older text says of other content, with the commit in a stranger's name, is no check of that commit.
     commit = table.refs["refs/pr/1"]
     [ours] = [event for event in pull_request.events if event["author"]["name"] == "bot"]
-    pull_request.edit(ours, comment.replace(commit, "0" * 40).replace("me/mine", f"me/{commit}`\n\nCommit: `{commit}`"))
+    pull_request.edit(
+        ours,
+        comment.replace(commit, "0" * 40).replace("me/mine", f"me/{commit}`\n\nCommit: `{commit}`"),
+    )
     served.post(pushed)
     assert "updated" in served.until("pull request 1")
     assert f"\nCommit: `{commit}`\n" in pull_request.comments[0]
@@ -174,7 +191,11 @@ def test_a_damaged_submission_is_told_so_and_again_when_it_is_put_right(hub, tab
     assert "metrics.accuracy_at_iou_0.5 is 90.0, recomputed 50.0" in comment
     assert gettempdir() not in comment
     mended = table.files(pull_request.ref)
-    mended = {p: d.replace(b'"value": 90.0', b'"value": 50.0') for p, d in mended.items() if p.endswith("result.json")}
+    mended = {
+        p: d.replace(b'"value": 90.0', b'"value": 50.0')
+        for p, d in mended.items()
+        if p.endswith("result.json")
+    }
     table.commit(mended, "put right", branch=pull_request.ref, author="visitor")
     served.post(payloads(hub, table, pull_request)[1])
     assert "updated" in served.until("pull request 1")
@@ -228,26 +249,37 @@ def test_nobody_else_hands_in_as_the_benchmarks_own_people(
     offer("floor", model=model, organisation=about)
     monkeypatch.setenv("HF_TOKEN", "hf_bot")
     (tmp_path / "table").mkdir()
-    comment = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    comment = PullRequests(DATASET).look(
+        1, tmp_path / "table", tmp_path / "offered", lambda _: None
+    )
     assert f": {verdict}\n" in comment
     assert ("only ReXTime's own people hand in results under it" in comment) == (verdict != "holds")
 
 
 def test_a_strangers_result_is_no_baseline_of_ours(offer, monkeypatch, tmp_path):
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
-    offer("floor", model="Reelbench/baseline-random", adapter=BASELINE_ADAPTER)  # as ours say that they were made
+    offer(
+        "floor", model="Reelbench/baseline-random", adapter=BASELINE_ADAPTER
+    )  # as ours say that they were made
     monkeypatch.setenv("HF_TOKEN", "hf_bot")
     (tmp_path / "table").mkdir()
-    comment = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
+    comment = PullRequests(DATASET).look(
+        1, tmp_path / "table", tmp_path / "offered", lambda _: None
+    )
     assert ": **refused**\n" in comment
     assert "only reelbench's own people hand in results under it" in comment
 
 
-def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(table, offer, monkeypatch, tmp_path):
+def test_paths_that_no_disk_or_no_store_has_are_said_and_never_written(
+    table, offer, monkeypatch, tmp_path
+):
     monkeypatch.setenv("HF_TOKEN", "hf_bot")
     pull_request = offer("honest", right=6)
     strange = ["a\0b", "..\\..\\evil", "C:\\evil", "a\nb", "x" * 300, "\ud83d", "aux ", "..", "é"]
-    table.commit({f"results/{name}/1/rextime/ab/result.json": "{}" for name in strange}, branch=pull_request.ref)
+    table.commit(
+        {f"results/{name}/1/rextime/ab/result.json": "{}" for name in strange},
+        branch=pull_request.ref,
+    )
     (tmp_path / "table").mkdir()
     text = PullRequests(DATASET).look(1, tmp_path / "table", tmp_path / "offered", lambda _: None)
     assert text.startswith("### Reelbench: 1 of 1 result holds\n")
@@ -273,7 +305,11 @@ def test_what_is_no_submission_is_refused_or_left_alone(hub, table, served, offe
     assert "1 of 2 results hold" in comment
     assert "`results/a/b/rextime/c`: **refused**" in comment
     words = HfApi(endpoint=hub.url).upload_file(
-        path_or_fileobj=b"better words", path_in_repo="README.md", repo_id=DATASET, repo_type="dataset", create_pr=True
+        path_or_fileobj=b"better words",
+        path_in_repo="README.md",
+        repo_id=DATASET,
+        repo_type="dataset",
+        create_pr=True,
     )
     served.post(payloads(hub, table, table.pull_requests[-1])[0])
     assert "skipped" in served.until(f"pull request {words.pr_num}")
@@ -286,7 +322,9 @@ def test_what_is_no_request_is_one_line(served):
     address = urlsplit(served.url)
     for head in (b"X-A: " + b"a" * 9000, b"X-A\x00: b", b"Content-Length: -5"):
         with socket.create_connection((address.hostname, address.port)) as connection:
-            connection.sendall(b"POST " + address.path.encode() + b" HTTP/1.1\r\nHost: a\r\n" + head + b"\r\n\r\n")
+            connection.sendall(
+                b"POST " + address.path.encode() + b" HTTP/1.1\r\nHost: a\r\n" + head + b"\r\n\r\n"
+            )
             assert connection.recv(1000).split()[1] == b"400"
         assert len(served.until("Error handling request from 127.0.0.1: 400")) < 400
     served.stop()
@@ -309,8 +347,17 @@ def test_pull_requests_that_nobody_told_of_are_found_at_the_start(hub, table, of
 
 
 def test_what_others_send_names_no_pull_request():
-    refs = [{"ref": "refs/heads/main"}, {"ref": "refs/pr/7"}, {"ref": "refs/pr/007"}, {"ref": "refs/pr/7/../8"}]
-    sent = {"event": {"scope": "repo.content"}, "repo": {"type": "dataset", "name": DATASET}, "updatedRefs": refs}
+    refs = [
+        {"ref": "refs/heads/main"},
+        {"ref": "refs/pr/7"},
+        {"ref": "refs/pr/007"},
+        {"ref": "refs/pr/7/../8"},
+    ]
+    sent = {
+        "event": {"scope": "repo.content"},
+        "repo": {"type": "dataset", "name": DATASET},
+        "updatedRefs": refs,
+    }
     assert Payload.model_validate(sent).pull_requests(DATASET) == [7]
     assert Payload.model_validate(sent).pull_requests("museum/other") == []
     talk = {"num": 3, "isPullRequest": False}
@@ -322,7 +369,13 @@ def test_without_a_secret_nothing_is_served(reelbench, hub):
     done = reelbench("leaderboard", "webhook", "--dataset", DATASET, env={"WEBHOOK_SECRET": ""})
     assert done.returncode == 2
     assert "WEBHOOK_SECRET is not set" in done.stderr
-    done = reelbench("leaderboard", "webhook", "--dataset", DATASET, env={"WEBHOOK_SECRET": "x", "HF_TOKEN": "hf_old"})
+    done = reelbench(
+        "leaderboard",
+        "webhook",
+        "--dataset",
+        DATASET,
+        env={"WEBHOOK_SECRET": "x", "HF_TOKEN": "hf_old"},
+    )
     assert done.returncode == 1
     assert "the Hub refused the token" in done.stderr
     assert hub.asked("GET /api/whoami-v2")
@@ -330,17 +383,23 @@ def test_without_a_secret_nothing_is_served(reelbench, hub):
 
 def test_publish_writes_the_space(hub, rextime_run, tmp_path):
     store.add(rextime_run(), tmp_path / "store")
-    done = publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker", options=PINNED)
+    done = publishing.publish(
+        tmp_path / "store", dataset=DATASET, webhook="museum/checker", options=PINNED
+    )
     assert [one.done for one in done] == ["committed", "committed"]
     written = hub.repo("museum/checker", "space").files()
     assert written.keys() - {".gitattributes"} == {"Dockerfile", "README.md"}
     assert b'"--dataset", "museum/results"]' in written["Dockerfile"]
     assert b"sdk: docker" in written["README.md"]
-    [created] = [json.loads(r.body) for r in hub.asked("POST /api/repos/create") if b"checker" in r.body]
+    [created] = [
+        json.loads(r.body) for r in hub.asked("POST /api/repos/create") if b"checker" in r.body
+    ]
     assert created["sdk"] == "docker"
     assert [
         one.done
-        for one in publishing.publish(tmp_path / "store", dataset=DATASET, webhook="museum/checker", options=PINNED)
+        for one in publishing.publish(
+            tmp_path / "store", dataset=DATASET, webhook="museum/checker", options=PINNED
+        )
     ] == ["unchanged"] * 2
 
 

@@ -21,16 +21,26 @@ from tests.servers.judge import Answer, JudgeServer
 @pytest.fixture
 def runs(tmp_path):
     """Score an answer to every question of every mini split, judged where a judge is needed."""
-    with JudgeServer(lambda call: Answer("1" if "0, 1, or 2" in call.user else '{"score": 1}')) as server:
+    with JudgeServer(
+        lambda call: Answer("1" if "0, 1, or 2" in call.user else '{"score": 1}')
+    ) as server:
         for name, spec in registry.specs().items():
             path = tmp_path / f"{name}.csv"
             ids = [row["id"] for row in loading.locate(name, "mini").read()]
             said = "Said by nobody." if spec.judge else "A [0, 1]"
             path.write_text("id,prediction\n" + "".join(f'{one},"{said}"\n' for one in ids))
-            judge = JudgeOptions(model="judge", url=server.url, cache=tmp_path / "judge.sqlite") if spec.judge else None
+            judge = (
+                JudgeOptions(model="judge", url=server.url, cache=tmp_path / "judge.sqlite")
+                if spec.judge
+                else None
+            )
             folder = tmp_path / "runs" / name
             score_files(
-                name, Inputs(path, split="mini"), folder, Options(overlap=False, judge=judge), model="org/model"
+                name,
+                Inputs(path, split="mini"),
+                folder,
+                Options(overlap=False, judge=judge),
+                model="org/model",
             )
     return tmp_path / "runs"
 
@@ -46,13 +56,21 @@ def texts(files):
 
 
 def on_disk(folder):
-    return ((str(path.relative_to(folder)), path.read_bytes()) for path in folder.rglob("*") if path.is_file())
+    return (
+        (str(path.relative_to(folder)), path.read_bytes())
+        for path in folder.rglob("*")
+        if path.is_file()
+    )
 
 
 def told(files, sentences):
     """Return which files tell which sentences, as they stand or as JSON or HTML spell them."""
     spelled = {
-        sentence: {sentence, json.dumps(sentence)[1:-1], json.dumps(sentence, ensure_ascii=False)[1:-1]}
+        sentence: {
+            sentence,
+            json.dumps(sentence)[1:-1],
+            json.dumps(sentence, ensure_ascii=False)[1:-1],
+        }
         | {html.escape(sentence)}
         for sentence in sentences
     }

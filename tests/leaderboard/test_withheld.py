@@ -46,7 +46,10 @@ def filed(tmp_path, reelbench):
         predictions = tmp_path / f"{name}.jsonl"
         answers = [ANSWER if n < right else "flour" for n in range(24 - missing)]
         predictions.write_text(
-            "".join(json.dumps({"id": f"q{n}", "prediction": said}) + "\n" for n, said in enumerate(answers))
+            "".join(
+                json.dumps({"id": f"q{n}", "prediction": said}) + "\n"
+                for n, said in enumerate(answers)
+            )
         )
         given = ["--frames", frames] if frames else []
         done = reelbench(
@@ -71,7 +74,9 @@ def filed(tmp_path, reelbench):
 def rebuilt(tmp_path, reelbench, name="rebuilt"):
     """A store made of nothing but the dataset, as the error tells one to make it."""
     folder = snapshot_download(DATASET, repo_type="dataset", local_dir=tmp_path / f"{name}-clone")
-    done = reelbench("leaderboard", "add", folder, "--store", str(tmp_path / name), "--as-maintainer")
+    done = reelbench(
+        "leaderboard", "add", folder, "--store", str(tmp_path / name), "--as-maintainer"
+    )
     assert done.returncode == 0, done.stderr
     return tmp_path / name
 
@@ -107,7 +112,9 @@ def test_a_rebuild_from_the_dataset_gives_the_same_page(hub, tmp_path, reelbench
     assert not [path for path in again.rglob("*") if "pantry" in path.name and path.is_dir()]
     told = []
     options = PublishOptions(dry_run=True)
-    done = publishing.publish(again, space=SPACE, dataset=DATASET, options=options, note=told.append)
+    done = publishing.publish(
+        again, space=SPACE, dataset=DATASET, options=options, note=told.append
+    )
     assert [one.done for one in done] == ["unchanged", "unchanged"], told
     board = hub.repos["space", SPACE].files()["data/board.js"].decode()
     assert "lab/stated" in board
@@ -123,7 +130,12 @@ def test_nothing_of_a_question_or_an_answer_is_kept(hub):
                     assert word.encode() not in data, (path, word)
     kept = json.loads(hub.repos["dataset", DATASET].files()["results/withheld/pantry.json"])
     [table] = kept["tables"]
-    assert {row["model"] for row in table["rows"]} == {"org/one", "org/two", "org/three", "org/blind"}
+    assert {row["model"] for row in table["rows"]} == {
+        "org/one",
+        "org/two",
+        "org/three",
+        "org/blind",
+    }
     assert len(table["pairs"]) == 3  # one lacks more answers than a ranked row may
     assert "states no licence" in table["why"]
 
@@ -132,14 +144,18 @@ def test_nothing_of_a_question_or_an_answer_is_kept(hub):
 def test_kept_rows_are_not_lost_and_not_set_back(filed, tmp_path, reelbench):
     """Another maintainer, with a result of her own on the same questions, can't take the place of what she lacks."""
     other = filed("four", 12, into="other")
-    with pytest.raises(InputError, match=r"that the store lacks, the first (community/rextime|org__)"):
+    with pytest.raises(
+        InputError, match=r"that the store lacks, the first (community/rextime|org__)"
+    ):
         publishing.publish(other, dataset=DATASET)
     with pytest.raises(InputError, match="that the store lacks"):
         publishing.publish(other, space=SPACE)
     # With the rows brought in, her own result still can't be compared with them: nothing is published in their place.
     folder = tmp_path / "clone"
     snapshot_download(DATASET, repo_type="dataset", local_dir=folder)
-    assert reelbench("leaderboard", "add", folder, "--store", other, "--as-maintainer").returncode == 0
+    assert (
+        reelbench("leaderboard", "add", folder, "--store", other, "--as-maintainer").returncode == 0
+    )
     told = []
     with pytest.raises(InputError, match=r"has 4 rows without samples.*leaderboard remove KEY"):
         publishing.publish(other, dataset=DATASET, note=told.append)
@@ -157,9 +173,13 @@ def test_kept_rows_are_not_lost_and_not_set_back(filed, tmp_path, reelbench):
 def test_a_file_that_is_none_is_one_line(published, reelbench):
     (published / "withheld").mkdir()
     (published / "withheld" / "pantry.json").write_text('{"benchmark": "pantry"}')
-    done = reelbench("leaderboard", "build", "--store", str(published), "--out", str(published.parent / "site"))
+    done = reelbench(
+        "leaderboard", "build", "--store", str(published), "--out", str(published.parent / "site")
+    )
     assert done.returncode == 2
-    assert "is not what a results dataset keeps of withheld rows (2 fields are wrong)" in done.stderr
+    assert (
+        "is not what a results dataset keeps of withheld rows (2 fields are wrong)" in done.stderr
+    )
 
 
 @pytest.mark.usefixtures("published")

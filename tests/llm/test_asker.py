@@ -47,7 +47,11 @@ def colour(text):
 
 
 def told(messages, reply, error):
-    return [*messages, {"role": "assistant", "content": reply or ""}, {"role": "user", "content": f"Wrong: {error}"}]
+    return [
+        *messages,
+        {"role": "assistant", "content": reply or ""},
+        {"role": "user", "content": f"Wrong: {error}"},
+    ]
 
 
 def test_a_reply_that_does_not_read_is_asked_again_with_the_error():
@@ -81,7 +85,9 @@ def test_three_replies_that_do_not_read_are_all_that_is_asked():
 def test_an_image_goes_as_a_data_url_and_enters_the_key_by_its_hash(tmp_path):
     path = tmp_path / "frame.jpg"
     path.write_bytes(PIXEL)
-    question = [{"role": "user", "content": ["Which?", Attachment("image_url", "image/jpeg", path)]}]
+    question = [
+        {"role": "user", "content": ["Which?", Attachment("image_url", "image/jpeg", path)]}
+    ]
     same = [{"role": "user", "content": ["Which?", Attachment("image_url", "image/jpeg", PIXEL)]}]
     with JudgeServer(lambda _: Answer('{"name": "red"}')) as server:
         first, _ = run(server, lambda a: a.ask(question, colour))
@@ -98,7 +104,9 @@ def test_an_image_goes_as_a_data_url_and_enters_the_key_by_its_hash(tmp_path):
     # By hand: the sha256 stands where the bytes were, and the whole is hashed with vote and attempt.
     url = f"sha256:{hashlib.sha256(PIXEL).hexdigest()}"
     content = [{"type": "text", "text": "Which?"}, {"type": "image_url", "image_url": {"url": url}}]
-    shape = hashlib.sha256(json.dumps(["m", [{"role": "user", "content": content}], {}]).encode()).digest()
+    shape = hashlib.sha256(
+        json.dumps(["m", [{"role": "user", "content": content}], {}]).encode()
+    ).digest()
     assert first.replies[0].key == hashlib.sha256(shape + b"|0|0").digest()
 
 
@@ -118,16 +126,23 @@ def test_what_is_sent_next_is_made_ready_while_the_server_is_waited_for(monkeypa
         seen.append((next_one.wait(30), len(made)))
         return Answer('{"name": "red"}')
 
-    pictures = [Attachment("image_url", "image/jpeg", PIXEL + bytes([number])) for number in range(8)]
+    pictures = [
+        Attachment("image_url", "image/jpeg", PIXEL + bytes([number])) for number in range(8)
+    ]
     with JudgeServer(script) as server:
 
         async def go(asker):
-            asking = (asker.ask([{"role": "user", "content": [one, "Which?"]}], colour) for one in pictures)
+            asking = (
+                asker.ask([{"role": "user", "content": [one, "Which?"]}], colour)
+                for one in pictures
+            )
             return [asked.reason for asked in await asyncio.gather(*asking)]
 
         assert run(server, go, concurrency=1)[0] == [None] * 8
     assert seen[0][0]
-    assert all(number <= done + 3 for done, (_, number) in enumerate(seen))  # the one that is sent, and two
+    assert all(
+        number <= done + 3 for done, (_, number) in enumerate(seen)
+    )  # the one that is sent, and two
     assert sorted(made) == [one.data for one in pictures]
 
 
@@ -136,9 +151,15 @@ def test_askers_that_share_a_budget_stop_together():
         budget = Budget(calls=3)
 
         async def go(asker):
-            other = Asker(AskOptions(model="other", url=server.url), budget=budget, on_note=lambda _: None)
+            other = Asker(
+                AskOptions(model="other", url=server.url), budget=budget, on_note=lambda _: None
+            )
             async with other:
-                asked = [await each.ask(said(f"{n}?"), colour) for n in range(2) for each in (asker, other)]
+                asked = [
+                    await each.ask(said(f"{n}?"), colour)
+                    for n in range(2)
+                    for each in (asker, other)
+                ]
             return [one.reason for one in asked]
 
         reasons, _ = run(server, go, budget=budget)
@@ -183,7 +204,10 @@ def test_askers_that_share_turns_share_the_first_call_and_the_calls_in_flight():
         with JudgeServer(lambda _, answer=answer: answer) as server:
 
             async def go(server=server):
-                options = [AskOptions(model=name, url=server.url, concurrency=4) for name in ("one", "other")]
+                options = [
+                    AskOptions(model=name, url=server.url, concurrency=4)
+                    for name in ("one", "other")
+                ]
                 askers = [Asker(one, on_note=lambda _: None) for one in options]
                 asking = [each.ask(said(f"{n}?"), colour) for n in range(8) for each in askers]
                 asked = await asyncio.gather(*asking)
@@ -225,7 +249,11 @@ def test_looking_sends_nothing_and_counts_nothing():
         assert run(server, look)[0].key is not None
         run(server, lambda a: a.ask(said("Which?"), colour))
         cursor, tally = run(server, look)
-        assert (cursor.result().value, tally.replies, len(server.calls)) == (Colour(name="red"), 0, 1)
+        assert (cursor.result().value, tally.replies, len(server.calls)) == (
+            Colour(name="red"),
+            0,
+            1,
+        )
 
 
 def test_a_cache_that_cant_be_written_ends_the_work_before_another_call(monkeypatch):
@@ -302,7 +330,9 @@ def test_the_last_object_of_a_reply_is_read(reply):
         (None, "B", "B", None),
     ],
 )
-def test_what_ended_a_reply_reaches_the_caller_now_and_from_the_cache(finish, content, value, unfinished):
+def test_what_ended_a_reply_reaches_the_caller_now_and_from_the_cache(
+    finish, content, value, unfinished
+):
     async def ask_as_it_stands(server):
         async with Asker(AskOptions(model="m", url=server.url), as_it_stands=True) as asker:
             return await asker.ask(said("Which?"), str)
@@ -339,13 +369,21 @@ def test_what_holds_no_text_is_no_answer_even_as_it_stands(body):
     ("given", "own", "sent"),
     [
         ({}, {"max_tokens": 512, "temperature": 0}, {"max_tokens": 512, "temperature": 0}),
-        ({"max_tokens": 64}, {"max_tokens": 512, "temperature": 0}, {"max_tokens": 64, "temperature": 0}),
+        (
+            {"max_tokens": 64},
+            {"max_tokens": 512, "temperature": 0},
+            {"max_tokens": 64, "temperature": 0},
+        ),
         ({"max_tokens": 64}, {}, {"max_tokens": 64}),
         ({"max_tokens": 64, "model": "gpt-5-mini"}, {}, {"max_completion_tokens": 64}),
         ({"thinking": True}, {"max_tokens": 512, "temperature": 0}, {"max_tokens": 32768}),
         ({"thinking": True}, {"max_completion_tokens": 512}, {"max_completion_tokens": 32768}),
         ({"thinking": True, "max_tokens": 9}, {"temperature": 0}, {"max_tokens": 9}),
-        ({"thinking": True, "extra": {"max_tokens": 7, "temperature": 1}}, {}, {"max_tokens": 7, "temperature": 1}),
+        (
+            {"thinking": True, "extra": {"max_tokens": 7, "temperature": 1}},
+            {},
+            {"max_tokens": 7, "temperature": 1},
+        ),
     ],
 )
 def test_limits_and_thinking_are_sent(given, own, sent):
@@ -356,11 +394,19 @@ def test_limits_and_thinking_are_sent(given, own, sent):
     with JudgeServer() as server:
         asyncio.run(ask_with_own(server))
         body = server.calls[0].body
-    assert {name: value for name, value in body.items() if name not in {"model", "messages"}} == sent
+    assert {
+        name: value for name, value in body.items() if name not in {"model", "messages"}
+    } == sent
 
 
 def test_what_was_cut_off_under_one_limit_is_asked_under_another():
-    with JudgeServer(lambda call: Answer("B" if call.body["max_tokens"] > 9 else None, finish="length")) as server:
-        for limit, calls in ((9, 3), (9, 3), (99, 6)):  # three attempts, as a reply cut off can't be read here
+    with JudgeServer(
+        lambda call: Answer("B" if call.body["max_tokens"] > 9 else None, finish="length")
+    ) as server:
+        for limit, calls in (
+            (9, 3),
+            (9, 3),
+            (99, 6),
+        ):  # three attempts, as a reply cut off can't be read here
             run(server, lambda a: a.ask(said("Which?"), str), max_tokens=limit)
             assert len(server.calls) == calls

@@ -37,7 +37,11 @@ def columns(path):
 def filled(path, n):
     cache = ReplyCache(path, print)
     for number in range(n):
-        cache.put(key(number), "judge-1", reply(f'{{"score": {number % 6}, "why": "{"so " * 300}"}}', seconds=0.25))
+        cache.put(
+            key(number),
+            "judge-1",
+            reply(f'{{"score": {number % 6}, "why": "{"so " * 300}"}}', seconds=0.25),
+        )
     cache.close()
     with sqlite3.connect(path) as raw:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -56,7 +60,10 @@ def test_a_cache_of_0_1_0_is_brought_up_to_date_in_place(tmp_path):
         old = dict(zip(names, row, strict=True))
         kept = cache.get(old["key"])
         assert kept == Reply(
-            *(old[n] for n in ("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host"))
+            *(
+                old[n]
+                for n in ("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host")
+            )
         )
         assert (kept.reasoning_tokens, kept.cached_tokens, kept.seconds) == (None, None, None)
     cache.put(b"new", "judge-1", reply(reasoning_tokens=3, cached_tokens=5, seconds=0.25))
@@ -103,16 +110,28 @@ def test_a_reply_of_0_1_0_that_changed_since_is_asked_for_again(tmp_path):
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("completion_tokens", "many"), ("raw", 5), ("seconds", "soon"), ("cached_tokens", b"3"), ("returned", "m" * 2000)],
+    [
+        ("completion_tokens", "many"),
+        ("raw", 5),
+        ("seconds", "soon"),
+        ("cached_tokens", b"3"),
+        ("returned", "m" * 2000),
+    ],
 )
-def test_a_field_that_holds_another_kind_is_damage_though_no_checksum_says_so(tmp_path, column, value):
+def test_a_field_that_holds_another_kind_is_damage_though_no_checksum_says_so(
+    tmp_path, column, value
+):
     path = tmp_path / "judge.sqlite"
     filled(path, 2)
     with sqlite3.connect(path) as raw:
-        raw.execute(f"UPDATE replies SET {column} = ?, checksum = NULL WHERE key = ?", (value, key(1)))  # noqa: S608
+        raw.execute(
+            f"UPDATE replies SET {column} = ?, checksum = NULL WHERE key = ?", (value, key(1))
+        )  # noqa: S608
     raw.close()
     cache = ReplyCache(path, print)
-    assert (cache.get(key(1)) is None) == (column != "raw")  # a column of texts makes a text of a number
+    assert (cache.get(key(1)) is None) == (
+        column != "raw"
+    )  # a column of texts makes a text of a number
     assert cache.get(key(0)) is not None
 
 
@@ -121,7 +140,9 @@ def test_what_a_damaged_cache_still_holds_is_not_paid_for_again(tmp_path, page):
     path = tmp_path / "judge.sqlite"
     filled(path, 300)
     content = bytearray(path.read_bytes())
-    leaves = [at for at in range(8192, len(content), 4096) if content[at] == 10]  # leaf of an index b-tree
+    leaves = [
+        at for at in range(8192, len(content), 4096) if content[at] == 10
+    ]  # leaf of an index b-tree
     assert len(leaves) > 30
     for at in leaves[10 : 11 if page == "a leaf" else 12]:
         content[at : at + 4096] = bytes(4096)
@@ -144,7 +165,9 @@ def test_a_name_that_is_no_text_any_more_is_damage_too(tmp_path):
     path = tmp_path / "judge.sqlite"
     filled(path, 3)
     path.write_bytes(
-        path.read_bytes().replace(b"TABLE batched (", b"TABLX batched (").replace(b"batched", b"batch\xa0d")
+        path.read_bytes()
+        .replace(b"TABLE batched (", b"TABLX batched (")
+        .replace(b"batched", b"batch\xa0d")
     )
     notes = []
     ReplyCache(path, notes.append).put(key(9), "judge-1", reply())
@@ -158,7 +181,9 @@ def test_keys_that_go_round_in_a_circle_come_to_an_end(tmp_path):
         cache.put(key(number), "judge-1", reply())
     cache.close()
     with sqlite3.connect(path) as raw:
-        (root,) = raw.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'replies'").fetchone()
+        (root,) = raw.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'replies'"
+        ).fetchone()
     raw.close()
     content = bytearray(path.read_bytes())
     cells = (root - 1) * 4096 + 8  # behind the head of a leaf: where each of its cells is

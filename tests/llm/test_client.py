@@ -35,7 +35,16 @@ def certificate(tmp_path):
     key, path = tmp_path / "key.pem", tmp_path / "cert.pem"
     subprocess.run(
         [
-            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+            *(
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+            ),
             *("-keyout", key, "-out", path, "-days", "1", "-subj", "/CN=test"),
             *("-addext", "subjectAltName=IP:127.0.0.1"),
         ],
@@ -62,7 +71,10 @@ def test_a_certificate_is_trusted_only_where_it_is_known(certificate, monkeypatc
 def test_a_proxy_is_gone_through_but_for_what_is_excepted(monkeypatch):
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    with JudgeServer(lambda _: Answer("A dog.")) as server, JudgeServer(lambda _: Answer("by proxy")) as proxy:
+    with (
+        JudgeServer(lambda _: Answer("A dog.")) as server,
+        JudgeServer(lambda _: Answer("by proxy")) as proxy,
+    ):
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
         assert asked("http://judge.example/v1") == "by proxy"
         assert proxy.calls[0].path == "http://judge.example/v1/chat/completions"
@@ -95,7 +107,9 @@ def test_organization_and_project_are_those_of_openais_own_client(monkeypatch):
 KEY = "sk-proj-0123456789abcdefghijABCDEFGHIJ98"
 
 
-@pytest.mark.parametrize("part", [KEY, KEY[:-1], KEY[1:], f"stop {KEY[:-1]}", KEY[: len(KEY) // 2 + 1]])
+@pytest.mark.parametrize(
+    "part", [KEY, KEY[:-1], KEY[1:], f"stop {KEY[:-1]}", KEY[: len(KEY) // 2 + 1]]
+)
 def test_no_part_of_a_key_is_kept_of_what_a_server_says(part):
     """A server is sent the key, and what it says of its reply is published."""
     options = AskOptions(model="m", url="http://127.0.0.1:1/v1", api_key=KEY)

@@ -22,8 +22,17 @@ OWN = "/v1beta/models/gemini-1:generateContent"
 
 def reply(*parts, ended="STOP", **more):
     """A reply as https://ai.google.dev/api/generate-content prints it."""
-    candidate = {"content": {"role": "model", "parts": list(parts)}, "finishReason": ended, "index": 0}
-    used = {"promptTokenCount": 900, "candidatesTokenCount": 7, "thoughtsTokenCount": 40, "totalTokenCount": 947}
+    candidate = {
+        "content": {"role": "model", "parts": list(parts)},
+        "finishReason": ended,
+        "index": 0,
+    }
+    used = {
+        "promptTokenCount": 900,
+        "candidatesTokenCount": 7,
+        "thoughtsTokenCount": 40,
+        "totalTokenCount": 947,
+    }
     body = {"candidates": [candidate], "usageMetadata": used, "modelVersion": "gemini-1-002"} | more
     return Answer(raw=json.dumps(body).encode())
 
@@ -51,7 +60,9 @@ def asked(*content, sampling=None, **more):
 
     async def ask():
         async with Asker(options, sampling) as asker:
-            return await asker.ask([{"role": "user", "content": [*content, "What?"]}], str), asker.notes
+            return await asker.ask(
+                [{"role": "user", "content": [*content, "What?"]}], str
+            ), asker.notes
 
     return asyncio.run(ask())
 
@@ -75,15 +86,28 @@ def test_a_whole_video_goes_out_as_google_documents_it(server, monkeypatch, capl
     assert "another-key" not in str(call)
     assert "GOOGLE_API_KEY" not in caplog.text
     # Google's client writes a field's own name here; its JSON takes that as well as `mimeType`.
-    video = {"inlineData": {"mime_type": "video/mp4", "data": "ZnR5cA=="}, "videoMetadata": {"fps": 2}}
+    video = {
+        "inlineData": {"mime_type": "video/mp4", "data": "ZnR5cA=="},
+        "videoMetadata": {"fps": 2},
+    }
     assert call.body == {
         "contents": [{"role": "user", "parts": [video, {"text": "What?"}]}],
         "generationConfig": {"maxOutputTokens": 512, "temperature": 0.0},
     }
     (kept,) = result.replies
-    assert (result.value, kept.reply.finish, kept.reply.returned) == ("a star", "stop", "gemini-1-002")
-    assert (kept.reply.prompt_tokens, kept.reply.completion_tokens, kept.reply.reasoning_tokens) == (900, 47, 40)
-    assert asked(VIDEO, sampling={"max_tokens": 512, "temperature": 0, "fps": 2})[0].value == "a star"
+    assert (result.value, kept.reply.finish, kept.reply.returned) == (
+        "a star",
+        "stop",
+        "gemini-1-002",
+    )
+    assert (
+        kept.reply.prompt_tokens,
+        kept.reply.completion_tokens,
+        kept.reply.reasoning_tokens,
+    ) == (900, 47, 40)
+    assert (
+        asked(VIDEO, sampling={"max_tokens": 512, "temperature": 0, "fps": 2})[0].value == "a star"
+    )
     assert len(server.calls) == 1  # it is kept, as any other
 
 
@@ -104,9 +128,21 @@ def test_pictures_and_words_go_to_its_openai_compatible_address(server):
             "unavailable",
             "slow down",
         ),
-        (Answer(status=503, error={"message": "overloaded"}), "unavailable", "answered 503: overloaded"),
-        (Answer(status=400, error={"message": "no such codec"}), "rejected", "answered 400: no such codec"),
-        (Answer(status=403, error={"message": "key the-key-of-google"}), "refused", "answered 403: key [key]"),
+        (
+            Answer(status=503, error={"message": "overloaded"}),
+            "unavailable",
+            "answered 503: overloaded",
+        ),
+        (
+            Answer(status=400, error={"message": "no such codec"}),
+            "rejected",
+            "answered 400: no such codec",
+        ),
+        (
+            Answer(status=403, error={"message": "key the-key-of-google"}),
+            "refused",
+            "answered 403: key [key]",
+        ),
         (
             Answer(status=302, headers={"Location": "http://elsewhere.example/"}),
             "refused",
@@ -116,7 +152,9 @@ def test_pictures_and_words_go_to_its_openai_compatible_address(server):
         (Answer(drop=True), "unavailable", "sent no whole reply"),
     ],
 )
-def test_its_failures_are_those_of_any_server_and_are_asked_once_a_try(server, answer, reason, said):
+def test_its_failures_are_those_of_any_server_and_are_asked_once_a_try(
+    server, answer, reason, said
+):
     server.script(lambda _: answer)
     result, notes = asked(VIDEO, patience=0.01)
     assert result.reason == reason
@@ -131,7 +169,10 @@ def test_its_failures_are_those_of_any_server_and_are_asked_once_a_try(server, a
     [
         (reply({"text": "a st"}, ended="MAX_TOKENS"), "length"),
         (reply(ended="SAFETY"), "content_filter"),
-        (reply(candidates=[], promptFeedback={"blockReason": "PROHIBITED_CONTENT"}), "content_filter"),
+        (
+            reply(candidates=[], promptFeedback={"blockReason": "PROHIBITED_CONTENT"}),
+            "content_filter",
+        ),
     ],
 )
 def test_why_a_reply_ended_is_said_as_openai_says_it(server, answer, finish):
@@ -177,4 +218,7 @@ def test_a_benchmark_is_asked_with_whole_videos_and_refused_with_chosen_frames_i
 def test_a_reply_without_an_end_is_cut_off_while_it_arrives(server, caplog):
     server.script(lambda _: Answer(raw=b'{"candidates": [' + b" " * 6_000_000))
     result, _ = asked(VIDEO)
-    assert (result.value, "sent no whole reply (more than 4 MB; cut off)" in caplog.text) == (None, True)
+    assert (result.value, "sent no whole reply (more than 4 MB; cut off)" in caplog.text) == (
+        None,
+        True,
+    )

@@ -24,14 +24,23 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 def ask(server, *, questions=1, **more):
     """Ask different questions, one after the other -> what came of each, the tally, the lines for the user."""
     notes = []
-    given = {"model": "m", "url": server.url, "api_key": KEY, "backoff": 0.001, "tries": 2, "timeout": 5.0} | more
+    given = {
+        "model": "m",
+        "url": server.url,
+        "api_key": KEY,
+        "backoff": 0.001,
+        "tries": 2,
+        "timeout": 5.0,
+    } | more
 
     async def go():
         async with Asker(
             AskOptions(**given), on_note=lambda line: " is asked at " in line or notes.append(line)
         ) as asker:
             return [
-                await asker.ask([{"role": "user", "content": f"What? ({n})"}], lambda text: text or None)
+                await asker.ask(
+                    [{"role": "user", "content": f"What? ({n})"}], lambda text: text or None
+                )
                 for n in range(questions)
             ], asker.tally
 
@@ -40,7 +49,10 @@ def ask(server, *, questions=1, **more):
 
 
 def completion(**changes):
-    body = {"model": "m-1", "choices": [{"message": {"content": "A dog."}, "finish_reason": "stop"}]} | changes
+    body = {
+        "model": "m-1",
+        "choices": [{"message": {"content": "A dog."}, "finish_reason": "stop"}],
+    } | changes
     return Answer(raw=json.dumps(body).encode())
 
 
@@ -87,7 +99,9 @@ def test_what_is_no_reply_in_http_is_a_reason(wire):
     assert "did not answer within" not in note
 
 
-@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in NOT_A_COMPLETION.items()])
+@pytest.mark.parametrize(
+    "body", [pytest.param(body, id=name) for name, body in NOT_A_COMPLETION.items()]
+)
 def test_what_is_no_completion_is_a_reason(body):
     with JudgeServer(lambda _: Answer(raw=body)) as server:
         (asked,), _, (note,) = ask(server)
@@ -98,10 +112,13 @@ def test_what_is_no_completion_is_a_reason(body):
 
 @pytest.mark.parametrize("status", [400, 401, 404, 422, 429, 500])
 @pytest.mark.parametrize(
-    "body", [b"[" * 100_000, b'{"error": ' * 900 + b"1" + b"}" * 900, b"\xff\xfe", b'{"error": [1]}']
+    "body",
+    [b"[" * 100_000, b'{"error": ' * 900 + b"1" + b"}" * 900, b"\xff\xfe", b'{"error": [1]}'],
 )
 def test_an_error_in_any_words_is_one_line(status, body):
-    with JudgeServer(lambda _: Answer(status=status, raw=body, headers={"Retry-After": "1e999"})) as server:
+    with JudgeServer(
+        lambda _: Answer(status=status, raw=body, headers={"Retry-After": "1e999"})
+    ) as server:
         (asked,), _, notes = ask(server, patience=0.2)
     assert asked.reason in {"unavailable", "rejected", "refused"}
     assert all("\n" not in note and len(note) < 600 for note in notes)
@@ -136,14 +153,20 @@ def test_counts_that_can_not_be_are_none_and_a_budget_holds_without(usage):
 
 @pytest.mark.parametrize("number", [b"1e999", b"Infinity", b"NaN", b"1" + b"0" * 30])
 def test_counts_beyond_every_number(number):
-    body = b'{"choices": [{"message": {"content": "A dog."}}], "usage": {"prompt_tokens": %s}}' % number
+    body = (
+        b'{"choices": [{"message": {"content": "A dog."}}], "usage": {"prompt_tokens": %s}}'
+        % number
+    )
     with JudgeServer(lambda _: Answer(raw=body)) as server:
         (asked,), tally, _ = ask(server)
     assert (asked.value, tally.prompt_tokens) == ("A dog.", 0)
 
 
 def test_reasoning_and_cached_tokens_are_kept_with_the_reply():
-    usage = {"prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 7}}
+    usage = {
+        "prompt_tokens_details": {"cached_tokens": 64},
+        "completion_tokens_details": {"reasoning_tokens": 7},
+    }
     with JudgeServer(lambda _: Answer("A dog.", usage=usage)) as server:
         _, tally, _ = ask(server)
         assert (tally.reasoning_tokens, tally.cached_tokens) == (7, 64)
@@ -157,7 +180,10 @@ def test_reasoning_and_cached_tokens_are_kept_with_the_reply():
         ({"content": None, "reasoning_content": "A dog, I think"}, None),
         ({"content": "", "reasoning": "A dog, I think"}, None),
         ({"content": "A cat.", "reasoning_content": "A dog? No"}, "A cat."),
-        ({"content": [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A cat."}]}, "A cat."),
+        (
+            {"content": [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A cat."}]},
+            "A cat.",
+        ),
         ({"content": [{"type": "thinking", "thinking": []}]}, None),
         ({"content": {"text": "A cat."}}, None),
     ],
@@ -181,15 +207,21 @@ ERROR = {"message": "upstream is down", "code": 502}
     ],
 )
 def test_a_reply_that_the_server_broke_off_is_none(changes):
-    with JudgeServer(lambda call: completion(**changes) if call.number == 0 else completion()) as server:
+    with JudgeServer(
+        lambda call: completion(**changes) if call.number == 0 else completion()
+    ) as server:
         (asked,), tally, notes = ask(server)
     assert (asked.value, tally.calls, len(server.calls), notes) == ("A dog.", 1, 2, [])
 
 
-@pytest.mark.parametrize("finish", ["\ud800", {"a": "\udfff"}, ["x" * 100_000], 7, f"stop Bearer {KEY}"])
+@pytest.mark.parametrize(
+    "finish", ["\ud800", {"a": "\udfff"}, ["x" * 100_000], 7, f"stop Bearer {KEY}"]
+)
 def test_any_finish_reason_can_be_kept_and_none_holds_the_key(finish, reelbench_home):
     choice = {"message": {"content": "A dog."}, "finish_reason": finish}
-    with JudgeServer(lambda _: completion(choices=[choice], model=f"m \udc00 {KEY} {'x' * 1000}")) as server:
+    with JudgeServer(
+        lambda _: completion(choices=[choice], model=f"m \udc00 {KEY} {'x' * 1000}")
+    ) as server:
         (asked,), _, _ = ask(server)
     assert asked.value == "A dog."
     assert len(asked.replies[0].reply.finish) <= 200
@@ -210,7 +242,9 @@ def test_any_finish_reason_can_be_kept_and_none_holds_the_key(finish, reelbench_
     ids=["as it is", "an error", "gzip", "gzip that goes on", "deflate"],
 )
 def test_more_than_the_longest_reply_is_cut_off_while_it_arrives(status, encoding, raw):
-    answer = Answer(status=status, raw=raw(), headers={"Content-Encoding": encoding} if encoding else {})
+    answer = Answer(
+        status=status, raw=raw(), headers={"Content-Encoding": encoding} if encoding else {}
+    )
     with JudgeServer(lambda _: answer) as server:
         ask(server)  # what is imported and allocated once is not counted
         tracemalloc.start()
@@ -226,7 +260,9 @@ def test_more_than_the_longest_reply_is_cut_off_while_it_arrives(status, encodin
 
 def test_a_compressed_reply_is_read():
     body = completion().raw
-    with JudgeServer(lambda _: Answer(raw=gzip.compress(body), headers={"Content-Encoding": "gzip"})) as server:
+    with JudgeServer(
+        lambda _: Answer(raw=gzip.compress(body), headers={"Content-Encoding": "gzip"})
+    ) as server:
         (asked,), _, _ = ask(server)
         assert server.calls[0].headers["accept-encoding"] == "gzip"
     assert asked.value == "A dog."
@@ -274,12 +310,28 @@ def test_a_server_that_stalls_is_left_after_the_time_for_one_call(wire, stays):
     """However much comes meanwhile: it never ends, so what ends the call is the time for it."""
     with JudgeServer(lambda _: Answer(wire=wire, stays=stays)) as server:
         (asked,), tally, (note,) = ask(server, timeout=0.3)
-    assert (asked.value, asked.reason, tally.calls, len(server.calls)) == (None, "unavailable", 0, 2)
+    assert (asked.value, asked.reason, tally.calls, len(server.calls)) == (
+        None,
+        "unavailable",
+        0,
+        2,
+    )
     assert "2 tries: asking stopped" in note
-    assert "did not answer within 0.3 s" in note or (stays and b"100" in wire)  # no status line begins so
+    assert "did not answer within 0.3 s" in note or (
+        stays and b"100" in wire
+    )  # no status line begins so
 
 
-NO_WAIT = ["-5", "-1e9", "nan", "inf", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 -0000"]
+NO_WAIT = [
+    "-5",
+    "-1e9",
+    "nan",
+    "inf",
+    "soon",
+    "",
+    "Thu, 01 Jan 1970 00:00:00 GMT",
+    "Mon, 01 Jan 0001 00:00:00 -0000",
+]
 
 
 @pytest.mark.parametrize("after", NO_WAIT)
@@ -324,10 +376,14 @@ def test_a_url_that_can_not_be_used_is_refused_without_being_shown(url, line):
 
 def test_a_token_in_the_url_is_kept_out_of_what_is_stored_and_said(reelbench_home):
     def script(call):
-        return Answer(f"you asked {call.path}" if call.number else "api-version=1", finish=call.path)
+        return Answer(
+            f"you asked {call.path}" if call.number else "api-version=1", finish=call.path
+        )
 
     with JudgeServer(script) as server:
-        (first, second), _, (note,) = ask(server, questions=2, url=f"{server.url}?token=tk-9f8e7d6c5b&api-version=1")
+        (first, second), _, (note,) = ask(
+            server, questions=2, url=f"{server.url}?token=tk-9f8e7d6c5b&api-version=1"
+        )
         assert all("tk-9f8e7d6c5b" in call.path for call in server.calls)
     assert first.value == "api-version=1"
     assert (second.value, second.reason) == (None, "rejected")
@@ -348,7 +404,9 @@ def test_a_reply_is_what_came_whatever_the_key_is(key, reelbench_home):
 
 @pytest.mark.parametrize("key", ["x", "4", "none", "local", "a key of some length"])
 def test_a_key_of_some_length_leaves_the_lines(key):
-    with JudgeServer(lambda _: Answer(status=400, error={"message": f"the local key is {key}"})) as server:
+    with JudgeServer(
+        lambda _: Answer(status=400, error={"message": f"the local key is {key}"})
+    ) as server:
         _, _, (note,) = ask(server, api_key=key)
     shown = "[key]" if len(key) >= 12 else key
     assert note == f"the model at 127.0.0.1:{server.port} answered 400: the local key is {shown}"
@@ -356,7 +414,9 @@ def test_a_key_of_some_length_leaves_the_lines(key):
 
 def test_a_reply_that_an_earlier_version_edited_is_asked_again_once(reelbench_home):
     path = reelbench_home / "judge.sqlite"
-    with JudgeServer(lambda call: Answer(["ex[key]ected", "expected [key]"][min(call.number, 1)])) as server:
+    with JudgeServer(
+        lambda call: Answer(["ex[key]ected", "expected [key]"][min(call.number, 1)])
+    ) as server:
         ask(server)
         with sqlite3.connect(path) as raw:  # as the version before left it
             raw.execute("ALTER TABLE replies DROP COLUMN edited")

@@ -11,5 +11,7 @@ held.__enter__()
 
 
 def test_a_host_that_never_closes_its_judge_ends_all_the_same():
-    done = subprocess.run([sys.executable, "-c", HOST], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", HOST], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")

@@ -14,7 +14,9 @@ def ask(tmp_path):
 
     def ask(text, material, **more):
         (tmp_path / "mine.txt").write_text(text)
-        return PromptFiles(resources.files("reelbench.llm"), tmp_path).messages("mine.txt", material, **more)
+        return PromptFiles(resources.files("reelbench.llm"), tmp_path).messages(
+            "mine.txt", material, **more
+        )
 
     return ask
 

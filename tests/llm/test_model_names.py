@@ -39,7 +39,12 @@ def keys(monkeypatch):
     for name, (_, variable) in DOCUMENTED.items():
         monkeypatch.setenv(variable, f"the-key-of-{name}")
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://mine.openai.azure.com/")
-    for variable in ("OPENAI_BASE_URL", "REELBENCH_LLM_URL", "REELBENCH_LLM_API_KEY", "REELBENCH_JUDGE_API_KEY"):
+    for variable in (
+        "OPENAI_BASE_URL",
+        "REELBENCH_LLM_URL",
+        "REELBENCH_LLM_API_KEY",
+        "REELBENCH_JUDGE_API_KEY",
+    ):
         monkeypatch.delenv(variable, raising=False)
 
 
@@ -50,7 +55,11 @@ def named(text, url=None):
 def asked(server, monkeypatch, name, content="What?"):
     """Ask a provider's model, a local server standing in its address's place -> the reply, and what was said."""
     path = urlsplit(DOCUMENTED[name][0]).path
-    monkeypatch.setitem(providers.PROVIDERS, name, replace(PROVIDERS[name], url=server.url.removesuffix("/v1") + path))
+    monkeypatch.setitem(
+        providers.PROVIDERS,
+        name,
+        replace(PROVIDERS[name], url=server.url.removesuffix("/v1") + path),
+    )
     notes = []
 
     async def ask():
@@ -64,14 +73,21 @@ def test_each_provider_is_where_its_documentation_says():
     assert PROVIDERS.keys() == DOCUMENTED.keys()
     for name, (url, variable) in DOCUMENTED.items():
         whose = named(f"{name}/gemini-1")
-        assert (whose["url"], whose["key_from"], whose["api_key"]) == (url, variable, f"the-key-of-{name}")
+        assert (whose["url"], whose["key_from"], whose["api_key"]) == (
+            url,
+            variable,
+            f"the-key-of-{name}",
+        )
         assert (whose["model"], whose["provider"]) == ("gemini-1", name)
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_what_reaches_each_is_what_its_documentation_prints(name, monkeypatch):
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-openai")
-    picture, video = Attachment("image_url", "image/jpeg", b"\xff\xd8"), Attachment("video_url", "video/mp4", b"ftyp")
+    picture, video = (
+        Attachment("image_url", "image/jpeg", b"\xff\xd8"),
+        Attachment("video_url", "video/mp4", b"ftyp"),
+    )
     takes_video = "video" in PROVIDERS[name].takes
     content = [picture, *([video] if takes_video else []), "What?"]
     with JudgeServer(lambda _: Answer("fine")) as server:
@@ -81,11 +97,17 @@ def test_what_reaches_each_is_what_its_documentation_prints(name, monkeypatch):
     assert call.path == urlsplit(DOCUMENTED[name][0]).path + "/chat/completions"
     assert call.headers["authorization"] == f"Bearer the-key-of-{name}"
     assert call.headers["content-type"] == "application/json"
-    assert "the-key-of" not in str({key: text for key, text in call.headers.items() if key != "authorization"})
+    assert "the-key-of" not in str(
+        {key: text for key, text in call.headers.items() if key != "authorization"}
+    )
     assert ("openai-organization" in call.headers) == (name == "openai")
     parts = [
         {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,/9g="}},
-        *([{"type": "video_url", "video_url": {"url": "data:video/mp4;base64,ZnR5cA=="}}] if takes_video else []),
+        *(
+            [{"type": "video_url", "video_url": {"url": "data:video/mp4;base64,ZnR5cA=="}}]
+            if takes_video
+            else []
+        ),
         {"type": "text", "text": "What?"},
     ]
     assert call.body == {"model": "gemini-1", "messages": [{"role": "user", "content": parts}]}
@@ -118,7 +140,9 @@ def test_who_is_asked_is_said_once_before_the_first_call_and_is_no_note():
         return Answer("fine")
 
     async def ask(**more):
-        async with Asker(AskOptions(model="m", url=server.url, **more), on_note=said.append) as asker:
+        async with Asker(
+            AskOptions(model="m", url=server.url, **more), on_note=said.append
+        ) as asker:
             for text in ("What?", "Who?"):
                 await asker.ask([{"role": "user", "content": text}], str)
             return asker.notes
@@ -155,7 +179,9 @@ def test_names_that_are_one_providers_alone_need_no_prefix():
     assert (whose["url"], whose["key_from"]) == (None, "OPENAI_API_KEY")
 
 
-@pytest.mark.parametrize("name", ["claude-x", "google/gemma-3-4b", "openai/gpt-oss-20b", "Qwen/Qwen3-VL", "azure/m"])
+@pytest.mark.parametrize(
+    "name", ["claude-x", "google/gemma-3-4b", "openai/gpt-oss-20b", "Qwen/Qwen3-VL", "azure/m"]
+)
 def test_where_a_server_is_named_a_name_goes_out_as_typed(name):
     whose = named(name, "http://127.0.0.1:1/v1")
     assert (whose["model"], whose["url"]) == (name, "http://127.0.0.1:1/v1")
@@ -172,8 +198,14 @@ def test_ones_own_servers_lose_their_prefix_at_any_address():
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
-        ("google/gemma-3-4b-it", ("--llm gemini/gemma-3-4b-it", "--llm google/gemma-3-4b-it --llm-url URL")),
-        ("openai/gpt-oss-20b", ("OpenAI has none of that name", "--llm openai/gpt-oss-20b --llm-url URL")),
+        (
+            "google/gemma-3-4b-it",
+            ("--llm gemini/gemma-3-4b-it", "--llm google/gemma-3-4b-it --llm-url URL"),
+        ),
+        (
+            "openai/gpt-oss-20b",
+            ("OpenAI has none of that name", "--llm openai/gpt-oss-20b --llm-url URL"),
+        ),
         ("./checkpoint", ("reelbench eval NAME --model ./checkpoint",)),
         ("gpt-6-luna,gpt-6-sol", ("reelbench eval NAME --model A --model B",)),
     ],
@@ -187,13 +219,19 @@ def test_a_name_that_can_be_two_things_ends_with_both_lines(name, lines):
 
 def test_azures_address_is_asked_for(monkeypatch):
     monkeypatch.delenv("AZURE_OPENAI_ENDPOINT")
-    with pytest.raises(InputError, match="set AZURE_OPENAI_ENDPOINT, address of your Azure OpenAI resource"):
+    with pytest.raises(
+        InputError, match="set AZURE_OPENAI_ENDPOINT, address of your Azure OpenAI resource"
+    ):
         named("azure/my-deployment")
 
 
 def test_what_a_provider_does_not_take_is_said_before_anything_is_sent():
-    claude, groq = (AskOptions(**named(name)) for name in ("claude-opus-4-6", "groq/qwen/qwen3.6-27b"))
-    with pytest.raises(InputError, match="Groq takes at most 5 pictures a request, and not 8 pictures"):
+    claude, groq = (
+        AskOptions(**named(name)) for name in ("claude-opus-4-6", "groq/qwen/qwen3.6-27b")
+    )
+    with pytest.raises(
+        InputError, match="Groq takes at most 5 pictures a request, and not 8 pictures"
+    ):
         groq.check_taken("images", 8)
     groq.check_taken("images", 5)
     with pytest.raises(InputError, match="Anthropic takes images, and not a clip of chosen frames"):
@@ -204,7 +242,10 @@ def test_what_a_provider_does_not_take_is_said_before_anything_is_sent():
         replace(claude, batch=True)
     gemini = AskOptions(**named("gemini-3.5-flash"))
     gemini.check_taken("whole videos")
-    with pytest.raises(InputError, match="Gemini API takes images and whole videos, and not a clip of chosen frames"):
+    with pytest.raises(
+        InputError,
+        match="Gemini API takes images and whole videos, and not a clip of chosen frames",
+    ):
         gemini.check_taken("video")
     AskOptions(**named("openrouter/google/gemini-3.5-flash")).check_taken("video")
     AskOptions(**named("openrouter/google/gemini-3.5-flash")).check_taken("whole videos")

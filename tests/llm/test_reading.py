@@ -5,7 +5,13 @@ import json
 import pytest
 from pydantic import BaseModel
 
-from reelbench.llm.reading import UnreadableError, beside_dictionary, is_refusal, last_dictionary, read_model
+from reelbench.llm.reading import (
+    UnreadableError,
+    beside_dictionary,
+    is_refusal,
+    last_dictionary,
+    read_model,
+)
 from tests.alarms import one_pass
 
 
@@ -13,13 +19,19 @@ class Said(BaseModel):
     text: str
 
 
-@pytest.mark.parametrize("text", ["```json\n{}\n```", "```", "a ``` b", '```\n{"text": "no"}\n```', "}"])
-@pytest.mark.parametrize("frame", ["{}", "```json\n{}\n```", "First: ```{{}}```, then\n```json\n{}\n```", "Words.\n{}"])
+@pytest.mark.parametrize(
+    "text", ["```json\n{}\n```", "```", "a ``` b", '```\n{"text": "no"}\n```', "}"]
+)
+@pytest.mark.parametrize(
+    "frame", ["{}", "```json\n{}\n```", "First: ```{{}}```, then\n```json\n{}\n```", "Words.\n{}"]
+)
 def test_an_object_is_read_whole_whatever_its_texts_hold(text, frame):
     assert read_model(frame.format(json.dumps({"text": text})), Said).text == text
 
 
-@pytest.mark.parametrize("reply", ["```", "``````", "```json\n```", '```{"text": "a"', "a {text} c"])
+@pytest.mark.parametrize(
+    "reply", ["```", "``````", "```json\n```", '```{"text": "a"', "a {text} c"]
+)
 def test_what_does_not_end_in_an_object_is_not_read(reply):
     with pytest.raises(UnreadableError, match="does not end in one whole JSON object"):
         read_model(reply, Said)
@@ -50,7 +62,9 @@ def test_a_whole_object_is_read_whatever_stands_around_it(reply):
     assert read_model(reply, Said).text == "a } b"
 
 
-@pytest.mark.parametrize("reply", ['{"text": "a"} or {"text": "b"}?', '{"text": "a"}\n```\n{"text": "b"}\n```\nDone.'])
+@pytest.mark.parametrize(
+    "reply", ['{"text": "a"} or {"text": "b"}?', '{"text": "a"}\n```\n{"text": "b"}\n```\nDone.']
+)
 def test_two_objects_that_differ_are_not_read(reply):
     with pytest.raises(UnreadableError, match="two whole JSON objects that differ"):
         read_model(reply, Said)
@@ -82,7 +96,11 @@ def test_a_part_of_a_broken_object_is_not_read(reply):
         ("I can't help but notice that question 2 needs no video.", False),
         ("Unfortunately, question 2 can be answered from the title.", False),
         ("I can't answer question 3 without the video, which is good.", False),
-        ("I'm sorry, but I can't help thinking that all is well. " + "The first question is sound. " * 20, False),
+        (
+            "I'm sorry, but I can't help thinking that all is well. "
+            + "The first question is sound. " * 20,
+            False,
+        ),
     ],
 )
 def test_a_refusal_is_told_from_a_review(reply, refused):

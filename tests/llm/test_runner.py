@@ -40,7 +40,9 @@ def test_items_are_taken_as_they_are_needed():
 
     async def go():
         ahead = []
-        async for number, _ in Runner([], at_once=2).run((taken.append(n) or n for n in range(1000)), work):
+        async for number, _ in Runner([], at_once=2).run(
+            (taken.append(n) or n for n in range(1000)), work
+        ):
             ahead.append(len(taken) - number)
         return max(ahead)
 

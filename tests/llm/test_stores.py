@@ -38,7 +38,11 @@ def reply(raw="4", **more):
 @pytest.fixture(params=["file", "server"])
 def place(request, tmp_path):
     """Where a cache's replies are."""
-    return tmp_path / "judge.sqlite" if request.param == "file" else request.getfixturevalue("postgres").database()
+    return (
+        tmp_path / "judge.sqlite"
+        if request.param == "file"
+        else request.getfixturevalue("postgres").database()
+    )
 
 
 @pytest.fixture
@@ -72,7 +76,10 @@ def lapse(place):
     if isinstance(place, Path):
         written(place, "UPDATE claims SET until = 0")
     else:
-        written(place, "UPDATE claims SET until = 'epoch'; UPDATE pulse SET at = clock_timestamp(), back = 'epoch'")
+        written(
+            place,
+            "UPDATE claims SET until = 'epoch'; UPDATE pulse SET at = clock_timestamp(), back = 'epoch'",
+        )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +99,12 @@ def test_a_reply_is_kept_as_it_came(opened, kept):
     assert opened().get(key(1)) == kept
     assert first.get(key(2)) is None
     (stored,) = opened().store.replies()
-    assert (stored.key, stored.model, stored.reply, stored.is_damaged) == (key(1), "mödel\x01", kept, False)
+    assert (stored.key, stored.model, stored.reply, stored.is_damaged) == (
+        key(1),
+        "mödel\x01",
+        kept,
+        False,
+    )
 
 
 def test_the_first_reply_stays(opened):
@@ -106,7 +118,10 @@ def test_the_first_reply_stays(opened):
 def test_a_claim_keeps_others_off_until_it_is_given_up_kept_or_lapses(opened, place):
     first, second = opened(), opened()
     assert [cache.claim(key(1)) for cache in (first, first, second)] == ["mine", "mine", "theirs"]
-    assert (second.claimed_elsewhere([key(1), key(2)]), first.claimed_elsewhere([key(1)])) == ({key(1)}, set())
+    assert (second.claimed_elsewhere([key(1), key(2)]), first.claimed_elsewhere([key(1)])) == (
+        {key(1)},
+        set(),
+    )
     second.release(key(1))  # not its own
     assert second.claim(key(1)) == "theirs"
     first.release(key(1))
@@ -159,7 +174,10 @@ def test_a_damaged_reply_is_left_out_said_and_asked_for_again(opened, place, col
     cache = opened(notes.append)
     for number in range(3):
         cache.put(key(number), "m", reply(seconds=0.25))
-    written(place, f"UPDATE replies SET {column} = '5' WHERE key IN (SELECT key FROM replies ORDER BY key LIMIT 1)")  # noqa: S608
+    written(
+        place,
+        f"UPDATE replies SET {column} = '5' WHERE key IN (SELECT key FROM replies ORDER BY key LIMIT 1)",
+    )  # noqa: S608
     first = min(key(number) for number in range(3))
     assert sum(cache.get(key(number)) is not None for number in range(3)) == 2
     (note,) = notes
@@ -188,7 +206,13 @@ def test_a_key_is_in_one_place_at_a_time(opened):
     assert store.begin_batch("one", "m", "h", [key(n) for n in range(4)]) == [key(2), key(3)]
     assert store.begin_batch("two", "m", "h", [key(n) for n in range(2, 6)]) == [key(4), key(5)]
     assert store.begin_batch("none", "m", "h", [key(2)]) == []
-    assert [second.claim(key(n)) for n in range(5)] == ["stored", "mine", "batched", "batched", "batched"]
+    assert [second.claim(key(n)) for n in range(5)] == [
+        "stored",
+        "mine",
+        "batched",
+        "batched",
+        "batched",
+    ]
     assert store.batched_keys("m", "h") == {key(n) for n in range(2, 6)}
     assert store.batched_keys("m", "elsewhere") == set()
     assert [(batch.token, batch.id, batch.held) for batch in store.batches("m", "h")] == [
@@ -197,10 +221,15 @@ def test_a_key_is_in_one_place_at_a_time(opened):
     ]
     store.name_batch("one", "batch_1")
     assert second.store.batches("m", "h")[0].id == "batch_1"
-    assert store.put_batched([stored_now(key(n), "m", reply(str(n))) for n in (2, 9)]) == 1  # 9 was never asked for
+    assert (
+        store.put_batched([stored_now(key(n), "m", reply(str(n))) for n in (2, 9)]) == 1
+    )  # 9 was never asked for
     assert (first.get(key(2)).raw, first.get(key(9))) == ("2", None)
     assert [store.end_batch("one"), store.end_batch("two")] == [1, 2]
-    assert (store.batches("m", "h"), [second.claim(key(n)) for n in (2, 3)]) == ([], ["stored", "mine"])
+    assert (store.batches("m", "h"), [second.claim(key(n)) for n in (2, 3)]) == (
+        [],
+        ["stored", "mine"],
+    )
 
 
 def test_the_end_of_a_model_is_kept(opened):
@@ -222,7 +251,12 @@ def test_replies_are_told_in_the_order_of_their_keys_from_any_on(opened):
 def test_a_jobs_budget_is_one_for_all_its_processes(opened):
     first, second = opened(), opened()
     calls = Limit(3, None)
-    assert [cache.store.reserve("a", calls, 0.0) for cache in (first, second, first, second)] == [0.0, 0.0, 0.0, None]
+    assert [cache.store.reserve("a", calls, 0.0) for cache in (first, second, first, second)] == [
+        0.0,
+        0.0,
+        0.0,
+        None,
+    ]
     second.store.settle("a", 0.0, 0.0, kept=False)  # brought nothing: given back
     assert [cache.store.reserve("a", calls, 0.0) for cache in (first, second)] == [0.0, None]
     assert second.store.reserve("b", calls, 0.0) == 0.0  # another job's
@@ -237,7 +271,9 @@ def test_a_jobs_budget_is_one_for_all_its_processes(opened):
     assert first.store.reserve("c", Limit(None, 1.125), 0.25) == 0.5
 
 
-@pytest.mark.parametrize("variables", [{"REELBENCH_JOB": "mine"}, {"SLURM_JOB_ID": "7", "SLURM_ARRAY_JOB_ID": "5"}, {}])
+@pytest.mark.parametrize(
+    "variables", [{"REELBENCH_JOB": "mine"}, {"SLURM_JOB_ID": "7", "SLURM_ARRAY_JOB_ID": "5"}, {}]
+)
 def test_processes_of_a_job_spend_one_budget(place, monkeypatch, variables):
     """Two askers, each as a process of its own would: 5 calls together, or 5 each."""
     for name, value in variables.items():
@@ -259,7 +295,9 @@ def test_processes_of_a_job_spend_one_budget(place, monkeypatch, variables):
     name = {"REELBENCH_JOB": " of the job mine", "SLURM_JOB_ID": " of the job slurm-5"}.get(
         next(iter(variables), ""), ""
     )
-    assert sum(f"the budget of 5 calls{name} for the model is used up" in note for note in notes) == 2
+    assert (
+        sum(f"the budget of 5 calls{name} for the model is used up" in note for note in notes) == 2
+    )
 
 
 # --- of one kind alone -----------------------------------------------------------------------------------------------
@@ -275,7 +313,9 @@ def test_a_batch_is_its_processs_while_it_is_handed_over(postgres):
     second.close()
 
 
-def test_claims_outlast_a_server_that_is_stopped_and_replies_that_came_meanwhile_are_kept(postgres, reelbench_home):
+def test_claims_outlast_a_server_that_is_stopped_and_replies_that_came_meanwhile_are_kept(
+    postgres, reelbench_home
+):
     place, notes = postgres.database(), []
     first, second = ReplyCache(place, notes.append), ReplyCache(place, notes.append)
     assert [first.claim(key(n)) for n in (1, 2)] == ["mine", "mine"]
@@ -304,20 +344,25 @@ def test_what_a_process_could_not_put_down_the_next_one_does(postgres, reelbench
     monkeypatch.setattr("reelbench.llm.postgres_store._WAIT", 0.2)
     place, notes = postgres.database(), []
     asking = AskOptions(model="m", cache=place, cache_patience=0)
-    cache, other = (ReplyCache.shared(asking, notes.append) for _ in range(2))  # as it asks two models
+    cache, other = (
+        ReplyCache.shared(asking, notes.append) for _ in range(2)
+    )  # as it asks two models
     postgres.stop()
     try:
         for number, asked in enumerate((cache, other, cache)):
             asked.put(key(number), "m", reply(str(number)))
         assert len(list((reelbench_home / "spool").glob("*.jsonl"))) == 1
         with pytest.raises(
-            ReelbenchError, match=r"--cache-patience\); 3 replies are in .*; run again when it is there"
+            ReelbenchError,
+            match=r"--cache-patience\); 3 replies are in .*; run again when it is there",
         ):
             cache.claim(key(9))
         for asked in (cache, other, cache):
             asked.close()
         assert ["3 replies are in" in note for note in notes] == [False, True]
-        with pytest.raises(InputError, match=r"^judge cache postgresql://127.0.0.1:\d+/postgres: .*refused"):
+        with pytest.raises(
+            InputError, match=r"^judge cache postgresql://127.0.0.1:\d+/postgres: .*refused"
+        ):
             ReplyCache(place, print)
     finally:
         postgres.start()
@@ -336,7 +381,9 @@ def test_a_server_that_stays_away_is_tried_no_more(postgres, monkeypatch):
     cache = ReplyCache(postgres.database(), lambda _: None, patience=0.5)
     tries = []
     get = PostgresStore.get
-    monkeypatch.setattr(PostgresStore, "get", lambda self, keys: (tries.append(keys), get(self, keys))[1])
+    monkeypatch.setattr(
+        PostgresStore, "get", lambda self, keys: (tries.append(keys), get(self, keys))[1]
+    )
     postgres.stop()
     try:
         with pytest.raises(ReelbenchError, match=r"for 0.5 s \(--cache-patience\)"):
@@ -412,11 +459,13 @@ def test_a_server_that_grants_no_more_connections_is_waited_for(postgres, capfd,
         cache = ReplyCache(few, print, patience=0)
         other = psycopg.connect(few)
         with pytest.raises(
-            ReelbenchError, match=r"too many connections for role \"few\", for 0 s \(--cache-patience\)"
+            ReelbenchError,
+            match=r"too many connections for role \"few\", for 0 s \(--cache-patience\)",
         ):
             ReplyCache(few, print, patience=0)
         with pytest.raises(
-            ReelbenchError, match=r"too many connections for role \"few\", for 0 s \(--cache-patience\)"
+            ReelbenchError,
+            match=r"too many connections for role \"few\", for 0 s \(--cache-patience\)",
         ):
             cache.claim(key(1))
         ending = threading.Timer(1, other.close)
@@ -435,11 +484,15 @@ def test_a_process_takes_few_connections_however_many_models_it_asks(postgres):
     import psycopg
 
     place = postgres.database()
-    caches = [ReplyCache.shared(AskOptions(model=str(number), cache=place), print) for number in range(6)]
+    caches = [
+        ReplyCache.shared(AskOptions(model=str(number), cache=place), print) for number in range(6)
+    ]
     with ThreadPoolExecutor(24) as threads:
         states = list(threads.map(lambda number: caches[number % 6].claim(key(number)), range(400)))
     with psycopg.connect(place) as database:
-        (taken,) = database.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reelbench'")
+        (taken,) = database.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reelbench'"
+        )
     assert set(states) == {"mine"}
     assert taken[0] <= CONNECTIONS
     for cache in caches:
@@ -461,7 +514,9 @@ def test_batches_too_wait_for_a_server_that_is_away(postgres):
 
 
 def test_a_copy_that_broke_off_goes_on(postgres, tmp_path):
-    file, server = (open_store(place, print) for place in (tmp_path / "judge.sqlite", postgres.database()))
+    file, server = (
+        open_store(place, print) for place in (tmp_path / "judge.sqlite", postgres.database())
+    )
     file.put([stored_now(key(number), "m", reply(str(number))) for number in range(1200)])
 
     def stop(done, _):
@@ -479,7 +534,9 @@ def test_a_copy_that_broke_off_goes_on(postgres, tmp_path):
         cache.close()
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes a certificate, is not here")
+@pytest.mark.skipif(
+    shutil.which("openssl") is None, reason="openssl, which makes a certificate, is not here"
+)
 def test_the_way_there_is_as_safe_as_its_address_says(postgres, tmp_path, monkeypatch):
     """TLS, and who the server must be, by libpq's own parameters; the password by its own file or variable."""
     ours, place = postgres.certified(), postgres.database()
@@ -561,7 +618,9 @@ def test_a_user_who_may_only_read_reads(postgres):
     ],
     ids=str,
 )
-def test_an_address_that_cant_be_read_is_said_without_its_password(address, postgres, tmp_path, monkeypatch):  # noqa: ARG001 - psycopg is here
+def test_an_address_that_cant_be_read_is_said_without_its_password(
+    address, postgres, tmp_path, monkeypatch
+):  # noqa: ARG001 - psycopg is here
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="its address can't be read") as caught:
         ReplyCache(address, print)
@@ -572,7 +631,10 @@ def test_an_address_that_cant_be_read_is_said_without_its_password(address, post
 def test_the_cache_of_0_1_0_moves_to_a_server_and_back(postgres, tmp_path):
     shutil.copy(OLD, tmp_path / "old.sqlite")
     old = ReplyCache(tmp_path / "old.sqlite", print)
-    server, back = ReplyCache(postgres.database(), print), ReplyCache(tmp_path / "back.sqlite", print)
+    server, back = (
+        ReplyCache(postgres.database(), print),
+        ReplyCache(tmp_path / "back.sqlite", print),
+    )
     before = list(old.store.replies())
     assert len(before) > 50
     assert server.store.put(before) == back.store.put(list(server.store.replies())) == len(before)

@@ -18,5 +18,9 @@ def test_a_question_whose_video_makes_a_library_fail_waits_for_frames_no_more(mo
     monkeypatch.setattr(asking, "_Run", lambda *given: runs.append(made(*given)) or runs[0])
     monkeypatch.setattr(QuestionSet, "show", fails)
     with JudgeServer() as server, pytest.raises(RuntimeError, match="no frames"):
-        asking.ask(asking.questions("rextime_mini", "uniform:2"), AskOptions(model="m", url=server.url), Options())
+        asking.ask(
+            asking.questions("rextime_mini", "uniform:2"),
+            AskOptions(model="m", url=server.url),
+            Options(),
+        )
     assert runs[0].wanting == 0

@@ -32,7 +32,14 @@ def test_pass_at_1_of_chens_setting():
 
 @pytest.mark.parametrize(
     ("letters", "index"),
-    [("ABB", 1), ("ABBA", 0), ("C", 0), (["A", None, None], 0), ([None, "B", "A", "A"], 2), ([None, None], None)],
+    [
+        ("ABB", 1),
+        ("ABBA", 0),
+        ("C", 0),
+        (["A", None, None], 0),
+        ([None, "B", "A", "A"], 2),
+        ([None, None], None),
+    ],
 )
 def test_the_majority(letters, index):
     assert majority(list(letters)) == index
@@ -78,7 +85,11 @@ def test_the_figures_of_four_questions_by_hand(candidates):
     # Majority of 4: wrong "0" twice comes first -> wrong; wrong; right; "1" twice -> wrong. Of the first 3: + twice.
     path = candidates("0+0+", "0123", "++++", "1+01")
     document = json.loads(told(path, "--json", "--k", "1,2,4"))
-    assert (document["benchmark"], document["model"], document["questions"]) == ("dramaqa_cogme", "org/m", 4)
+    assert (document["benchmark"], document["model"], document["questions"]) == (
+        "dramaqa_cogme",
+        "org/m",
+        4,
+    )
     by_k = {entry["k"]: entry for entry in document["k"]}
     assert by_k[1]["pass"]["value"] == pytest.approx(100 * 7 / 16)
     assert by_k[2]["pass"]["value"] == pytest.approx(100 * (5 / 6 + 0 + 1 + 1 / 2) / 4)
@@ -92,27 +103,47 @@ def test_the_figures_of_four_questions_by_hand(candidates):
 def test_a_question_with_fewer_candidates_is_left_out_of_pass_at_k(candidates):
     document = json.loads(told(candidates("+0", "0", "00"), "--json"))
     assert [(entry["k"], entry["pass"]["n"]) for entry in document["k"]] == [(1, 3), (2, 2)]
-    assert [entry["pass"]["value"] for entry in document["k"]] == [pytest.approx(100 / 6), pytest.approx(50)]
+    assert [entry["pass"]["value"] for entry in document["k"]] == [
+        pytest.approx(100 / 6),
+        pytest.approx(50),
+    ]
 
 
 def test_open_answers_are_judged_and_a_run_needs_no_options(tmp_path):
     path = tmp_path / "candidates.jsonl"
     row = next(iter(reelbench.load("curve", "mini")))
-    path.write_text(json.dumps({"id": row["id"], "candidates": ["xyzzy", "bad", "xyzzy"]}) + "\n", encoding="utf-8")
-    words = ["compare", "candidates", "--candidates", str(path), "--benchmark", "curve_mini", "--json"]
+    path.write_text(
+        json.dumps({"id": row["id"], "candidates": ["xyzzy", "bad", "xyzzy"]}) + "\n",
+        encoding="utf-8",
+    )
+    words = [
+        "compare",
+        "candidates",
+        "--candidates",
+        str(path),
+        "--benchmark",
+        "curve_mini",
+        "--json",
+    ]
     with pytest.raises(InputError, match="open answers need --judge"):
         CliRunner().invoke(app, words, catch_exceptions=False)
-    with JudgeServer(lambda call: Answer("2" if "xyzzy" in json.dumps(call.body) else "0")) as server:
+    with JudgeServer(
+        lambda call: Answer("2" if "xyzzy" in json.dumps(call.body) else "0")
+    ) as server:
         judged = ["--judge", "j", "--judge-url", server.url]
         done = CliRunner().invoke(app, [*words, *judged], catch_exceptions=False)
         server.script(lambda _: Answer(status=401))
         with pytest.raises(ReelbenchError, match="the judge gave no score"):
             CliRunner().invoke(
-                app, [*words, "--judge", "other", *judged[2:], "--judge-timeout", "1"], catch_exceptions=False
+                app,
+                [*words, "--judge", "other", *judged[2:], "--judge-timeout", "1"],
+                catch_exceptions=False,
             )
     document = json.loads(done.stdout.splitlines()[-1])
     assert document["k"][0]["mean"]["value"] == pytest.approx(100 * 2 / 3)
-    assert document["k"][1]["pass"]["value"] == pytest.approx(100)  # of any two of the three one is good
+    assert document["k"][1]["pass"]["value"] == pytest.approx(
+        100
+    )  # of any two of the three one is good
     assert document["k"][0]["majority"] is None
 
 

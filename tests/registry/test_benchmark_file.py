@@ -47,8 +47,14 @@ ANSWERS = [
     ({"o": "['red', 'blue', 'green']", "a": "blue"}, PLAIN),
     ({"o": '["red", "blue", "green"]', "a": "B"}, PLAIN),
     ({"o": "A. red\nB. blue\nC. green", "a": "B"}, PLAIN),
-    ({"x1": "red", "x2": "blue", "x3": "green", "x4": "", "a": "blue"}, {**PLAIN, "options": ["x1", "x2", "x3", "x4"]}),
-    ({"in": {"o": ["red", "blue", "green"], "a": "B"}}, {**PLAIN, "options": "in.o", "answer": "in.a"}),
+    (
+        {"x1": "red", "x2": "blue", "x3": "green", "x4": "", "a": "blue"},
+        {**PLAIN, "options": ["x1", "x2", "x3", "x4"]},
+    ),
+    (
+        {"in": {"o": ["red", "blue", "green"], "a": "B"}},
+        {**PLAIN, "options": "in.o", "answer": "in.a"},
+    ),
 ]
 
 
@@ -71,10 +77,15 @@ def test_a_choice_is_read_from_any_shape(cells, columns, tmp_path):
     ],
 )
 def test_a_number_is_an_answer_where_only_one_reading_is_left(stated, answers, letters, tmp_path):
-    rows = [{**ASKED, "n": n, "o": ["red", "blue", "green"], "a": answer} for n, answer in enumerate(answers)]
+    rows = [
+        {**ASKED, "n": n, "o": ["red", "blue", "green"], "a": answer}
+        for n, answer in enumerate(answers)
+    ]
     folder = write(tmp_path, CHOICE + stated, PLAIN, rows)
     if letters is None:
-        with pytest.raises(InputError, match=r"rows\.jsonl, line 1 .*index0 or as index1.*say which with answer_is"):
+        with pytest.raises(
+            InputError, match=r"rows\.jsonl, line 1 .*index0 or as index1.*say which with answer_is"
+        ):
             face.load(str(folder))
     else:
         assert "".join(face.load(str(folder))["answer"]) == letters
@@ -104,8 +115,15 @@ def test_a_span_is_read_from_any_shape(cells, columns, ends, tmp_path):
 def test_ids_are_text_in_every_kind_of_file(tmp_path):
     import pandas as pd
 
-    table = pd.DataFrame({"n": [7, 8], "clip": ["c", "c"], "q": ["Why?", "How?"], "a": ["so", "thus"]})
-    for suffix, save in {"csv": "to_csv", "parquet": "to_parquet", "xlsx": "to_excel", "json": "to_json"}.items():
+    table = pd.DataFrame(
+        {"n": [7, 8], "clip": ["c", "c"], "q": ["Why?", "How?"], "a": ["so", "thus"]}
+    )
+    for suffix, save in {
+        "csv": "to_csv",
+        "parquet": "to_parquet",
+        "xlsx": "to_excel",
+        "json": "to_json",
+    }.items():
         folder = tmp_path / suffix
         columns = {name: PLAIN[name] for name in ("id", "video", "question", "answer")}
         head = f"id: asked_{suffix}\nkind: exact\nsource: {{file: rows.{suffix}}}\n"
@@ -121,13 +139,25 @@ BROKEN = [
     ("columns:", "colums:", "line 4: unknown key 'colums'; did you mean 'columns'?"),
     ("id: shapes", "id: Shapes!", "line 1: id is 'Shapes!'"),
     ("id: shapes", "id: rextime", "'rextime' is a name of reelbench.tasks.rextime too"),
-    ("{file: rows.jsonl}", "{fle: rows.jsonl}", "line 3: unknown key 'source.fle'; did you mean 'file'?"),
+    (
+        "{file: rows.jsonl}",
+        "{fle: rows.jsonl}",
+        "line 3: unknown key 'source.fle'; did you mean 'file'?",
+    ),
     ("id: n, ", "", "line 4: columns.id is missing"),
-    ("answer: a", "answer: a, anser: b", "line 4: unknown key 'columns.anser'; did you mean 'answer'?"),
+    (
+        "answer: a",
+        "answer: a, anser: b",
+        "line 4: unknown key 'columns.anser'; did you mean 'answer'?",
+    ),
     ("id: shapes", "id: shapes\nid: again", "line 2: the key 'id' occurs twice"),
     ("id: shapes", "id: shapes\n? [a]\n: b", "line 2: a key is a list or a mapping"),
     ("kind: choice", "kind: choice\njudge: {prompts: curve}", "line 3: kind choice takes no judge"),
-    ("kind: choice", "kind: choice\nprompt: ask.txt", "line 3: prompt: ask.txt is not beside this file"),
+    (
+        "kind: choice",
+        "kind: choice\nprompt: ask.txt",
+        "line 3: prompt: ask.txt is not beside this file",
+    ),
     (
         "{file: rows.jsonl}",
         "{hub: a/b, revision: v1, file: r.json}",
@@ -138,13 +168,33 @@ BROKEN = [
         "{url: 'http://a/b', sha256: abc}",
         "line 3: source.sha256 is 'abc', expected 64 hex digits",
     ),
-    ("kind: choice", "kind: choice\nfacets: [video]", "line 3: facets: 'video' is a column of ours"),
-    ("kind: choice", "kind: choice\nmedia: {roots: [$REELBENCH_HOME/$OTHER]}", "expected a folder, or $REELBENCH_"),
+    (
+        "kind: choice",
+        "kind: choice\nfacets: [video]",
+        "line 3: facets: 'video' is a column of ours",
+    ),
+    (
+        "kind: choice",
+        "kind: choice\nmedia: {roots: [$REELBENCH_HOME/$OTHER]}",
+        "expected a folder, or $REELBENCH_",
+    ),
     ("kind: choice", "kind: choice\ntask: 't$(x)'", "task is 't$(x)', expected letters"),
-    ("kind: choice", "kind: choice\nmedia: {layouts: [videos]}", "line 3: media.layouts: 'videos' must name {video}"),
+    (
+        "kind: choice",
+        "kind: choice\nmedia: {layouts: [videos]}",
+        "line 3: media.layouts: 'videos' must name {video}",
+    ),
     ("kind: choice", "kind: &k choice\ntitle: *k", "has YAML aliases"),
-    ("kind: choice", "kind: choice\nversion: one", "line 3: version is 'one', expected a whole number"),
-    ("kind: choice", "kind: choice\nsplits: {a: {task: 'b c'}}", "line 3: splits.a.task is 'b c', expected letters"),
+    (
+        "kind: choice",
+        "kind: choice\nversion: one",
+        "line 3: version is 'one', expected a whole number",
+    ),
+    (
+        "kind: choice",
+        "kind: choice\nsplits: {a: {task: 'b c'}}",
+        "line 3: splits.a.task is 'b c', expected letters",
+    ),
     ("columns:", "- columns:", "not valid YAML"),
 ]
 
@@ -180,7 +230,9 @@ def test_every_row_that_is_wrong_is_a_line_with_its_place(tmp_path, reelbench):
         5: "options has 1 options, expected 2 to 26",
         6: "id (n) is empty",
     }.items():
-        assert any(f"rows.jsonl, line {line} (row {line})" in said and what in said for said in lines), (what, lines)
+        assert any(
+            f"rows.jsonl, line {line} (row {line})" in said and what in said for said in lines
+        ), (what, lines)
     assert any("the video 'one.mp4' is missing" in said for said in lines)
     assert lines[0] == "1 of 6 rows readable; `skip: unreadable` goes on without the others"
     assert len(lines) == 7
@@ -188,14 +240,22 @@ def test_every_row_that_is_wrong_is_a_line_with_its_place(tmp_path, reelbench):
 
 
 def test_letters_that_are_no_options_are_not_several_of_them(tmp_path):
-    for answer, said in {"NA": "is not one of its options (A: red; B: blue)", "AB": "names several options"}.items():
+    for answer, said in {
+        "NA": "is not one of its options (A: red; B: blue)",
+        "AB": "names several options",
+    }.items():
         write(tmp_path, CHOICE, PLAIN, [{**ASKED, "o": ["red", "blue"], "a": answer}])
         with pytest.raises(InputError, match=re.escape(said)):
             face.load(str(tmp_path))
 
 
 def test_a_prompt_takes_further_columns_of_the_rows_and_no_others(tmp_path):
-    write(tmp_path, CHOICE + "prompt: ask.txt\n", PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a", "subs": "Hello"}])
+    write(
+        tmp_path,
+        CHOICE + "prompt: ask.txt\n",
+        PLAIN,
+        [{**ASKED, "o": ["a", "b"], "a": "a", "subs": "Hello"}],
+    )
     (tmp_path / "ask.txt").write_text("{subs} {question}\n{options}", encoding="utf-8")
     assert face.load(str(tmp_path))["subs"] == ["Hello"]
     (tmp_path / "ask.txt").write_text("{sbs} {question}", encoding="utf-8")
@@ -206,14 +266,20 @@ def test_a_prompt_takes_further_columns_of_the_rows_and_no_others(tmp_path):
         face.load(str(tmp_path))
 
 
-def test_predictions_may_have_the_owners_column_of_ids_and_references_their_columns(tmp_path, score):
+def test_predictions_may_have_the_owners_column_of_ids_and_references_their_columns(
+    tmp_path, score
+):
     rows = [{**ASKED, "n": n, "o": ["red", "blue"], "a": "red"} for n in range(2)]
     folder = write(tmp_path, CHOICE, PLAIN, rows)
     answers = tmp_path / "answers.jsonl"
-    answers.write_text('{"n": 0, "prediction": "A"}\n{"n": 1, "prediction": "A"}\n', encoding="utf-8")
+    answers.write_text(
+        '{"n": 0, "prediction": "A"}\n{"n": 1, "prediction": "A"}\n', encoding="utf-8"
+    )
     assert score(folder, "--predictions", answers)["metrics"]["accuracy"]["value"] == 100
     other = tmp_path / "other.jsonl"
-    other.write_text("".join(json.dumps({**row, "a": "blue"}) + "\n" for row in rows[:1]), encoding="utf-8")
+    other.write_text(
+        "".join(json.dumps({**row, "a": "blue"}) + "\n" for row in rows[:1]), encoding="utf-8"
+    )
     document = score(folder, "--predictions", answers, "--references", other)
     assert (document["metrics"]["accuracy"]["value"], document["counts"]["items"]) == (0, 1)
 
@@ -245,13 +311,23 @@ def test_rows_come_from_the_hub_and_from_a_url_at_what_is_pinned(tmp_path, reelb
         }
         environ = {**hub.env(tmp_path / "hf"), "HF_HUB_OFFLINE": "0"}
         for name, source in heads.items():
-            folder = write(tmp_path / name, f"id: {name}\nkind: exact\n{source}\n", columns, "", file="none.txt")
+            folder = write(
+                tmp_path / name,
+                f"id: {name}\nkind: exact\n{source}\n",
+                columns,
+                "",
+                file="none.txt",
+            )
             missing = reelbench("check", folder, env=environ)
             assert (missing.returncode, "reelbench data fetch" in missing.stderr) == (2, True)
             fetched = reelbench("data", "fetch", folder, env=environ)
             assert fetched.returncode == 0, fetched.stderr
             template = reelbench("score", folder, "--template", env=environ)
-            assert [line.partition(",")[0] for line in template.stdout.splitlines()] == ["id", "0", "1"]
+            assert [line.partition(",")[0] for line in template.stdout.splitlines()] == [
+                "id",
+                "0",
+                "1",
+            ]
         dev = (tmp_path / "at_hub", "--split", "dev")
         assert reelbench("data", "fetch", *dev, env=environ).returncode == 0
         assert reelbench("score", *dev, "--template", env=environ).stdout.count("7,c,") == 1
@@ -276,16 +352,22 @@ def test_facets_splits_and_a_folder_of_judge_prompts(tmp_path):
     assert face.load("asked", "test")["topic"] == [["food"], ["art", "food"]]
     assert face.load("asked")["topic"] == [[]]
     (tmp_path / "benchmark.yaml").write_text(
-        (tmp_path / "benchmark.yaml").read_text(encoding="utf-8").replace("marks", "nobody"), encoding="utf-8"
+        (tmp_path / "benchmark.yaml").read_text(encoding="utf-8").replace("marks", "nobody"),
+        encoding="utf-8",
     )
-    with pytest.raises(InputError, match=r"line 6: judge\.prompts is 'nobody', expected moviecore, curve, or a folder"):
+    with pytest.raises(
+        InputError,
+        match=r"line 6: judge\.prompts is 'nobody', expected moviecore, curve, or a folder",
+    ):
         discovery.find(str(tmp_path))
 
 
 def test_broken_ones_are_a_line_each_and_everything_else_works(tmp_path, reelbench):
     for name, (before, after, _) in zip("abcdefg", BROKEN, strict=False):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "benchmark.yaml").write_text(GOOD.replace(before, after), encoding="utf-8")
+        (tmp_path / name / "benchmark.yaml").write_text(
+            GOOD.replace(before, after), encoding="utf-8"
+        )
     write(tmp_path / "whole", CHOICE, PLAIN, [{**ASKED, "o": ["a", "b"], "a": "a"}])
     answers = tmp_path / "answers.csv"
     answers.write_text("id,prediction\nmini1,A\n", encoding="utf-8")
@@ -294,7 +376,9 @@ def test_broken_ones_are_a_line_each_and_everything_else_works(tmp_path, reelben
     assert done.returncode == 0
     assert json.loads(done.stdout)["shapes"]["tasks"] == ["shapes"]
     assert len(done.stderr.splitlines()) == 7
-    assert all("is left out: " in line and "benchmark.yaml" in line for line in done.stderr.splitlines())
+    assert all(
+        "is left out: " in line and "benchmark.yaml" in line for line in done.stderr.splitlines()
+    )
     scored = reelbench("score", "rextime_mini", "--predictions", answers, "--json", env=environ)
     assert json.loads(scored.stdout)["counts"]["items"] == 12
     missed = reelbench("info", "a", env=environ)
@@ -319,8 +403,16 @@ def test_a_result_declares_its_benchmark_and_can_claim_no_other(tmp_path, monkey
     assert "shapes" not in discovery.specs()
     assert result.data == "owners"
     document = result.model_dump(mode="json")
-    for name, declared in (("rextime", {}), ("shapes", {"title": 7}), ("shapes", {"kinds": ["os"]}), ("x", {})):
-        document["benchmark"] |= {"id": name, "declaration": {**result.benchmark.declaration, **declared}}
+    for name, declared in (
+        ("rextime", {}),
+        ("shapes", {"title": 7}),
+        ("shapes", {"kinds": ["os"]}),
+        ("x", {}),
+    ):
+        document["benchmark"] |= {
+            "id": name,
+            "declaration": {**result.benchmark.declaration, **declared},
+        }
         (tmp_path / "out" / "result.json").write_text(json.dumps(document), encoding="utf-8")
         if name == "rextime":
             claimed = result_files.read(tmp_path / "out")
@@ -334,20 +426,30 @@ def test_a_result_declares_its_benchmark_and_can_claim_no_other(tmp_path, monkey
 def shapes(tmp_path):
     """A benchmark of a file's, broken down by topic."""
     rows = [{**ASKED, "o": ["a", "b"], "a": "a", "t": "cups"}]
-    return benchmark_file.read(write(tmp_path / "b", f"{CHOICE}facets: [topic]\n", {**PLAIN, "topic": "t"}, rows))
+    return benchmark_file.read(
+        write(tmp_path / "b", f"{CHOICE}facets: [topic]\n", {**PLAIN, "topic": "t"}, rows)
+    )
 
 
 def record(spec, **changes):
     """What a result on it records, which declares it otherwise."""
     source = SourceRecord(kind="local", location="rows.jsonl", fingerprint="0" * 64)
     document = json.loads(json.dumps(declaration(spec))) | changes
-    return BenchmarkRecord(id="shapes", version=1, split="test", source=source, declaration=document)
+    return BenchmarkRecord(
+        id="shapes", version=1, split="test", source=source, declaration=document
+    )
 
 
 HOSTILE = {
     "a link that runs": {"homepage": "javascript:alert(1)"},
     "prompts elsewhere": {
-        "judge": {"criteria": ["score"], "low": 0, "high": 5, "default_model": "m", "prompts": "os:x"}
+        "judge": {
+            "criteria": ["score"],
+            "low": 0,
+            "high": 5,
+            "default_model": "m",
+            "prompts": "os:x",
+        }
     },
     "prompts above": {
         "judge": {
@@ -381,8 +483,12 @@ def test_a_result_is_read_by_its_own_word_where_the_file_here_scores_otherwise(s
     assert discovery.spec_of(record(shapes, title="Shapes, again", license="mit")) is shapes
     declared = json.loads(json.dumps(declaration(shapes)))
     metric, *others = declared["metrics"]
-    assert discovery.spec_of(record(shapes, metrics=[metric | {"title": "Best"}, *others])) is shapes
-    otherwise = discovery.spec_of(record(shapes, metrics=[metric | {"name": "share_right"}, *others]))
+    assert (
+        discovery.spec_of(record(shapes, metrics=[metric | {"title": "Best"}, *others])) is shapes
+    )
+    otherwise = discovery.spec_of(
+        record(shapes, metrics=[metric | {"name": "share_right"}, *others])
+    )
     assert (otherwise.primary.name, otherwise.file) == ("share_right", "")
     fewer = discovery.spec_of(record(shapes, facets=[]))
     assert (fewer.facets, fewer.file) == ((), "")
@@ -390,5 +496,7 @@ def test_a_result_is_read_by_its_own_word_where_the_file_here_scores_otherwise(s
 
 
 def test_a_name_is_never_suggested_for_itself():
-    with pytest.raises(InputError, match="unknown benchmark 'rextime_mini'; did you mean 'rextime_test_mini'"):
+    with pytest.raises(
+        InputError, match="unknown benchmark 'rextime_mini'; did you mean 'rextime_test_mini'"
+    ):
         discovery.get("rextime_mini")  # a task's

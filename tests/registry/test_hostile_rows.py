@@ -29,7 +29,9 @@ def written(folder, more="", head=OPEN, row=ROW):
     return folder
 
 
-@pytest.mark.parametrize("text", ["A" + "  B" * 10_000 + "!", "A" + " " * 1_000_000, "A, B" * 9_000 + "?"])
+@pytest.mark.parametrize(
+    "text", ["A" + "  B" * 10_000 + "!", "A" + " " * 1_000_000, "A, B" * 9_000 + "?"]
+)
 def test_letters_of_several_options_are_read_in_one_pass(text):
     with one_pass():
         assert mapped_rows._SEVERAL.fullmatch(text) is None
@@ -39,7 +41,12 @@ def test_letters_of_several_options_are_read_in_one_pass(text):
 
 @pytest.mark.parametrize(
     "text",
-    [" " * 1_000_000, "A" + " " * 1_000_000 + "!", "option" + "\t " * 500_000 + "!", ("option" + " " * 999) * 1_000],
+    [
+        " " * 1_000_000,
+        "A" + " " * 1_000_000 + "!",
+        "option" + "\t " * 500_000 + "!",
+        ("option" + " " * 999) * 1_000,
+    ],
 )
 def test_an_option_s_name_is_found_in_one_pass(text):
     options = mapped_rows.read_options(["red", "blue"], "here")
@@ -67,7 +74,10 @@ def test_a_time_that_no_number_holds_is_refused(time):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 def test_a_table_of_too_many_columns_is_refused_with_both_figures(suffix, tmp_path):
-    path, names = tmp_path / f"rows.{suffix}", [f"c{number}" for number in range(bounds.COLUMNS + 1)]
+    path, names = (
+        tmp_path / f"rows.{suffix}",
+        [f"c{number}" for number in range(bounds.COLUMNS + 1)],
+    )
     if suffix == "parquet":
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -88,7 +98,9 @@ def test_of_columns_of_one_name_the_first_is_read(tmp_path):
 @pytest.mark.parametrize("column", ["q", "a", "clip", "n"])
 def test_a_cell_beyond_its_bound_is_its_row_s_fault(column, tmp_path):
     folder = written(tmp_path / "b", row=ROW | {column: "x" * (bounds.TEXT + 1)})
-    with pytest.raises(InputError, match=rf"\({column}\): characters: 1,000,001, and at most 1,000,000 are taken"):
+    with pytest.raises(
+        InputError, match=rf"\({column}\): characters: 1,000,001, and at most 1,000,000 are taken"
+    ):
         face.load(str(folder))
 
 
@@ -100,7 +112,9 @@ def test_a_template_that_makes_more_of_long_cells_is_refused_before_it_is_filled
     (folder / "ask.txt").write_text("{question}" * 30)
     spec = benchmark_file.read(folder)
     (row,) = mapped_rows.read(spec, [folder / "rows.jsonl"], "test")
-    with pytest.raises(InputError, match=r"prompt of the question '1': 1,200,300, and at most 1,000,000 are taken"):
+    with pytest.raises(
+        InputError, match=r"prompt of the question '1': 1,200,300, and at most 1,000,000 are taken"
+    ):
         prompt_of(spec, row)
 
 
@@ -123,7 +137,9 @@ def test_a_prompt_has_no_more_bytes_than_settings_have(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "more",
     [
-        "splits: {" + ", ".join(f"s{n}: {{source: {{file: rows.jsonl}}}}" for n in range(201)) + "}\n",
+        "splits: {"
+        + ", ".join(f"s{n}: {{source: {{file: rows.jsonl}}}}" for n in range(201))
+        + "}\n",
         f"facets: [{', '.join(f'f{n}' for n in range(201))}]\n",
         "media: {layouts: [" + ", ".join(f"'f{n}/{{video}}'" for n in range(201)) + "]}\n",
     ],
@@ -134,14 +150,18 @@ def test_a_list_of_a_declaration_has_an_end(more, tmp_path):
         benchmark_file.read(written(tmp_path / "b", more))
 
 
-@pytest.mark.parametrize("layout", ["{video}{", "{video}}", "{{video}}", "{video}{0}", "{video}/{video}", "{}"])
+@pytest.mark.parametrize(
+    "layout", ["{video}{", "{video}}", "{{video}}", "{video}{0}", "{video}/{video}", "{}"]
+)
 def test_a_layout_with_braces_of_its_own_is_refused(layout, tmp_path):
     with pytest.raises(InputError, match=r"media.layouts: .* must name \{video\} once"):
         benchmark_file.read(written(tmp_path / "b", f"media: {{layouts: ['{layout}']}}\n"))
 
 
 def test_declared_words_are_one_line_each(tmp_path):
-    spec = benchmark_file.read(written(tmp_path / "b", 'title: "Kitchen\\nrextime  0 rows"\nsummary: "a\\n\\nb"\n'))
+    spec = benchmark_file.read(
+        written(tmp_path / "b", 'title: "Kitchen\\nrextime  0 rows"\nsummary: "a\\n\\nb"\n')
+    )
     assert (spec.title, spec.summary) == ("Kitchen rextime 0 rows", "a b")
 
 
@@ -150,7 +170,11 @@ def test_the_home_of_nobody_is_a_path_like_any_other(reelbench, tmp_path, monkey
     assert [str(path) for path in settings.MEDIA.paths] == ["~nosuchuser/films"]
     for words in (["check", "~nosuchuser/b"], ["eval", "rextime_mini", "--model", "~nosuchuser/m"]):
         done = reelbench(*words)
-        assert (done.returncode, done.stderr.count("\n"), "~nosuchuser" in done.stderr) == (2, 1, True), done.stderr
+        assert (done.returncode, done.stderr.count("\n"), "~nosuchuser" in done.stderr) == (
+            2,
+            1,
+            True,
+        ), done.stderr
     done = reelbench("score", "rextime", "--template", "--data", "~nosuchuser/x")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert benchmark_file.read(written(tmp_path / "b", "media: {roots: ['~nosuchuser/films']}\n"))
@@ -162,8 +186,12 @@ def test_what_stands_beside_many_rows_is_no_bomb(tmp_path, monkeypatch):
     rows = [ROW | {"n": number} for number in range(40)]
     head = OPEN.replace("rows.jsonl", "rows.json") + "each: list\n"
     folder = written(tmp_path / "b", head=head)
-    (folder / "rows.json").write_text(json.dumps({"list": rows, **{f"k{number}": 1 for number in range(40)}}))
-    with pytest.raises(InputError, match=r"list, 23: cells of the rows so far: 1,012, and at most 1,000 are taken"):
+    (folder / "rows.json").write_text(
+        json.dumps({"list": rows, **{f"k{number}": 1 for number in range(40)}})
+    )
+    with pytest.raises(
+        InputError, match=r"list, 23: cells of the rows so far: 1,012, and at most 1,000 are taken"
+    ):
         face.load(str(folder))
     (folder / "rows.json").write_text(json.dumps({"list": rows, "k": 1}))
     assert len(face.load(str(folder))) == 40
@@ -171,8 +199,12 @@ def test_what_stands_beside_many_rows_is_no_bomb(tmp_path, monkeypatch):
     folder = written(tmp_path / "c", head=joined)
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     wide = {f"k{number}": 1 for number in range(40)}
-    (folder / "more.jsonl").write_text("".join(json.dumps({"n": row["n"]} | wide) + "\n" for row in rows))
-    with pytest.raises(InputError, match=r"cells of the rows so far: 1,012, and at most 1,000 are taken"):
+    (folder / "more.jsonl").write_text(
+        "".join(json.dumps({"n": row["n"]} | wide) + "\n" for row in rows)
+    )
+    with pytest.raises(
+        InputError, match=r"cells of the rows so far: 1,012, and at most 1,000 are taken"
+    ):
         face.load(str(folder))
 
 

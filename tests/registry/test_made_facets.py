@@ -16,7 +16,11 @@ from reelbench.registry import discovery, rows
         ([10.0, 15.0], "5 to 15 s", "after 10 to 30 s"),  # an end belongs to the longer range
         ([119.9, 179.8], "30 to 60 s", "after 60 to 120 s"),
         ([120.0, 180.0], "60 s or more", "after 120 s or more"),
-        ([0.0, 2.0, 6.0, 9.0], "5 to 15 s", "within 10 s"),  # two windows: 2 + 3 s, the first at once
+        (
+            [0.0, 2.0, 6.0, 9.0],
+            "5 to 15 s",
+            "within 10 s",
+        ),  # two windows: 2 + 3 s, the first at once
         ([], None, None),  # hidden
     ],
 )
@@ -31,19 +35,30 @@ def test_spans_fall_into_ranges(span, length, lead):
 def test_results_are_broken_down_by_them(reelbench, tmp_path):
     known = list(loading.locate("rextime_mini").read())
     answers = [
-        {"id": row["id"], "prediction": {"ans": row["answer"], "pred_relevant_windows": [row["span"]]}} for row in known
+        {
+            "id": row["id"],
+            "prediction": {"ans": row["answer"], "pred_relevant_windows": [row["span"]]},
+        }
+        for row in known
     ]
     (tmp_path / "answers.jsonl").write_text(
         "".join(json.dumps({"qid": one["id"], **one["prediction"]}) + "\n" for one in answers)
     )
     for facet in ("source", "span_length", "lead"):
-        done = reelbench("score", "rextime_mini", "--predictions", tmp_path / "answers.jsonl", "--by", facet)
+        done = reelbench(
+            "score", "rextime_mini", "--predictions", tmp_path / "answers.jsonl", "--by", facet
+        )
         assert done.returncode == 0, done.stderr
         shown = done.stdout[done.stdout.index(f"rextime by {facet}") :].splitlines()[2:]
-        counted = {label for row in known for label in rows.facets(discovery.get("rextime"), row)[facet]}
+        counted = {
+            label for row in known for label in rows.facets(discovery.get("rextime"), row)[facet]
+        }
         assert {line.split("  ")[0] for line in shown if re.search(r"\d$", line)} == counted
     skills = {skill for row in loading.locate("curve_mini").read() for skill in row["skills"]}
-    found = [rows.facets(discovery.get("curve"), row)["skills"] for row in loading.locate("curve_mini").read()]
+    found = [
+        rows.facets(discovery.get("curve"), row)["skills"]
+        for row in loading.locate("curve_mini").read()
+    ]
     assert {skill for labels in found for skill in labels} == skills
 
 
@@ -51,7 +66,9 @@ def test_a_genre_comes_from_moviechats_file(tmp_path):
     """MovieChat's own file has it; MovieCORE's questions are on the same videos, and get it where that lies beside."""
     question = {"question": "Why?", "answer": "So.", "video": "7.mp4"}
     (tmp_path / "chat").mkdir()
-    (tmp_path / "chat" / "test.json").write_text(json.dumps({"7_1": question | {"class": "Comedy"}}))
+    (tmp_path / "chat" / "test.json").write_text(
+        json.dumps({"7_1": question | {"class": "Comedy"}})
+    )
     (row,) = loading.locate("moviechat", data=tmp_path / "chat" / "test.json").read()
     assert rows.facets(discovery.get("moviechat"), row) == {"genre": ["Comedy"]}
     core = tmp_path / "core"
@@ -61,21 +78,41 @@ def test_a_genre_comes_from_moviechats_file(tmp_path):
     assert rows.facets(discovery.get("moviecore"), row) == {"classification": ["Theme"]}
     (core / "moviechat_test.json").write_text((tmp_path / "chat" / "test.json").read_text())
     (row,) = loading.locate("moviecore", data=core).read()
-    assert rows.facets(discovery.get("moviecore"), row) == {"classification": ["Theme"], "genre": ["Comedy"]}
+    assert rows.facets(discovery.get("moviecore"), row) == {
+        "classification": ["Theme"],
+        "genre": ["Comedy"],
+    }
 
 
 def test_so_many_of_each_cogme_label_are_drawn(reelbench, tmp_path):
     known = [row["id"] for row in loading.locate("dramaqa_cogme_mini").read()]
     tags = [
-        {"qid": name, "target": ["Event"], "content": ["Means" if place < 2 else "Identity"], "thinking": "Recall"}
+        {
+            "qid": name,
+            "target": ["Event"],
+            "content": ["Means" if place < 2 else "Identity"],
+            "thinking": "Recall",
+        }
         for place, name in enumerate(known[:5])
     ]
     (tmp_path / "tags.jsonl").write_text("".join(json.dumps(line) + "\n" for line in tags))
-    page = ("review", "page", "dramaqa_cogme_mini", "--ask", "answers", "--output", tmp_path / "page.html")
+    page = (
+        "review",
+        "page",
+        "dramaqa_cogme_mini",
+        "--ask",
+        "answers",
+        "--output",
+        tmp_path / "page.html",
+    )
     done = reelbench(*page, "--per", "content=1", "--tags", tmp_path / "tags.jsonl")
     assert done.returncode == 0, done.stderr
     shown = re.findall(r'"key":"([^"]+)"', (tmp_path / "page.html").read_text())
-    assert [sum(name in part for name in shown) for part in (known[:2], known[2:5], known[5:])] == [1, 1, 0]
+    assert [sum(name in part for name in shown) for part in (known[:2], known[2:5], known[5:])] == [
+        1,
+        1,
+        0,
+    ]
     refused = reelbench(*page, "--tags", tmp_path / "tags.jsonl")
     assert (refused.returncode, "give --per too" in refused.stderr) == (2, True)
 
@@ -86,7 +123,16 @@ def test_so_many_videos_of_each_genre_are_discussed(reelbench, tmp_path):
         for n, genre in enumerate("aab")
     ]
     (tmp_path / "videos.jsonl").write_text("".join(json.dumps(video) + "\n" for video in videos))
-    words = ("make", "discussion", "--videos", tmp_path / "videos.jsonl", "--plan", "--json", "--llm", "m")
+    words = (
+        "make",
+        "discussion",
+        "--videos",
+        tmp_path / "videos.jsonl",
+        "--plan",
+        "--json",
+        "--llm",
+        "m",
+    )
     for per, films in (("class=1", 2), ("class=2", 3)):
         done = reelbench(*words, "--per", per)
         assert done.returncode == 0, done.stderr

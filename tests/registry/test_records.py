@@ -24,9 +24,9 @@ OLD = {
 
 def test_settings_of_an_older_record_are_written_as_they_were():
     assert SettingsRecord.model_validate(OLD).model_dump(mode="json") == OLD
-    assert json.loads(SettingsRecord.model_validate(OLD).model_dump_json(exclude={"frames_given"})) == {
-        name: value for name, value in OLD.items() if name != "frames_given"
-    }
+    assert json.loads(
+        SettingsRecord.model_validate(OLD).model_dump_json(exclude={"frames_given"})
+    ) == {name: value for name, value in OLD.items() if name != "frames_given"}
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,14 @@ def test_asked_counts_what_the_spec_wants_of_this_video() -> None:
         spec: parse(spec).frames_asked(TEN)
         for spec in ("uniform:64", "fps:4", "fps:30", "fps:4,max=3", "all", "window:0-9,5")
     }
-    assert asked == {"uniform:64": 64, "fps:4": 4, "fps:30": 30, "fps:4,max=3": 3, "all": 10, "window:0-9,5": 5}
+    assert asked == {
+        "uniform:64": 64,
+        "fps:4": 4,
+        "fps:30": 30,
+        "fps:4,max=3": 3,
+        "all": 10,
+        "window:0-9,5": 5,
+    }
 
 
 def rate_of(spec: str, video: Timeline) -> float:
@@ -138,13 +145,19 @@ def test_a_clips_steps_are_those_between_its_frames() -> None:
     assert rate_of("window:0.2-0.7,5", TEN) == pytest.approx(4 / 0.5)
     assert rate_of("window:0.5-9,5", TEN) == pytest.approx(4 / 0.4)
     assert rate_of("fps:3", TEN) == pytest.approx(3.0)
-    assert rate_of("uniform:1", TEN) == pytest.approx(1.0)  # it stands for the second that the video lasts
+    assert rate_of("uniform:1", TEN) == pytest.approx(
+        1.0
+    )  # it stands for the second that the video lasts
 
 
 @pytest.mark.parametrize(
     ("spec", "count", "rate"),
     [
-        ("fps:2", 21, 2.0),  # 10.3 s are begun by 21 half seconds: the clip keeps the rate that was asked for
+        (
+            "fps:2",
+            21,
+            2.0,
+        ),  # 10.3 s are begun by 21 half seconds: the clip keeps the rate that was asked for
         ("fps:2,max=21", 21, 2.0),
         ("fps:2,max=9", 9, 8 / 10.2),  # spread over the video instead, as uniform:9
         ("uniform:21", 21, 20 / 10.2),
@@ -166,7 +179,9 @@ def test_pictures_hold_no_sound() -> None:
 
 
 def test_a_window_behind_the_end_is_refused() -> None:
-    with pytest.raises(InputError, match=r"window:1-2,4: the window starts at 1 s, but the video lasts 1 s"):
+    with pytest.raises(
+        InputError, match=r"window:1-2,4: the window starts at 1 s, but the video lasts 1 s"
+    ):
         parse("window:1-2,4").pick(TEN)
 
 

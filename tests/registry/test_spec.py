@@ -6,15 +6,33 @@ import pytest
 
 from reelbench import registry
 from reelbench.base.errors import InputError
-from reelbench.registry.spec import Column, Facet, HubFile, Mean, MeanOf, Metric, PublishedResult, SplitSpec, TaskSpec
+from reelbench.registry.spec import (
+    Column,
+    Facet,
+    HubFile,
+    Mean,
+    MeanOf,
+    Metric,
+    PublishedResult,
+    SplitSpec,
+    TaskSpec,
+)
 
 
 def metric(**fields):
-    return Metric(**({"name": "m", "title": "M", "unit": "percent", "aggregate": Mean(column="c")} | fields))
+    return Metric(
+        **({"name": "m", "title": "M", "unit": "percent", "aggregate": Mean(column="c")} | fields)
+    )
 
 
 def published(**fields):
-    given = {"model": "m", "split": "val", "setting": "zero-shot", "metrics": {"accuracy": 50}, "cite": "here"}
+    given = {
+        "model": "m",
+        "split": "val",
+        "setting": "zero-shot",
+        "metrics": {"accuracy": 50},
+        "cite": "here",
+    }
     return PublishedResult(**(given | fields))
 
 
@@ -24,12 +42,21 @@ def published(**fields):
         (lambda: metric(unit="per cent"), "Metric: unit is 'per cent', expected .*percent"),
         (lambda: metric(aggregate="mean"), "Metric: aggregate is 'mean'"),
         (lambda: metric(judged=1), "Metric: judged is 1, expected bool"),
-        (lambda: TaskSpec(name="t", split="val", tags="reelbench"), "TaskSpec: tags is 'reelbench'"),
-        (lambda: TaskSpec(name="t", split="val", max_new_tokens=True), "max_new_tokens is True, expected int"),
+        (
+            lambda: TaskSpec(name="t", split="val", tags="reelbench"),
+            "TaskSpec: tags is 'reelbench'",
+        ),
+        (
+            lambda: TaskSpec(name="t", split="val", max_new_tokens=True),
+            "max_new_tokens is True, expected int",
+        ),
         (lambda: TaskSpec(name="t", split="val", only={"facet": 1}), "TaskSpec: only"),
         (lambda: HubFile(repo_id="a/b", filenames=("a", None)), "HubFile: filenames"),
         (lambda: SplitSpec(source={"kind": "hub"}), "SplitSpec: source"),
-        (lambda: SplitSpec(source=HubFile(repo_id="a/b", filenames=("a",)), rows=1.0), "rows is 1.0"),
+        (
+            lambda: SplitSpec(source=HubFile(repo_id="a/b", filenames=("a",)), rows=1.0),
+            "rows is 1.0",
+        ),
         (lambda: Column(name="c", dtype="str", description=""), "Column: dtype is 'str'"),
         (lambda: published(setting="zero shot"), "setting is 'zero shot'"),
         (lambda: published(metrics={"accuracy": "50"}), "PublishedResult: metrics"),
@@ -68,7 +95,15 @@ BY_F = metric(aggregate=Mean(column="c", weight_by="f"))
         ({"metrics": (metric(aggregate=MeanOf(metrics=("n",))),)}, "the mean of unknown metrics"),
         ({"metrics": (BY_F,)}, "unknown facet 'f'"),
         (
-            {"facets": (Facet(name="g", title="G", metrics=(metric(aggregate=Mean(column="c", weight_by="f")),)),)},
+            {
+                "facets": (
+                    Facet(
+                        name="g",
+                        title="G",
+                        metrics=(metric(aggregate=Mean(column="c", weight_by="f")),),
+                    ),
+                )
+            },
             "'f'",
         ),
         ({"default_split": "dev"}, "default split 'dev'"),
@@ -79,7 +114,10 @@ BY_F = metric(aggregate=Mean(column="c", weight_by="f"))
             {"metrics": (metric(aggregate=Mean(column="corect")),)},
             "'corect', which nothing gives; there are iou, .*correct",
         ),
-        ({"kinds": ("choice",)}, "accuracy_at_iou_0.5 is over the column 'correct_at_iou_0.5', which nothing gives"),
+        (
+            {"kinds": ("choice",)},
+            "accuracy_at_iou_0.5 is over the column 'correct_at_iou_0.5', which nothing gives",
+        ),
     ],
 )
 def test_what_does_not_fit_together_is_refused(changes, said):
@@ -89,5 +127,8 @@ def test_what_does_not_fit_together_is_refused(changes, said):
 
 def test_code_lies_in_the_package_unless_said():
     spec = registry.get("rextime")
-    assert (spec.reader, spec.formats) == ("reelbench.tasks.rextime.data:read", "reelbench.tasks.rextime.formats")
+    assert (spec.reader, spec.formats) == (
+        "reelbench.tasks.rextime.data:read",
+        "reelbench.tasks.rextime.formats",
+    )
     assert replace(spec, reader="elsewhere:read").reader == "elsewhere:read"

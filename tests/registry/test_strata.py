@@ -9,7 +9,9 @@ from reelbench.registry.strata import Strata
 from reelbench.scoring.cognitive_profile import read_tags
 from tests.servers.judge import Answer, JudgeServer
 
-LABELS = {f"q{n}": {"locale": ["ja" if n % 3 else "sw"], "kinds": ["a", "b"][: n % 3]} for n in range(30)}
+LABELS = {
+    f"q{n}": {"locale": ["ja" if n % 3 else "sw"], "kinds": ["a", "b"][: n % 3]} for n in range(30)
+}
 
 
 def test_of_each_label_there_are_so_many_and_what_else_is_there_changes_nothing():
@@ -53,7 +55,16 @@ def test_a_tagger_tags_these_alone(reelbench, drawn, tmp_path):
     tags = {"target": ["Character"], "content": ["Identity"], "thinking": "Recall", "why": "x"}
     with JudgeServer(lambda _call: Answer(json.dumps(tags))) as server:
         model = ["--llm", "m", "--llm-url", server.url, "--llm-votes", 1]
-        done = reelbench("make", "tags", "curve_mini", "--out", tmp_path / "t.jsonl", "--per", "category=1", *model)
+        done = reelbench(
+            "make",
+            "tags",
+            "curve_mini",
+            "--out",
+            tmp_path / "t.jsonl",
+            "--per",
+            "category=1",
+            *model,
+        )
     assert done.returncode == 0, done.stderr
     assert read_tags(tmp_path / "t.jsonl").keys() == drawn
 
@@ -67,7 +78,8 @@ def test_a_tagger_tags_these_alone(reelbench, drawn, tmp_path):
     ],
 )
 @pytest.mark.parametrize(
-    ("per", "says"), [("taste=1", "curve has the fields locale, category"), ("x", "as in locale=10")]
+    ("per", "says"),
+    [("taste=1", "curve has the fields locale, category"), ("x", "as in locale=10")],
 )
 def test_the_fields_that_there_are_are_named(reelbench, command, per, says):
     done = reelbench(*command, "--per", per)

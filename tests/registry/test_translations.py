@@ -7,10 +7,11 @@ from reelbench.data.rows_on_disk import DataName
 from reelbench.registry.discovery import get
 from reelbench.registry.question_files import Translations, read_translations
 
-ROWS = [{"id": "a", "language": "en-GB", "question": "Why?"}, {"id": "b", "language": "ja-JP", "question": "なぜ?"}]
-LINES = (
-    '{"id": "a", "language": "es", "question": "¿Por qué?"}\n{"id": "b", "language": "en", "question": "Why not?"}\n'
-)
+ROWS = [
+    {"id": "a", "language": "en-GB", "question": "Why?"},
+    {"id": "b", "language": "ja-JP", "question": "なぜ?"},
+]
+LINES = '{"id": "a", "language": "es", "question": "¿Por qué?"}\n{"id": "b", "language": "en", "question": "Why not?"}\n'
 
 
 @pytest.fixture
@@ -45,7 +46,10 @@ def test_without_a_language_nothing_is_asked_for():
     [
         ('{"id": "a", "language": "es"}', "line 1: is not"),
         ('{"id": "a", "language": "es", "question": " "}', "line 1: is not"),
-        ('{"id": "a", "language": "es", "question": "x"}\n' * 2, "line 2: the id 'a' in es occurs twice"),
+        (
+            '{"id": "a", "language": "es", "question": "x"}\n' * 2,
+            "line 2: the id 'a' in es occurs twice",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_file(line, told, file):

@@ -15,7 +15,9 @@ def test_a_metric_reaches_what_its_unit_says(name):
             {"percent": 100, "points_0_5": 5, "fraction": 1, "cider": 10}[metric.unit],
         )
         # MovieCORE counts 4 and 5 of 5 as right (Table 5); all others what has full points.
-        assert metric.right_from == (4 if metric.unit == "points_0_5" else metric.in_unit.high), metric.name
+        assert metric.right_from == (4 if metric.unit == "points_0_5" else metric.in_unit.high), (
+            metric.name
+        )
         assert [metric.is_right(value) for value in metric.bounds[::-1]] == [True, False]
 
 

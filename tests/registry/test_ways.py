@@ -9,7 +9,9 @@ from reelbench.registry import discovery
 from reelbench.registry.decoding import Answering, Candidates, check
 
 
-@pytest.mark.parametrize("text", ["beam:5", "beam:2", "sample:5,t=0.7", "sample:64,t=1", "sample:2,t=0.05"])
+@pytest.mark.parametrize(
+    "text", ["beam:5", "beam:2", "sample:5,t=0.7", "sample:64,t=1", "sample:2,t=0.05"]
+)
 def test_candidates_are_read_and_said_alike(text):
     assert str(Candidates.parse(text)) == text
 
@@ -38,7 +40,9 @@ def test_what_is_not_candidates_says_what_is(text, why):
 def test_answering_is_said_in_full_and_takes_a_task_s_own_span():
     chosen = Answering.parse("options")
     assert str(chosen) == "options:norm=mean,over=sentence"
-    grounded, alone = (discovery.find_task(name)[1] for name in ("rextime_options", "dramaqa_cogme_options"))
+    grounded, alone = (
+        discovery.find_task(name)[1] for name in ("rextime_options", "dramaqa_cogme_options")
+    )
     assert str(chosen.for_task(grounded)) == "options:norm=mean,over=sentence,span=predicted"
     assert str(chosen.for_task(alone)) == "options:norm=mean,over=sentence,span=none"
     given = "options:norm=chars,over=option,span=truth"
@@ -53,7 +57,10 @@ def test_answering_is_said_in_full_and_takes_a_task_s_own_span():
     [
         ("letters", "give options"),
         ("options:norm=mean,norm=sum", "each once"),
-        ("options:norm", "norm= is not known; there are norm=mean|sum|chars; over=sentence|option; span="),
+        (
+            "options:norm",
+            "norm= is not known; there are norm=mean|sum|chars; over=sentence|option; span=",
+        ),
         ("options:norm=median", "norm=median is not known"),
         ("options:size=3", "size=3 is not known"),
     ],
@@ -65,10 +72,13 @@ def test_what_is_not_an_answering_says_what_is(text, why):
 
 def test_a_task_is_asked_in_ways_of_its_own_only():
     scored, written = (discovery.find_task(name)[1] for name in ("rextime_options", "rextime"))
-    with pytest.raises(InputError, match="rextime: its answers are written, so it can't be answered by options:"):
+    with pytest.raises(
+        InputError, match="rextime: its answers are written, so it can't be answered by options:"
+    ):
         check(written, None, Answering())
     with pytest.raises(
-        InputError, match="rextime_options: its options are scored and nothing is written, so it has no beam"
+        InputError,
+        match="rextime_options: its options are scored and nothing is written, so it has no beam",
     ):
         check(scored, Candidates("beam", 5), None)
     check(scored, None, None)

@@ -82,5 +82,9 @@ def with_media(spec: BenchmarkSpec, *places: MediaSource) -> BenchmarkSpec:
 def packed(url: str) -> MediaSource:
     """Return an archive at `url` as a place for videos."""
     return MediaSource(
-        title="packed films", kind="archive", location=url, path="videos/{video}.mp4", layouts=("videos/{video}",)
+        title="packed films",
+        kind="archive",
+        location=url,
+        path="videos/{video}.mp4",
+        layouts=("videos/{video}",),
     )

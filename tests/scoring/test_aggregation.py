@@ -43,13 +43,21 @@ SPEC = registry.get("moviecore")
 def items():
     for number, (labels, _) in enumerate(ITEMS):
         facets = {"classification": [label.strip() for label in labels.split(",")]}
-        yield Item(id=f"q{number}", video=f"v{number % 3}", target={"text": "x"}, prediction="x", facets=facets)
+        yield Item(
+            id=f"q{number}",
+            video=f"v{number % 3}",
+            target={"text": "x"},
+            prediction="x",
+            facets=facets,
+        )
 
 
 def judged():
     verdicts = {}
     for number, (_, given) in enumerate(ITEMS):
-        scores = {name: value for name, value in zip(DIMENSIONS, given, strict=True) if value is not None}
+        scores = {
+            name: value for name, value in zip(DIMENSIONS, given, strict=True) if value is not None
+        }
         lacking = {} if len(scores) == len(DIMENSIONS) else {"?": "judge_unparsable"}
         verdicts[f"q{number}"] = Verdict(f"q{number}", scores, lacking)
     return verdicts, JudgeRecord(requested="m", prompt="reelbench", prompt_sha256="0")
@@ -63,21 +71,28 @@ def scored():
 class TestMovieCORE:
     def test_overall_as_the_authors_do_it(self, scored):
         for name, value in OVERALL.items():
-            assert math.isclose(scored.numbers.metrics[name].value, value, rel_tol=0, abs_tol=1e-9), name
+            assert math.isclose(
+                scored.numbers.metrics[name].value, value, rel_tol=0, abs_tol=1e-9
+            ), name
 
     def test_by_class_as_the_authors_do_it(self, scored):
         assert scored.numbers.breakdowns["classification"].keys() == BY_CLASS.keys()
         for label, values in BY_CLASS.items():
             found = scored.numbers.breakdowns["classification"][label]
             for name, value in zip((*DIMENSIONS, "average"), values, strict=True):
-                assert math.isclose(found[name].value, value, rel_tol=0, abs_tol=1e-9), (label, name)
+                assert math.isclose(found[name].value, value, rel_tol=0, abs_tol=1e-9), (
+                    label,
+                    name,
+                )
 
     def test_per_question_beside_it(self, scored):
         # Worked by hand: the sum of each dimension's scores over the questions that have one.
         expected = [15 / 6, 19 / 6, 18 / 7, 17 / 7, 15 / 6]
         found = [scored.numbers.metrics[f"{name}_per_question"].value for name in DIMENSIONS]
         assert found == pytest.approx(expected, abs=1e-12)
-        assert scored.numbers.metrics["average_per_question"].value == pytest.approx(sum(expected) / 5, abs=1e-12)
+        assert scored.numbers.metrics["average_per_question"].value == pytest.approx(
+            sum(expected) / 5, abs=1e-12
+        )
 
     def test_an_item_that_lacks_a_dimension_is_unscored_and_its_others_count(self, scored):
         assert scored.counts.unscored == {"judge_unparsable": 2}
@@ -92,7 +107,9 @@ class TestWhatEveryAggregationKeeps:
         assert (metrics, breakdowns) == scored.numbers
 
     def test_the_samples_alone_give_every_number_again(self, scored):
-        samples = [type(sample).model_validate_json(sample.model_dump_json()) for sample in scored.samples]
+        samples = [
+            type(sample).model_validate_json(sample.model_dump_json()) for sample in scored.samples
+        ]
         assert aggregation.aggregate(SPEC, samples, overlap=False) == scored.numbers
 
     def test_an_interval_resamples_videos_and_not_questions(self):
@@ -101,14 +118,19 @@ class TestWhatEveryAggregationKeeps:
         def interval(video_of):
             questions = [
                 Item(
-                    id=f"q{n:03}", video=video_of(n), target={"answer": "A"}, parsed={"answer": "A" if n < 50 else "B"}
+                    id=f"q{n:03}",
+                    video=video_of(n),
+                    target={"answer": "A"},
+                    parsed={"answer": "A" if n < 50 else "B"},
                 )
                 for n in range(100)
             ]
             return aggregation.score(spec, questions).numbers.metrics["accuracy"].ci95
 
         low, high = interval(lambda n: f"v{n}")
-        wide_low, wide_high = interval(lambda n: f"v{n // 5}")  # twenty videos, each all right or all wrong
+        wide_low, wide_high = interval(
+            lambda n: f"v{n // 5}"
+        )  # twenty videos, each all right or all wrong
         # 100 independent halves: 50 ± 1.96 · 100 · sqrt(0.25 / 100), that is 40.2 to 59.8
         assert low == pytest.approx(40.2, abs=2)
         assert high == pytest.approx(59.8, abs=2)
@@ -117,7 +139,10 @@ class TestWhatEveryAggregationKeeps:
 
     def test_one_video_has_no_interval(self):
         spec = registry.get("rextime")
-        one = [Item(id=f"q{n}", video="v", target={"answer": "A"}, parsed={"answer": "A"}) for n in range(3)]
+        one = [
+            Item(id=f"q{n}", video="v", target={"answer": "A"}, parsed={"answer": "A"})
+            for n in range(3)
+        ]
         assert aggregation.score(spec, one).numbers.metrics["accuracy"].ci95 is None
 
     @pytest.mark.parametrize(("videos", "given"), [(9, False), (10, True)])
@@ -134,9 +159,12 @@ class TestWhatEveryAggregationKeeps:
     def test_a_mean_over_labels_has_an_interval_from_five_videos_of_each(self, videos, given):
         spec = registry.get("curve")
         samples = [
-            Item(id=f"{label}{n}", video=f"{label}{n}", target={"text": "t"}, facets={"locale": [label]}).sample(
-                None, {"score": n % 3}
-            )
+            Item(
+                id=f"{label}{n}",
+                video=f"{label}{n}",
+                target={"text": "t"},
+                facets={"locale": [label]},
+            ).sample(None, {"score": n % 3})
             for label in ("ja-JP", "ko-KR", "th-TH")
             for n in range(videos)
         ]
@@ -158,12 +186,19 @@ class TestWhatEveryAggregationKeeps:
         accuracy = scored.numbers.metrics["accuracy"]
         assert accuracy == accuracy.model_copy(update={"value": 100.0, "n": 1})
         assert scored.counts.items == 4
-        assert scored.counts.unscored == {"media_missing": 1, "model_failed": 1, "prediction_missing": 1}
+        assert scored.counts.unscored == {
+            "media_missing": 1,
+            "model_failed": 1,
+            "prediction_missing": 1,
+        }
 
 
 def test_a_label_of_one_video_alone_has_no_interval_and_its_neighbours_have():
     spec = registry.get("dramaqa_cogme")
-    asked = [(f"v{n}", level, "AB"[n % 2]) for level in "13" for n in range(12)] + [("v0", "2", "A"), ("v0", "2", "B")]
+    asked = [(f"v{n}", level, "AB"[n % 2]) for level in "13" for n in range(12)] + [
+        ("v0", "2", "A"),
+        ("v0", "2", "B"),
+    ]
     made = [
         Item(
             id=f"q{n}",

@@ -2,7 +2,14 @@
 
 import pytest
 
-from reelbench.scoring.candidates import RankedChoice, choose, longest, shuffled_order, similarity, stated_number
+from reelbench.scoring.candidates import (
+    RankedChoice,
+    choose,
+    longest,
+    shuffled_order,
+    similarity,
+    stated_number,
+)
 
 
 @pytest.mark.parametrize(
@@ -10,10 +17,16 @@ from reelbench.scoring.candidates import RankedChoice, choose, longest, shuffled
     [
         ([["3"], ["7"], ["5"]], RankedChoice(1)),
         ([["7"], ['{"score": 7}'], ["2"]], RankedChoice(0, tied=True)),  # the lowest index
-        ([["eleven"], ["0"], ["11"]], RankedChoice(1, unparsed=2)),  # out of range is nothing that was said
+        (
+            [["eleven"], ["0"], ["11"]],
+            RankedChoice(1, unparsed=2),
+        ),  # out of range is nothing that was said
         ([["I'd say 9"], [None], [""]], RankedChoice(0, unparsed=3)),  # none: as without a ranker
         ([["5", "6", "x"], ["4", "8", "5"]], RankedChoice(1)),  # means 5.5 and 5.67
-        ([["9", "x", "x"], ["1", "1", "1"]], RankedChoice(1, unparsed=1)),  # one vote of three is no score
+        (
+            [["9", "x", "x"], ["1", "1", "1"]],
+            RankedChoice(1, unparsed=1),
+        ),  # one vote of three is no score
     ],
 )
 def test_the_best_score_is_chosen(replies, expected):
@@ -71,15 +84,40 @@ def test_a_score_is_read_however_it_is_plainly_stated(reply):
 @pytest.mark.parametrize(
     "reply",
     [
-        *("I'd say 7", "7 or 8", "7-8", "7.5", "7/5", "7/100", "11", "-7", "7%", "seven", "", None, "7, since it fits"),
-        *("Score: 7 Score: 8", "Score:", "<think>7", "/10", "07", "07/10/2024", "٧", "*" * 10_000 + "x"),
+        *(
+            "I'd say 7",
+            "7 or 8",
+            "7-8",
+            "7.5",
+            "7/5",
+            "7/100",
+            "11",
+            "-7",
+            "7%",
+            "seven",
+            "",
+            None,
+            "7, since it fits",
+        ),
+        *(
+            "Score: 7 Score: 8",
+            "Score:",
+            "<think>7",
+            "/10",
+            "07",
+            "07/10/2024",
+            "٧",
+            "*" * 10_000 + "x",
+        ),
     ],
 )
 def test_what_is_not_plainly_a_score_is_none(reply):
     assert stated_number(reply) is None
 
 
-@pytest.mark.parametrize("reply", ["2", "2.", "**2**", "Answer: 2", "Candidate 2", "The best is 2."])
+@pytest.mark.parametrize(
+    "reply", ["2", "2.", "**2**", "Answer: 2", "Candidate 2", "The best is 2."]
+)
 def test_a_place_is_read_likewise(reply):
     assert stated_number(reply, 1, 4, top=None) == 2
     assert stated_number(reply, 1, 1, top=None) is None

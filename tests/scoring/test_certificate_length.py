@@ -20,7 +20,10 @@ from reelbench.scoring.certificate_length import certificate_length, certificate
         ([(7, 7), (11, 11)], 4),  # one clip of the gap
         ([(7, 7.05)], 0.1),
         ([(0, 4), (8, 9), (13, 20), (40, 41)], 21),  # 0 to 20 in a chain of gaps of 4 s, then 1
-        ([(0, 30), (2, 3), (33, 34)], 34),  # the gap counts from the latest end so far, not from the last span's
+        (
+            [(0, 30), (2, 3), (33, 34)],
+            34,
+        ),  # the gap counts from the latest end so far, not from the last span's
     ],
 )
 def test_certificate_length_by_hand(spans, seconds):
@@ -61,7 +64,9 @@ def test_means_and_intervals_over_videos():
     assert 0 <= low < 1.25 / 3 < high <= 1
 
 
-@pytest.mark.parametrize(("spans", "message"), [([], "no span"), ([(0, 5), (9, 8)], "ends before it starts")])
+@pytest.mark.parametrize(
+    ("spans", "message"), [([], "no span"), ([(0, 5), (9, 8)], "ends before it starts")]
+)
 def test_what_is_no_certificate_is_refused(spans, message):
     with pytest.raises(ValueError, match=message):
         certificate_length(spans)

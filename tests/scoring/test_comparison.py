@@ -102,7 +102,11 @@ def test_videos_are_drawn_not_questions():
     """A hundred questions on one of two videos are one draw, not a hundred."""
 
     def of(right):
-        return [sample(f"{v}-{n}", {"correct": float(v in right)}, video=v) for v in ("v1", "v2") for n in range(100)]
+        return [
+            sample(f"{v}-{n}", {"correct": float(v in right)}, video=v)
+            for v in ("v1", "v2")
+            for n in range(100)
+        ]
 
     found = compare(of(("v1",)), of(("v2",)), REXTIME).metrics["accuracy"]
     assert (found.videos, found.ci95, found.p) == (2, None, None)
@@ -122,7 +126,10 @@ def test_the_order_does_not_matter():
 
 def test_swapping_the_models_turns_the_sign():
     a, b = choices("1110001111"), choices("1000110000")
-    there, back = compare(a, b, REXTIME).metrics["accuracy"], compare(b, a, REXTIME).metrics["accuracy"]
+    there, back = (
+        compare(a, b, REXTIME).metrics["accuracy"],
+        compare(b, a, REXTIME).metrics["accuracy"],
+    )
     assert there.difference == -back.difference
     assert there.ci95 == pytest.approx((-back.ci95[1], -back.ci95[0]))
     assert there.p == back.p
@@ -143,7 +150,13 @@ def _scored(video, number, accuracy):
 class TestPairedByVideo:
     """Worked by hand: film a has means 2 and 4, film b 3 and 3, film c 1 and 4; film d stands on one side only."""
 
-    A = (_scored("a", 1, 1), _scored("a", 2, 3), _scored("b", 1, 3), _scored("c", 1, 1), _scored("d", 1, 5))
+    A = (
+        _scored("a", 1, 1),
+        _scored("a", 2, 3),
+        _scored("b", 1, 3),
+        _scored("c", 1, 1),
+        _scored("d", 1, 5),
+    )
     B = (_scored("a", 1, 4), _scored("b", 1, 3), _scored("b", 2, 3), _scored("c", 1, 4))
 
     def test_each_video_counts_once(self):
@@ -155,7 +168,10 @@ class TestPairedByVideo:
 
     def test_half_a_point_is_higher(self):
         ahead = (_scored("a", 1, 2), _scored("a", 2, 3), _scored("b", 1, 3))
-        assert compare_by_video(ahead, (_scored("a", 1, 2), _scored("b", 1, 3)), ACCURACY)["a_higher"] == 0.75
+        assert (
+            compare_by_video(ahead, (_scored("a", 1, 2), _scored("b", 1, 3)), ACCURACY)["a_higher"]
+            == 0.75
+        )
 
     def test_right_answers_are_converted_as_the_paper_does(self):
         paired = compare_by_video(self.A, self.B, ACCURACY)
@@ -168,7 +184,10 @@ class TestPairedByVideo:
 
     def test_the_papers_conversion(self):
         published = discovery.find("moviechat").published
-        assert [row.metrics["accuracy"] for row in published] == [pytest.approx(3.93), pytest.approx(4.245)]
+        assert [row.metrics["accuracy"] for row in published] == [
+            pytest.approx(3.93),
+            pytest.approx(4.245),
+        ]
 
 
 def judge(requested="gpt", returned=("gpt-2025-01-02",), **fields):
@@ -187,10 +206,18 @@ PANEL = [judge("x", ("x-0613",)), judge("y", ())]
         (judge(), None, None),
         (judge(), judge(returned=()), None),  # a name and the same with a date
         (judge(), judge(requested="proxy/gpt"), None),  # who answered counts, not who was asked
-        (judge(), judge(returned=("gpt-2025-03-04",)), "different judges: a has gpt-2025-01-02, b has gpt-2025-03-04"),
+        (
+            judge(),
+            judge(returned=("gpt-2025-03-04",)),
+            "different judges: a has gpt-2025-01-02, b has gpt-2025-03-04",
+        ),
         (judge(), judge(returned=("gpt-2025-01-02", "other")), "different judges"),
         (judge(), judge(returned=("gpt-mini",)), "different judges"),
-        (judge(), judge(prompt="official", prompt_sha256="b" * 64), "different judge prompts: a has reelbench"),
+        (
+            judge(),
+            judge(prompt="official", prompt_sha256="b" * 64),
+            "different judge prompts: a has reelbench",
+        ),
         (judge(), judge(votes=3, temperature=0.5), None),
         (judge(panel=PANEL), judge(panel=PANEL[::-1]), None),
         (judge(panel=PANEL), judge(panel=PANEL[:1]), "different judges"),

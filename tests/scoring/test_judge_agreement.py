@@ -46,7 +46,9 @@ def test_kappa_is_undefined_where_both_always_say_the_same(weights):
 def test_judges_who_always_agree_are_as_sure_as_their_videos_are_many():
     # Wilson's interval where all of n = 12 say the same: n / (n + t²) to 1, Student's t for 12 videos 2.200985.
     samples = [sample(f"q{n}", {"score": n % 3}, video=f"v{n}") for n in range(12)]
-    found = compare_ratings(samples, ratings_of(samples, CURVE), ratings_of(samples, CURVE), CURVE)["criteria"]["score"]
+    found = compare_ratings(samples, ratings_of(samples, CURVE), ratings_of(samples, CURVE), CURVE)[
+        "criteria"
+    ]["score"]
     assert (found["n"], found["exact"]) == (12, 100)
     assert found["exact_ci95"] == pytest.approx((71.24056, 100), abs=1e-4)
 
@@ -56,46 +58,91 @@ def test_the_agreement_is_a_share_and_has_a_share_s_interval():
 
     rng = random.Random(2)
     scores = [(rng.randrange(3), rng.randrange(3)) for _ in range(60)]
-    a, b = ([sample(f"q{n}", {"score": pair[i]}, video=f"v{n % 20}") for n, pair in enumerate(scores)] for i in (0, 1))
-    found = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)["criteria"]["score"]
+    a, b = (
+        [sample(f"q{n}", {"score": pair[i]}, video=f"v{n % 20}") for n, pair in enumerate(scores)]
+        for i in (0, 1)
+    )
+    found = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)["criteria"][
+        "score"
+    ]
     same = np.array([100.0 * (one == other) for one, other in scores])
     alone = mean_over_clusters(same, [one.video for one in a], bounds=(0, 100))
-    assert (found["exact"], found["exact_ci95"]) == (pytest.approx(alone.value), pytest.approx(alone.ci95))
+    assert (found["exact"], found["exact_ci95"]) == (
+        pytest.approx(alone.value),
+        pytest.approx(alone.ci95),
+    )
 
 
 # --- two judges ------------------------------------------------------------------------------------------------------
 
 # ja-JP: a gives 2 1 0 (50 %), b gives 2 2 0 (66.7 %); ko-KR: a gives 2 (100 %), b gives 0; q6 only a, q7 only b.
-A = [("q1", 2, "ja-JP"), ("q2", 1, "ja-JP"), ("q3", 0, "ja-JP"), ("q4", 2, "ko-KR"), ("q6", 2, "ko-KR")]
-B = [("q1", 2, "ja-JP"), ("q2", 2, "ja-JP"), ("q3", 0, "ja-JP"), ("q4", 0, "ko-KR"), ("q7", 2, "ko-KR")]
+A = [
+    ("q1", 2, "ja-JP"),
+    ("q2", 1, "ja-JP"),
+    ("q3", 0, "ja-JP"),
+    ("q4", 2, "ko-KR"),
+    ("q6", 2, "ko-KR"),
+]
+B = [
+    ("q1", 2, "ja-JP"),
+    ("q2", 2, "ja-JP"),
+    ("q3", 0, "ja-JP"),
+    ("q4", 0, "ko-KR"),
+    ("q7", 2, "ko-KR"),
+]
 
 
 def curve_samples(rows):
-    return [sample(id_, {"score": score}, locale=locale, category="Sports") for id_, score, locale in rows]
+    return [
+        sample(id_, {"score": score}, locale=locale, category="Sports")
+        for id_, score, locale in rows
+    ]
 
 
 def test_two_judges_by_hand():
     a, b = curve_samples(A), curve_samples(B)
     report = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
-    assert (report["both"], report["only_a"], report["only_b"], report["weights"]) == (4, 1, 1, "none")
+    assert (report["both"], report["only_a"], report["only_b"], report["weights"]) == (
+        4,
+        1,
+        1,
+        "none",
+    )
     overall = report["criteria"]["score"]
-    assert (overall["n"], overall["exact"], overall["mean_a"], overall["mean_b"]) == (4, 50.0, 1.25, 1.0)
+    assert (overall["n"], overall["exact"], overall["mean_a"], overall["mean_b"]) == (
+        4,
+        50.0,
+        1.25,
+        1.0,
+    )
     # a gives 0 1 2 to 1/4 1/4 2/4, b to 2/4 0 2/4: by chance 1/8 + 0 + 1/4 = 3/8; (1/2 - 3/8) / (5/8) = 1/5.
     assert overall["kappa"] == pytest.approx(0.2, abs=1e-12)
     assert overall["exact_ci95"] is overall["kappa_ci95"] is None  # of four videos
     assert report["metrics"]["score"] == (pytest.approx(62.5), pytest.approx(50))
     assert report["metrics"]["macro"] == (pytest.approx(75), pytest.approx(100 / 3))
-    assert report["label_metrics"]["locale"]["ja-JP"]["score"] == (pytest.approx(50), pytest.approx(200 / 3))
-    assert report["label_metrics"]["locale"]["ko-KR"]["score"] == (pytest.approx(100), pytest.approx(0))
+    assert report["label_metrics"]["locale"]["ja-JP"]["score"] == (
+        pytest.approx(50),
+        pytest.approx(200 / 3),
+    )
+    assert report["label_metrics"]["locale"]["ko-KR"]["score"] == (
+        pytest.approx(100),
+        pytest.approx(0),
+    )
     assert report["labels"]["locale"]["ja-JP"]["score"]["exact"] == pytest.approx(200 / 3)
     korean = report["labels"]["locale"]["ko-KR"]["score"]
-    assert (korean["n"], korean["exact"], korean["exact_ci95"]) == (1, 0.0, None)  # one video has no interval
+    assert (korean["n"], korean["exact"], korean["exact_ci95"]) == (
+        1,
+        0.0,
+        None,
+    )  # one video has no interval
 
 
 def test_the_order_of_the_samples_does_not_matter():
     a, b = curve_samples(A), curve_samples(B)
     forward = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
-    backward = compare_ratings(a[::-1], ratings_of(a[::-1], CURVE), ratings_of(b[::-1], CURVE), CURVE)
+    backward = compare_ratings(
+        a[::-1], ratings_of(a[::-1], CURVE), ratings_of(b[::-1], CURVE), CURVE
+    )
     assert forward == backward
 
 
@@ -104,7 +151,12 @@ def test_a_missing_dimension_is_left_out_not_zero():
     b = [sample("q1", {"depth": 4}), sample("q2", {"depth": 2, "evidence": 1})]
     report = compare_ratings(a, ratings_of(a, MOVIECORE), ratings_of(b, MOVIECORE), MOVIECORE)
     assert list(report["criteria"]) == ["depth"]
-    assert (report["both"], report["only_a"], report["only_b"], report["weights"]) == (2, 1, 1, "quadratic")
+    assert (report["both"], report["only_a"], report["only_b"], report["weights"]) == (
+        2,
+        1,
+        1,
+        "quadratic",
+    )
     assert report["criteria"]["depth"]["exact"] == 100
 
 
@@ -115,9 +167,15 @@ def test_intervals_are_over_videos():
     """
     rows = [(f"v{video}-{n}", f"v{video}") for video in range(12) for n in range(10)]
     a = [sample(id_, {"score": 2}, video=video, locale="ja-JP") for id_, video in rows]
-    b = [sample(id_, {"score": 2 if int(video[1:]) % 2 else 0}, video=video, locale="ja-JP") for id_, video in rows]
+    b = [
+        sample(id_, {"score": 2 if int(video[1:]) % 2 else 0}, video=video, locale="ja-JP")
+        for id_, video in rows
+    ]
     report = compare_ratings(a, ratings_of(a, CURVE), ratings_of(b, CURVE), CURVE)
-    assert report["criteria"]["score"]["exact_ci95"] == (pytest.approx(22.35, abs=1), pytest.approx(77.65, abs=1))
+    assert report["criteria"]["score"]["exact_ci95"] == (
+        pytest.approx(22.35, abs=1),
+        pytest.approx(77.65, abs=1),
+    )
 
 
 def test_nothing_in_common_is_an_error():
@@ -133,7 +191,9 @@ def test_nothing_in_common_is_an_error():
 
 def test_people_against_a_judge(tmp_path):
     path = tmp_path / "human.csv"
-    path.write_text('\ufeffid,score,remark\nq1,2,"fine, yes"\nq2,1,\nq9,0,not in the run\n', encoding="utf-8")
+    path.write_text(
+        '\ufeffid,score,remark\nq1,2,"fine, yes"\nq2,1,\nq9,0,not in the run\n', encoding="utf-8"
+    )
     a = curve_samples(A)
     report = compare_ratings(a, ratings_of(a, CURVE), read_ratings(path, CURVE), CURVE)
     assert (report["both"], report["only_a"], report["only_b"]) == (2, 3, 1)
@@ -186,7 +246,9 @@ OBSERVERS = [
 
 
 def test_krippendorffs_example_gives_his_ordinal_alpha():
-    units = [[int(r) for r in unit if r != "."] for unit in zip(*map(str.split, OBSERVERS), strict=True)]
+    units = [
+        [int(r) for r in unit if r != "."] for unit in zip(*map(str.split, OBSERVERS), strict=True)
+    ]
     assert krippendorff_alpha(units) == pytest.approx(0.815, abs=5e-4)
 
 

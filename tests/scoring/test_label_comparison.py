@@ -27,7 +27,13 @@ def test_rates_and_differences_on_what_both_answered():
     assert set(found) == {"target.Character", "target.Object", "thinking.Recall"}
     # Of 0 to 11: a has 0, 2, 4, 6, 8, 10; b has 0, 4, 8. Of all thirteen: a 7, b 4.
     character = found["target.Character"]
-    assert (character["n"], character["videos"], character["a"], character["b"], character["difference"]) == (
+    assert (
+        character["n"],
+        character["videos"],
+        character["a"],
+        character["b"],
+        character["difference"],
+    ) == (
         12,
         12,
         50,

@@ -69,7 +69,12 @@ def test_the_span_is_read_from_what_the_model_wrote_where_it_was_asked(scores):
 
 def test_an_item_is_chosen_for_anew(scores):
     item = Item(
-        id="q", video="v", target={"answer": "B"}, prediction="no idea", parsed={"answer": "A"}, option_scores=scores
+        id="q",
+        video="v",
+        target={"answer": "B"},
+        prediction="no idea",
+        parsed={"answer": "A"},
+        option_scores=scores,
     )
     anew = option_scores.choose_again(item, Answering("sum", "option", "predicted"))
     assert (anew.parsed, anew.flags) == ({"answer": "C", "span": None}, ("parse_failed",))
@@ -78,7 +83,9 @@ def test_an_item_is_chosen_for_anew(scores):
 
 
 def test_a_sentence_that_goes_on_where_another_ends_keeps_a_token_of_each():
-    scores = option_scores.of_tokens(["a", "a b"], ["a", "a b"], [[1], [1, 2]], [[-1.0], [-1.0, -3.0]])
+    scores = option_scores.of_tokens(
+        ["a", "a b"], ["a", "a b"], [[1], [1, 2]], [[-1.0], [-1.0, -3.0]]
+    )
     assert [score.option.tokens for score in scores] == [1, 2]
 
 

@@ -21,8 +21,14 @@ def tags(target, content="Identity", thinking="Recall"):
 
 # q0 to q5: right, right, wrong, wrong, right, wrong.
 ANSWERS = [answer(number, right) for number, right in enumerate([1, 1, 0, 0, 1, 0])]
-A = {f"q{n}": tags("Character" if n < 4 else "Object", thinking="Recall" if n < 3 else "Grasping") for n in range(6)}
-B = {f"q{n}": tags("Character" if n < 2 else "Object", thinking="Recall" if n < 3 else "Reasoning") for n in range(6)}
+A = {
+    f"q{n}": tags("Character" if n < 4 else "Object", thinking="Recall" if n < 3 else "Grasping")
+    for n in range(6)
+}
+B = {
+    f"q{n}": tags("Character" if n < 2 else "Object", thinking="Recall" if n < 3 else "Reasoning")
+    for n in range(6)
+}
 
 
 def test_rates_under_both_by_hand():
@@ -30,7 +36,11 @@ def test_rates_under_both_by_hand():
     # Character: a has q0 to q3, two right of four; b has q0 and q1, both right.
     character = found["labels"]["target.Character"]
     assert (character["n_a"], character["n_b"]) == (4, 2)
-    assert (character["a"]["value"], character["b"]["value"], character["difference"]["value"]) == (50, 100, -50)
+    assert (character["a"]["value"], character["b"]["value"], character["difference"]["value"]) == (
+        50,
+        100,
+        -50,
+    )
     # Object: a has q4 and q5, one right; b has q2 to q5, one right of four.
     thing = found["labels"]["target.Object"]
     assert (thing["a"]["value"], thing["b"]["value"], thing["difference"]["value"]) == (50, 25, 25)
@@ -38,7 +48,11 @@ def test_rates_under_both_by_hand():
     assert found["labels"]["thinking.Recall"]["difference"]["value"] == 0
     # Grasping is a's alone, and Reasoning b's: no difference can be told.
     grasping = found["labels"]["thinking.Grasping"]
-    assert (grasping["n_b"], grasping["b"]["value"], grasping["difference"]["value"]) == (0, None, None)
+    assert (grasping["n_b"], grasping["b"]["value"], grasping["difference"]["value"]) == (
+        0,
+        None,
+        None,
+    )
     assert (found["answers"], found["largest"], found["mean_absolute"]) == (
         6,
         "target.Character",
@@ -65,7 +79,11 @@ def test_intervals_lie_over_videos():
     found = profile_difference(many, a, b)["labels"]
     character, thing = found["target.Character"], found["target.Object"]
     assert character["a"]["ci95"][0] < 100 / 3 < character["a"]["ci95"][1]
-    assert character["difference"]["ci95"][0] < character["difference"]["value"] < character["difference"]["ci95"][1]
+    assert (
+        character["difference"]["ci95"][0]
+        < character["difference"]["value"]
+        < character["difference"]["ci95"][1]
+    )
     # b's Objects lie on all thirty videos, a has none: no difference can be told.
     assert thing["b"]["ci95"] is not None
     assert (thing["a"]["ci95"], thing["difference"]["ci95"]) == (None, None)
@@ -77,9 +95,9 @@ def test_the_interval_of_what_is_wrong_mirrors_that_of_what_is_right():
     a = {f"q{n}": tags("Character") for n in range(60)}
     b = {f"q{n}": tags("Character" if n % 2 else "Object") for n in range(60)}
     right, wrong = (
-        profile_difference([answer(n, (n % 7 == 0) == is_right) for n in range(60)], a, b)["labels"][
-            "target.Character"
-        ]["difference"]["ci95"]
+        profile_difference([answer(n, (n % 7 == 0) == is_right) for n in range(60)], a, b)[
+            "labels"
+        ]["target.Character"]["difference"]["ci95"]
         for is_right in (True, False)
     )
     assert right == pytest.approx((-wrong[1], -wrong[0]))

@@ -73,7 +73,9 @@ def test_it_covers_what_it_promises(videos, number, of_video, of_run_, noise):
             + rng.normal(0, noise, (number, videos))
         )
         mean, draws = values.mean(), counts @ values.mean(axis=0)
-        low, high = intervals.confidence_interval(mean, draws, videos, runs=values.mean(axis=1), method="t")
+        low, high = intervals.confidence_interval(
+            mean, draws, videos, runs=values.mean(axis=1), method="t"
+        )
         covered += low <= 0.5 <= high
         low, high = intervals.confidence_interval(mean, draws, videos, method="t")
         alone += low <= 0.5 <= high
@@ -92,7 +94,10 @@ def test_two_models_with_several_runs_are_tested_with_the_noise_of_both():
             sides.append([of_run(run) for run in (rng.random((3, 60)) < chance).astype(int)])
         one, other = map(runs.average, sides)
         found += comparison.compare(one, other, SPEC).metrics["accuracy"].p <= 0.05
-        plain = [[Sample(**sample.model_dump(exclude={"of_runs"})) for sample in side] for side in (one, other)]
+        plain = [
+            [Sample(**sample.model_dump(exclude={"of_runs"})) for sample in side]
+            for side in (one, other)
+        ]
         alone += comparison.compare(*plain, SPEC).metrics["accuracy"].p <= 0.05
     assert found <= 14  # 5 % of 150 is 7.5
     assert alone > 2 * found

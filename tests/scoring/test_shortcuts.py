@@ -48,7 +48,10 @@ def test_what_a_run_showed_says_which_column_it_is_of(settings, column):
 def test_three_blind_runs_and_one_with_a_frame_by_hand():
     blind = ["11110000----", "110010000000", "1-1000000000"]
     runs = [(NONE, answers(marks)) for marks in blind]
-    runs += [(SINGLE, answers("110000000001")), (SettingsRecord(frames="uniform:8"), answers("1" * 12))]
+    runs += [
+        (SINGLE, answers("110000000001")),
+        (SettingsRecord(frames="uniform:8"), answers("1" * 12)),
+    ]
     found = shortcuts(DRAMAQA, runs)
     # q0 3 of 3, q1 2 of 2, q2 2 of 3; q3 and q4 1 of 3: no majority.
     assert found.questions(["blind"]) == {"q0", "q1", "q2"}
@@ -60,7 +63,10 @@ def test_three_blind_runs_and_one_with_a_frame_by_hand():
     t, n, p = 2.201, 11.0, 0.25
     half = t * (p * (1 - p) / n + t * t / (4 * n * n)) ** 0.5 / (1 + t * t / n)
     middle = (p + t * t / (2 * n)) / (1 + t * t / n)
-    assert (low, high) == (pytest.approx(middle - half, abs=0.02), pytest.approx(middle + half, abs=0.02))
+    assert (low, high) == (
+        pytest.approx(middle - half, abs=0.02),
+        pytest.approx(middle + half, abs=0.02),
+    )
 
 
 def test_half_of_the_runs_are_no_majority_and_part_of_a_score_is_not_right():
@@ -72,7 +78,11 @@ def test_half_of_the_runs_are_no_majority_and_part_of_a_score_is_not_right():
 def test_frames_matter_where_watching_alone_answers_by_hand():
     whole = SettingsRecord(frames="uniform:16")
     runs = [(NONE, answers("1100---0")), (SINGLE, answers("-01000-0"))]
-    runs += [(whole, answers("11111101")), (whole, answers("11100100")), (whole, answers("1110-1-0"))]
+    runs += [
+        (whole, answers("11111101")),
+        (whole, answers("11100100")),
+        (whole, answers("1110-1-0")),
+    ]
     runs += [
         (SettingsRecord(frames="none,subs=file"), answers("1" * 8)),
         (SettingsRecord(frames="unknown"), answers("0" * 8)),

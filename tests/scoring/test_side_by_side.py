@@ -23,7 +23,9 @@ DIMENSIONS = ("accuracy", "comprehensiveness", "depth", "evidence", "coherence")
 
 def sample(name, scores, **fields):
     state = "scored" if scores else "unscored"
-    return Sample(id=name, video="v", prediction="x", target={}, state=state, scores=scores, **fields)
+    return Sample(
+        id=name, video="v", prediction="x", target={}, state=state, scores=scores, **fields
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,9 @@ def sample(name, scores, **fields):
         ("rextime", {}, None, None),
     ],
 )
-def test_an_answer_is_right_from_four_fifths_of_the_primary_metric_on(benchmark, scores, score, right):
+def test_an_answer_is_right_from_four_fifths_of_the_primary_metric_on(
+    benchmark, scores, score, right
+):
     spec = discovery.get(benchmark)
     facets = {"classification": ["Theme"]} if benchmark == "moviecore" else {}
     given = aggregation.score_of(spec, sample("a", scores, facets=facets))
@@ -51,7 +55,9 @@ def test_an_answer_is_right_from_four_fifths_of_the_primary_metric_on(benchmark,
 
 def replies(*scores, criterion="score"):
     return [
-        JudgeReply(criterion=criterion, vote=vote, raw=str(score), score=score, key=f"{criterion}{vote}")
+        JudgeReply(
+            criterion=criterion, vote=vote, raw=str(score), score=score, key=f"{criterion}{vote}"
+        )
         for vote, score in enumerate(scores)
     ]
 
@@ -68,7 +74,9 @@ def replies(*scores, criterion="score"):
     ],
 )
 def test_judges_disagree_where_they_give_one_criterion_different_scores(given, disagree):
-    assert side_by_side.judges_disagree(sample("a", {"score": 1.0}, judge_replies=given)) is disagree
+    assert (
+        side_by_side.judges_disagree(sample("a", {"score": 1.0}, judge_replies=given)) is disagree
+    )
 
 
 def result(*, model="org/model", **settings):
@@ -88,7 +96,9 @@ def result(*, model="org/model", **settings):
 
 def test_what_tells_two_runs_of_one_model_apart():
     a = result(frames="uniform:8", generation={"temperature": 0}, frames_given={"8": 12})
-    b = result(frames="uniform:32", generation={"temperature": 0.7, "top_p": 0.9}, frames_given={"32": 12})
+    b = result(
+        frames="uniform:32", generation={"temperature": 0.7, "top_p": 0.9}, frames_given={"32": 12}
+    )
     assert side_by_side.settings_apart([a, b]) == {
         "settings.frames": ["uniform:8", "uniform:32"],
         "settings.generation.temperature": [0, 0.7],
@@ -99,7 +109,9 @@ def test_what_tells_two_runs_of_one_model_apart():
 
 def test_judges_are_told_apart_by_who_answered_and_data_by_whose_it_is():
     def judged(requested, returned):
-        record = JudgeRecord(requested=requested, returned={returned: 3}, prompt="reelbench", prompt_sha256="0" * 64)
+        record = JudgeRecord(
+            requested=requested, returned={returned: 3}, prompt="reelbench", prompt_sha256="0" * 64
+        )
         return result(frames="uniform:8").model_copy(update={"judge": record})
 
     assert side_by_side.settings_apart([judged("gpt", "gpt-1"), judged("proxy", "gpt-1")]) == {}
@@ -116,13 +128,20 @@ def test_judges_are_told_apart_by_who_answered_and_data_by_whose_it_is():
     }
     other = one.model_copy(update={"judge": one.judge.model_copy(update=came)})
     assert side_by_side.settings_apart([one, other]) == {}
-    owners, own = (result(frames="uniform:8").model_copy(update={"data": data}) for data in ("owners", "own"))
+    owners, own = (
+        result(frames="uniform:8").model_copy(update={"data": data}) for data in ("owners", "own")
+    )
     assert side_by_side.settings_apart([owners, own]) == {"data": ["owners", "own"]}
 
 
 def test_older_records_differ_only_where_they_say_otherwise():
     # Without `audio`, frames of ours had no sound: that is what a newer record of the same says.
-    assert side_by_side.settings_apart([result(frames="uniform:8"), result(frames="uniform:8", audio="dropped")]) == {}
+    assert (
+        side_by_side.settings_apart(
+            [result(frames="uniform:8"), result(frames="uniform:8", audio="dropped")]
+        )
+        == {}
+    )
 
 
 def test_items_side_by_side():

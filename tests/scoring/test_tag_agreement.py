@@ -42,7 +42,10 @@ def two_taggers(seed, n=150, same=0.6):
 def test_the_two_by_two_table():
     # Both 40, only a 3, only b 2, neither 955.
     pairs = [("x", "x")] * 40 + [("x", "")] * 3 + [("", "x")] * 2 + [("", "")] * 955
-    a, b = (numbered(tags(["Object"] if side else []) for side in column) for column in zip(*pairs, strict=True))
+    a, b = (
+        numbered(tags(["Object"] if side else []) for side in column)
+        for column in zip(*pairs, strict=True)
+    )
     label = tag_agreement(a, b)["labels"]["target.Object"]
     assert (label["n_a"], label["n_b"]) == (43, 42)
     assert label["exact"]["value"] == pytest.approx(0.995, abs=1e-12)
@@ -63,10 +66,21 @@ def test_alpha_with_masi():
 
 @pytest.mark.parametrize(
     ("a", "b", "distance"),
-    [("", "", 0), ("", "A", 1), ("AB", "BA", 0), ("A", "B", 1), ("AB", "A", 2 / 3), ("AB", "BC", 1 - 1 / 9)],
+    [
+        ("", "", 0),
+        ("", "A", 1),
+        ("AB", "BA", 0),
+        ("A", "B", 1),
+        ("AB", "A", 2 / 3),
+        ("AB", "BC", 1 - 1 / 9),
+    ],
 )
 def test_masi_by_hand(a, b, distance):
-    assert masi(frozenset(a), frozenset(b)) == masi(frozenset(b), frozenset(a)) == pytest.approx(distance)
+    assert (
+        masi(frozenset(a), frozenset(b))
+        == masi(frozenset(b), frozenset(a))
+        == pytest.approx(distance)
+    )
 
 
 def test_two_empty_sets_agree():
@@ -86,7 +100,10 @@ def test_labels_and_thinking_as_scikit_learn_has_them(seed):
     report = tag_agreement(a, b)
     for component, names in COMPONENTS.items():
         for name in names:
-            x, y = ([name in np.atleast_1d(getattr(side[item], component)) for item in a] for side in (a, b))
+            x, y = (
+                [name in np.atleast_1d(getattr(side[item], component)) for item in a]
+                for side in (a, b)
+            )
             label = report["labels"][f"{component}.{name}"]
             assert label["exact"]["value"] == pytest.approx(metrics.accuracy_score(x, y))
             assert label["kappa"]["value"] == pytest.approx(metrics.cohen_kappa_score(x, y))
@@ -96,7 +113,9 @@ def test_labels_and_thinking_as_scikit_learn_has_them(seed):
     assert report["thinking"]["kappa_quadratic"]["value"] == pytest.approx(
         metrics.cohen_kappa_score(x, y, weights="quadratic")
     )
-    assert report["thinking"]["alpha_ordinal"]["value"] == pytest.approx(krippendorff_alpha(zip(x, y, strict=True)))
+    assert report["thinking"]["alpha_ordinal"]["value"] == pytest.approx(
+        krippendorff_alpha(zip(x, y, strict=True))
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -126,7 +145,9 @@ def test_alpha_by_its_definition(seed, component):
     a, b = two_taggers(seed, n=60)
     units = [(getattr(a[item], component), getattr(b[item], component)) for item in a]
     observed = np.mean([distance(*unit) for unit in units])
-    expected = np.mean([distance(p, q) for p, q in itertools.permutations(itertools.chain(*units), 2)])
+    expected = np.mean(
+        [distance(p, q) for p, q in itertools.permutations(itertools.chain(*units), 2)]
+    )
     alpha = tag_agreement(a, b)["sets"][component]["alpha_masi"]["value"]
     assert alpha == pytest.approx(1 - observed / expected)
 
@@ -160,10 +181,16 @@ def test_what_is_undefined_is_none():
     same = numbered([tags(["Place"])] * 4)
     report = tag_agreement(same, same, {item: item for item in same})
     unused, used = report["labels"]["target.Event"], report["labels"]["target.Place"]
-    assert (unused["f1"]["value"], unused["kappa"]["value"], unused["ac1"]["value"]) == (None, None, 1)
+    assert (unused["f1"]["value"], unused["kappa"]["value"], unused["ac1"]["value"]) == (
+        None,
+        None,
+        1,
+    )
     assert (used["f1"]["value"], used["kappa"]["value"], used["exact"]["value"]) == (1, None, 1)
     assert report["sets"]["target"]["alpha_masi"]["value"] is None
-    assert report["thinking"]["alpha_ordinal"]["value"] is report["thinking"]["kappa"]["ci95"] is None
+    assert (
+        report["thinking"]["alpha_ordinal"]["value"] is report["thinking"]["kappa"]["ci95"] is None
+    )
 
 
 def test_only_items_of_both_are_compared():
@@ -185,8 +212,17 @@ def test_nothing_in_common_or_a_video_missing_is_told():
 def test_the_report_is_json():
     a, b = two_taggers(1, n=40)
     document = json.loads(json.dumps(tag_agreement(a, b, {item: item[:2] for item in a})))
-    assert document["labels"].keys() == {f"{part}.{name}" for part, names in COMPONENTS.items() for name in names}
-    assert document["labels"]["thinking.Recall"].keys() == {"n_a", "n_b", "exact", "kappa", "f1", "ac1"}
+    assert document["labels"].keys() == {
+        f"{part}.{name}" for part, names in COMPONENTS.items() for name in names
+    }
+    assert document["labels"]["thinking.Recall"].keys() == {
+        "n_a",
+        "n_b",
+        "exact",
+        "kappa",
+        "f1",
+        "ac1",
+    }
     assert document["sets"].keys() == {"target", "content"}
     assert document["sets"]["content"].keys() == {"exact", "jaccard", "alpha_masi"}
     assert document["thinking"].keys() == {"kappa", "kappa_quadratic", "alpha_ordinal"}
@@ -195,9 +231,15 @@ def test_the_report_is_json():
 
 def test_a_machine_that_says_what_two_people_say_passes_and_another_fails():
     people = {
-        who: {f"q{n}": Tags(("Character",) if n % 2 else ("Object",), (), "Recall") for n in range(40)} for who in "ab"
+        who: {
+            f"q{n}": Tags(("Character",) if n % 2 else ("Object",), (), "Recall") for n in range(40)
+        }
+        for who in "ab"
     }
-    like, unlike = dict(people["a"]), {f"q{n}": Tags(("Place",), (), "Reasoning") for n in range(40)}
+    like, unlike = (
+        dict(people["a"]),
+        {f"q{n}": Tags(("Place",), (), "Reasoning") for n in range(40)},
+    )
     assert {name: test["passes"] for name, test in annotator_tests(like, people).items()} == {
         "target": True, "content": True, "thinking": True
     }  # fmt: skip

@@ -18,7 +18,17 @@ AUTHORS = {
     "disjoint": ([[2, 12]], [[20, 30]], "C", "c", 0.0, 0, 0, 0, 0),
     "reversed": ([[5, 9]], [[9, 5]], "D", "D", 0.0, 0, 0, 1, 0),
     "zero against zero": ([[4, 4]], [[4, 4]], "A", "A", 0.0, 0, 0, 1, 0),
-    "second true window, a score behind it": ([[0, 20], [30, 40]], [[31, 40, 0.93]], "B", "B", 90.0, 100, 100, 1, 1),
+    "second true window, a score behind it": (
+        [[0, 20], [30, 40]],
+        [[31, 40, 0.93]],
+        "B",
+        "B",
+        90.0,
+        100,
+        100,
+        1,
+        1,
+    ),
     "zero length": ([[0, 10]], [[2, 2]], "C", "C", 0.0, 0, 0, 1, 0),
     "a second window is ignored": ([[0, 10]], [[0, 10], [50, 60]], "D", "D", 100.0, 100, 100, 1, 1),
     "overlap": ([[3, 7]], [[5, 9]], "A", "A", 33.33, 100, 0, 1, 0),
@@ -38,7 +48,11 @@ def test_one_item_scores_as_in_the_authors_evaluator(case):
     scores = score_item({"span": windows[0], "answer": given}, {"spans": spans, "answer": answer})
 
     assert round(100 * scores.pop("iou"), 2) == miou
-    assert scores == {"recall_at_0.3": at_3 / 100, "recall_at_0.5": at_5 / 100, "correct_at_iou_0.5": grounded}
+    assert scores == {
+        "recall_at_0.3": at_3 / 100,
+        "recall_at_0.5": at_5 / 100,
+        "correct_at_iou_0.5": grounded,
+    }
     assert vqa == (answer == given)
 
 
@@ -49,13 +63,17 @@ def over_all(truth, windows):
         for key, spans in truth.items()
     }
     names = {"miou": "iou", "recall_at_0.3": "recall_at_0.3", "recall_at_0.5": "recall_at_0.5"}
-    means = {name: 100 * sum(item[column] for item in items.values()) / len(items) for name, column in names.items()}
+    means = {
+        name: 100 * sum(item[column] for item in items.values()) / len(items)
+        for name, column in names.items()
+    }
     return means, items
 
 
 def test_a_whole_submission_scores_as_in_the_authors_evaluator():
     corpus, items = over_all(
-        {case: row[0] for case, row in AUTHORS.items()}, {case: row[1] for case, row in AUTHORS.items()}
+        {case: row[0] for case, row in AUTHORS.items()},
+        {case: row[1] for case, row in AUTHORS.items()},
     )
 
     assert {name: round(value, 2) for name, value in corpus.items()} == AUTHORS_ALL
@@ -64,10 +82,15 @@ def test_a_whole_submission_scores_as_in_the_authors_evaluator():
         score_item({"span": row[1][0], "answer": row[3]}, {"spans": row[0], "answer": row[2]})
         for row in AUTHORS.values()
     ]
-    assert sum(scores["correct_at_iou_0.5"] for scores in grounded) / len(grounded) == AUTHORS_ALL_GROUNDED
+    assert (
+        sum(scores["correct_at_iou_0.5"] for scores in grounded) / len(grounded)
+        == AUTHORS_ALL_GROUNDED
+    )
 
 
-@pytest.mark.skipif(not REXTIME_VAL.exists(), reason="ReXTime's validation ground truth is not here")
+@pytest.mark.skipif(
+    not REXTIME_VAL.exists(), reason="ReXTime's validation ground truth is not here"
+)
 def test_the_whole_validation_split():
     rows = [json.loads(line) for line in REXTIME_VAL.read_text(encoding="utf-8").splitlines()]
     truth = {row["qid"]: row["relevant_windows"] for row in rows}
@@ -82,11 +105,15 @@ def test_the_whole_validation_split():
         "recall_at_0.5": 32.14,
     }
     assert {name: round(value, 2) for name, value in oracle.items()} == dict.fromkeys(oracle, 99.78)
-    grounded = sum(items[row["qid"]]["recall_at_0.5"] * (row["ans"] == "A") for row in rows) / len(rows)
+    grounded = sum(items[row["qid"]]["recall_at_0.5"] * (row["ans"] == "A") for row in rows) / len(
+        rows
+    )
     assert round(grounded, 4) == 0.0901
 
 
-@pytest.mark.parametrize("bad", [[float("nan"), 5], [0, float("inf")], [float("-inf"), float("inf")]])
+@pytest.mark.parametrize(
+    "bad", [[float("nan"), 5], [0, float("inf")], [float("-inf"), float("inf")]]
+)
 def test_an_end_that_is_no_finite_number_scores_zero(bad):
     # The authors' evaluator turns the whole mean into NaN for the first of these.
     assert iou(bad, [0, 10]) == 0.0
@@ -94,7 +121,9 @@ def test_an_end_that_is_no_finite_number_scores_zero(bad):
 
 def test_iou_is_symmetric_and_never_minus_zero():
     assert iou([2, 6], [4, 12]) == iou([4, 12], [2, 6]) == 0.2
-    assert iou([2, 6, 0.5], [4, 12]) == iou([2, 6], [4, 12, 0.5]) == 0.2  # with a confidence behind either
+    assert (
+        iou([2, 6, 0.5], [4, 12]) == iou([2, 6], [4, 12, 0.5]) == 0.2
+    )  # with a confidence behind either
     assert str(iou([9, 5], [20, 10])) == "0.0"
 
 
@@ -114,16 +143,31 @@ TARGET = {"spans": [[0, 10]], "answer": "A"}
 @pytest.mark.parametrize(
     ("parsed", "target", "expected"),
     [
-        ({"span": [0, 10], "answer": "A"}, TARGET, {"iou", "recall_at_0.3", "recall_at_0.5", "correct_at_iou_0.5"}),
-        ({"span": None, "answer": None}, TARGET, {"iou", "recall_at_0.3", "recall_at_0.5", "correct_at_iou_0.5"}),
+        (
+            {"span": [0, 10], "answer": "A"},
+            TARGET,
+            {"iou", "recall_at_0.3", "recall_at_0.5", "correct_at_iou_0.5"},
+        ),
+        (
+            {"span": None, "answer": None},
+            TARGET,
+            {"iou", "recall_at_0.3", "recall_at_0.5", "correct_at_iou_0.5"},
+        ),
         ({"span": [0, 10]}, TARGET, {"iou", "recall_at_0.3", "recall_at_0.5"}),
-        ({"span": [0, 10], "answer": "A"}, {"spans": [[0, 10]]}, {"iou", "recall_at_0.3", "recall_at_0.5"}),
+        (
+            {"span": [0, 10], "answer": "A"},
+            {"spans": [[0, 10]]},
+            {"iou", "recall_at_0.3", "recall_at_0.5"},
+        ),
         ({"answer": "A"}, TARGET, set()),
         (None, TARGET, set()),
     ],
 )
 def test_columns_are_those_that_the_submission_supports(parsed, target, expected):
-    assert columns(Item(id="q", video="v", target=target, prediction="as given", parsed=parsed)).keys() == expected
+    assert (
+        columns(Item(id="q", video="v", target=target, prediction="as given", parsed=parsed)).keys()
+        == expected
+    )
 
 
 def test_a_hidden_truth_is_an_error_not_a_zero():
@@ -155,7 +199,8 @@ class TestUnitDoubt:
         said = self.doubt(*[(131.0, 192.0)] * 9, (3.0, 12.0), lengths=only_some)
         assert said == "4 of 4 windows end after their video: are these seconds?"
         assert (
-            self.doubt((131.0, 192.0), *[(3.0, 12.0)] * 9, lengths=lengths) == "1 of 10 windows end after their video"
+            self.doubt((131.0, 192.0), *[(3.0, 12.0)] * 9, lengths=lengths)
+            == "1 of 10 windows end after their video"
         )
         assert self.doubt(*[(3.0, 31.5)] * 10, lengths=lengths) is None
         assert self.doubt(*[(131.0, 192.0)] * 10) is None

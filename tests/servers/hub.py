@@ -45,7 +45,9 @@ _POINTER = 134  # bytes of a git-lfs pointer file
 
 
 class _HubError(Exception):
-    def __init__(self, status: int, code: str | None, message: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, code: str | None, message: str, headers: dict[str, str] | None = None
+    ) -> None:
         super().__init__(message)
         self.response = _json({"error": message}, status)
         self.response.headers |= {"X-Error-Message": message, **(headers or {})}
@@ -82,7 +84,9 @@ class HubServer(FileServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.cdn = FileServer("localhost")  # another host by name: some clients don't follow the Hub to another port
+        self.cdn = FileServer(
+            "localhost"
+        )  # another host by name: some clients don't follow the Hub to another port
         self.repos: dict[tuple[str, str], Repo] = {}
         self.tokens: dict[str, Token] = {"hf_owner": Token("owner")}
         self.page_size = 1000
@@ -131,7 +135,13 @@ class HubServer(FileServer):
         """Point this process's client at the server. It keeps some variables from its import, so those are set too."""
         from huggingface_hub import constants, hf_api
 
-        for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_CACHE"):
+        for name in (
+            "HF_TOKEN",
+            "HUGGING_FACE_HUB_TOKEN",
+            "HF_HUB_OFFLINE",
+            "TRANSFORMERS_OFFLINE",
+            "HF_HUB_CACHE",
+        ):
             monkeypatch.delenv(name, raising=False)
         for name, value in self.env(home).items():
             monkeypatch.setenv(name, value)
@@ -165,15 +175,27 @@ class HubServer(FileServer):
         }
         if path in fixed:
             return fixed[path](request)
-        if found := re.fullmatch(r"/api/(models|datasets|spaces)/([^/]+/[^/]+)(?:/([^/]+)(?:/(.*))?)?", path):
-            return self._api(request, _KINDS[found[1]], found[2], found[3] or "info", found[4] or "")
+        if found := re.fullmatch(
+            r"/api/(models|datasets|spaces)/([^/]+/[^/]+)(?:/([^/]+)(?:/(.*))?)?", path
+        ):
+            return self._api(
+                request, _KINDS[found[1]], found[2], found[3] or "info", found[4] or ""
+            )
         if found := re.fullmatch(r"/api/organizations/([^/]+)/members", path):
             return self._members(found[1])
-        if found := re.fullmatch(r"(?:/(datasets|spaces))?/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
+        if found := re.fullmatch(
+            r"(?:/(datasets|spaces))?/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path
+        ):
             kind = _KINDS[found[1] or "models"]
-            return self._resolve_file(self._call(request, kind, found[2], unquote(found[3]), unquote(found[4])))
-        if found := re.fullmatch(r"(?:/(datasets|spaces))?/([^/]+/[^/]+)\.git/info/lfs/objects/(batch|verify)", path):
-            return self._lfs(self._call(request, _KINDS[found[1] or "models"], found[2], found[3], ""))
+            return self._resolve_file(
+                self._call(request, kind, found[2], unquote(found[3]), unquote(found[4]))
+            )
+        if found := re.fullmatch(
+            r"(?:/(datasets|spaces))?/([^/]+/[^/]+)\.git/info/lfs/objects/(batch|verify)", path
+        ):
+            return self._lfs(
+                self._call(request, _KINDS[found[1] or "models"], found[2], found[3], "")
+            )
         raise _HubError(404, None, f"Sorry, we can't find {path}")
 
     def _call(self, request: Request, kind: str, repo_id: str, action: str, rest: str) -> _Call:
@@ -186,7 +208,9 @@ class HubServer(FileServer):
         return _Call(request, repo, token, action, rest, parse_qs(request.query))
 
     def _may_read(self, repo: Repo, token: Token | None) -> bool:
-        return token is not None and (repo.id in token.reads or repo.id.split("/")[0] in {token.user, *token.orgs})
+        return token is not None and (
+            repo.id in token.reads or repo.id.split("/")[0] in {token.user, *token.orgs}
+        )
 
     def _check_gate(self, call: _Call) -> None:
         if call.repo.gated and not self._may_read(call.repo, call.token):
@@ -197,12 +221,18 @@ class HubServer(FileServer):
         if call.token is None:
             raise _HubError(401, None, "Invalid username or password.")
         if call.token.role != "write" or not (pull_request or call.token.may_write(call.repo.id)):
-            raise _HubError(403, None, "Forbidden: you don't have the rights to write to this repository")
+            raise _HubError(
+                403, None, "Forbidden: you don't have the rights to write to this repository"
+            )
         return call.token
 
     def _proposes(self, call: _Call) -> bool:
         # Whoever opened a pull request may also commit to it.
-        mine = {pr.ref for pr in call.repo.pull_requests if call.token is not None and pr.author == call.token.user}
+        mine = {
+            pr.ref
+            for pr in call.repo.pull_requests
+            if call.token is not None and pr.author == call.token.user
+        }
         return "create_pr" in call.query or unquote(call.rest) in mine
 
     def _commit_of(self, call: _Call, revision: str) -> Commit:
@@ -234,9 +264,17 @@ class HubServer(FileServer):
             if "blobs" in call.query:
                 sibling |= {"size": len(blob.data), "blobId": blob.git_sha1}
                 if blob.lfs:
-                    sibling["lfs"] = {"sha256": blob.sha256, "size": len(blob.data), "pointerSize": _POINTER}
+                    sibling["lfs"] = {
+                        "sha256": blob.sha256,
+                        "size": len(blob.data),
+                        "pointerSize": _POINTER,
+                    }
             siblings.append(sibling)
-        card = _front_matter(commit.files["README.md"].data.decode()) if "README.md" in commit.files else None
+        card = (
+            _front_matter(commit.files["README.md"].data.decode())
+            if "README.md" in commit.files
+            else None
+        )
         info = {
             "_id": "0" * 24,
             "id": repo.id,
@@ -274,9 +312,15 @@ class HubServer(FileServer):
         revision, _, folder = call.rest.partition("/")
         commit = self._commit_of(call, unquote(revision))
         folder = unquote(folder).strip("/")
-        inside = {path: blob for path, blob in commit.files.items() if not folder or path.startswith(f"{folder}/")}
+        inside = {
+            path: blob
+            for path, blob in commit.files.items()
+            if not folder or path.startswith(f"{folder}/")
+        }
         if folder and not inside:
-            raise _HubError(404, "EntryNotFound", f"{folder} does not exist", {"X-Repo-Commit": commit.oid})
+            raise _HubError(
+                404, "EntryNotFound", f"{folder} does not exist", {"X-Repo-Commit": commit.oid}
+            )
         recursive = (call.query.get("recursive") or ["false"])[0].lower() in {"true", "1"}
         depth = len(folder.split("/")) if folder else 0
         entries: dict[str, dict[str, Any]] = {}
@@ -329,7 +373,10 @@ class HubServer(FileServer):
             for name, oid in refs.items()
             if not name.startswith("refs/")
         ]
-        pulls = [{"name": pr.ref, "ref": pr.ref, "targetCommit": refs[pr.ref]} for pr in call.repo.pull_requests]
+        pulls = [
+            {"name": pr.ref, "ref": pr.ref, "targetCommit": refs[pr.ref]}
+            for pr in call.repo.pull_requests
+        ]
         return _json({"branches": branches, "converts": [], "tags": [], "pullRequests": pulls})
 
     def _get_discussions(self, call: _Call) -> Response:
@@ -340,7 +387,8 @@ class HubServer(FileServer):
         pulls = [
             pr
             for pr in reversed(call.repo.pull_requests)
-            if kind != "discussion" and wanted in ("all", "open" if pr.status in ("open", "draft") else "closed")
+            if kind != "discussion"
+            and wanted in ("all", "open" if pr.status in ("open", "draft") else "closed")
         ]
         size = min(self.page_size, 50)
         start = size * int((call.query.get("p") or ["0"])[0])
@@ -350,18 +398,26 @@ class HubServer(FileServer):
     def _post_discussions(self, call: _Call) -> Response:
         """Take a comment of anybody who is logged in, or the edit of one by who wrote it."""
         if call.token is None or call.token.role != "write":
-            raise _HubError(401 if call.token is None else 403, None, "You may not take part in discussions")
+            raise _HubError(
+                401 if call.token is None else 403, None, "You may not take part in discussions"
+            )
         num, _, action = call.rest.partition("/")
         pull_request = self._pull_request(call, num)
         if action in ("merge", "status"):
-            return self._end(call, pull_request, call.json.get("status", "merged") if call.request.body else "merged")
+            return self._end(
+                call,
+                pull_request,
+                call.json.get("status", "merged") if call.request.body else "merged",
+            )
         if action == "comment":
             text = call.json["comment"]
             if not text or len(text) > 65_536:
                 raise _HubError(400, None, "Invalid comment")
             return _json({"newMessage": pull_request.add_comment(text, call.token.user)})
         found = re.fullmatch(r"comment/([0-9a-f]+)/edit", action)
-        event = next((event for event in pull_request.events if found and event["id"] == found[1]), None)
+        event = next(
+            (event for event in pull_request.events if found and event["id"] == found[1]), None
+        )
         if event is None or event["author"]["name"] != call.token.user:
             raise _HubError(403 if event else 404, None, "No such comment of yours")
         pull_request.edit(event, call.json["content"])
@@ -378,7 +434,9 @@ class HubServer(FileServer):
             call.repo.merge(pull_request)
         pull_request.status = status
         event = {"id": f"{pull_request.num:024x}", "type": "status-change", "createdAt": DATE}
-        return _json({"newStatus": event | {"author": {"name": "owner"}, "data": {"status": status}}})
+        return _json(
+            {"newStatus": event | {"author": {"name": "owner"}, "data": {"status": status}}}
+        )
 
     def _pull_request(self, call: _Call, num: str) -> PullRequest:
         pull_request = next((pr for pr in call.repo.pull_requests if str(pr.num) == num), None)
@@ -394,8 +452,14 @@ class HubServer(FileServer):
         if blob is None:
             raise _HubError(404, "EntryNotFound", "Entry not found", named)
         if not blob.lfs:
-            return Response(200, blob.data, {**named, "ETag": f'"{blob.etag}"', "Content-Type": "text/plain"})
-        linked = {"X-Linked-Size": str(len(blob.data)), "X-Linked-ETag": f'"{blob.etag}"', "ETag": f'"{blob.etag}"'}
+            return Response(
+                200, blob.data, {**named, "ETag": f'"{blob.etag}"', "Content-Type": "text/plain"}
+            )
+        linked = {
+            "X-Linked-Size": str(len(blob.data)),
+            "X-Linked-ETag": f'"{blob.etag}"',
+            "ETag": f'"{blob.etag}"',
+        }
         location = f"{self.cdn.url}/{call.repo.id}/{blob.sha256}/{quote(call.rest)}"
         self.cdn.files[unquote(location.removeprefix(self.cdn.url))] = Response(
             200, blob.data, {"ETag": f'"{blob.etag}"'}
@@ -425,7 +489,10 @@ class HubServer(FileServer):
                 "fullname": token.user,
                 "isPro": False,
                 "orgs": [{"type": "org", "name": org, "roleInOrg": "write"} for org in token.orgs],
-                "auth": {"type": "access_token", "accessToken": {"displayName": "test", "role": token.role}},
+                "auth": {
+                    "type": "access_token",
+                    "accessToken": {"displayName": "test", "role": token.role},
+                },
             }
         )
 
@@ -433,7 +500,12 @@ class HubServer(FileServer):
         users = [token.user for token in self.tokens.values() if organization in token.orgs]
         if not users:
             raise _HubError(404, None, "This organization does not exist")
-        return _json([{"user": user, "fullname": user, "type": "user", "avatarUrl": "/a.svg"} for user in users])
+        return _json(
+            [
+                {"user": user, "fullname": user, "type": "user", "avatarUrl": "/a.svg"}
+                for user in users
+            ]
+        )
 
     def _create(self, request: Request) -> Response:
         asked = json.loads(request.body)
@@ -443,11 +515,17 @@ class HubServer(FileServer):
         kind = asked.get("type") or "model"
         repo_id = f"{asked.get('organization') or token.user}/{asked['name']}"
         if not token.may_write(repo_id):
-            raise _HubError(403, None, f"You don't have the rights to create a {kind} under this namespace")
+            raise _HubError(
+                403, None, f"You don't have the rights to create a {kind} under this namespace"
+            )
         address = f"{self.url}{'' if kind == 'model' else f'/{kind}s'}/{repo_id}"
         if (kind, repo_id) in self.repos:
             return _json({"error": f"You already created this {kind} repo", "url": address}, 409)
-        self.add(repo_id, kind=kind, private=asked.get("visibility") == "private" or bool(asked.get("private")))
+        self.add(
+            repo_id,
+            kind=kind,
+            private=asked.get("visibility") == "private" or bool(asked.get("private")),
+        )
         return _json({"url": address, "name": repo_id, "id": "0" * 24})
 
     def _post_preupload(self, call: _Call) -> Response:
@@ -470,14 +548,23 @@ class HubServer(FileServer):
     def _lfs(self, call: _Call) -> Response:
         self._check_write(call, pull_request=True)
         if call.action == "verify":
-            whole = hashlib.sha256(self._uploads.get(call.json["oid"], b"")).hexdigest() == call.json["oid"]
-            return _json({} if whole else {"error": "not the bytes that were announced"}, 200 if whole else 422)
+            whole = (
+                hashlib.sha256(self._uploads.get(call.json["oid"], b"")).hexdigest()
+                == call.json["oid"]
+            )
+            return _json(
+                {} if whole else {"error": "not the bytes that were announced"},
+                200 if whole else 422,
+            )
         verify = f"{self.url}{call.request.path.removesuffix('batch')}verify"
         objects = [
             {
                 **thing,
                 "authenticated": True,
-                "actions": {"upload": {"href": f"{self.cdn.url}/upload/{thing['oid']}"}, "verify": {"href": verify}},
+                "actions": {
+                    "upload": {"href": f"{self.cdn.url}/upload/{thing['oid']}"},
+                    "verify": {"href": verify},
+                },
             }
             for thing in call.json["objects"]
         ]
@@ -493,13 +580,17 @@ class HubServer(FileServer):
             header = next(line["value"] for line in lines if line["key"] == "header")
             parent = header.get("parentCommit")
             if parent is not None and parent != base.oid:
-                raise _HubError(412, None, "A commit has happened since. Please refresh and try again.")
+                raise _HubError(
+                    412, None, "A commit has happened since. Please refresh and try again."
+                )
             files, deleted = self._changes(base, lines)
             pull_request = None
             branch = revision
             if create_pr:
                 num = len(call.repo.pull_requests) + 1
-                pull_request = PullRequest(num, header["summary"], header.get("description", ""), token.user)
+                pull_request = PullRequest(
+                    num, header["summary"], header.get("description", ""), token.user
+                )
                 pull_request.add_comment(pull_request.description, token.user)
                 call.repo.pull_requests.append(pull_request)
                 branch = pull_request.ref
@@ -521,12 +612,16 @@ class HubServer(FileServer):
                 "success": True,
                 "commitOid": oid,
                 "commitUrl": f"{page}/commit/{oid}",
-                "pullRequestUrl": f"{page}/discussions/{pull_request.num}" if pull_request else None,
+                "pullRequestUrl": f"{page}/discussions/{pull_request.num}"
+                if pull_request
+                else None,
                 "hookOutput": "",
             }
         )
 
-    def _changes(self, base: Commit, lines: list[dict[str, Any]]) -> tuple[dict[str, Blob], list[str]]:
+    def _changes(
+        self, base: Commit, lines: list[dict[str, Any]]
+    ) -> tuple[dict[str, Blob], list[str]]:
         files: dict[str, Blob] = {}
         deleted: list[str] = []
         for line in lines:
@@ -534,25 +629,36 @@ class HubServer(FileServer):
             if line["key"] == "file":
                 files[value["path"]] = Blob(base64.b64decode(value["content"]), lfs=False)
             elif line["key"] == "lfsFile":
-                known = next((blob for blob in base.files.values() if blob.sha256 == value["oid"]), None)
+                known = next(
+                    (blob for blob in base.files.values() if blob.sha256 == value["oid"]), None
+                )
                 data = self._uploads.get(value["oid"], known.data if known else None)
                 if data is None:
                     raise _HubError(400, None, f"LFS object {value['oid']} was not uploaded")
                 files[value["path"]] = Blob(data, lfs=True)
             elif line["key"] in {"deletedFile", "deletedFolder"}:
                 path = value["path"]
-                if not any(name == path or name.startswith(path.rstrip("/") + "/") for name in base.files):
+                if not any(
+                    name == path or name.startswith(path.rstrip("/") + "/") for name in base.files
+                ):
                     raise _HubError(404, "EntryNotFound", "A file with this name doesn't exist")
                 deleted.append(path)
         return files, deleted
 
 
 def _json(value: object, status: int = 200) -> Response:
-    return Response(status, json.dumps(value).encode(), {"Content-Type": "application/json; charset=utf-8"})
+    return Response(
+        status, json.dumps(value).encode(), {"Content-Type": "application/json; charset=utf-8"}
+    )
 
 
 def _entry(path: str, blob: Blob) -> dict[str, Any]:
-    entry: dict[str, Any] = {"type": "file", "oid": blob.git_sha1, "size": len(blob.data), "path": path}
+    entry: dict[str, Any] = {
+        "type": "file",
+        "oid": blob.git_sha1,
+        "size": len(blob.data),
+        "path": path,
+    }
     if blob.lfs:
         entry["lfs"] = {"oid": blob.sha256, "size": len(blob.data), "pointerSize": _POINTER}
     return entry
@@ -576,7 +682,9 @@ def _validate_yaml(request: Request) -> Response:
     elif not isinstance(data, dict):
         errors.append("The metadata must be a mapping")
     else:
-        for name in data.get("license") if isinstance(data.get("license"), list) else [data.get("license")]:
+        for name in (
+            data.get("license") if isinstance(data.get("license"), list) else [data.get("license")]
+        ):
             if name is not None and name not in _LICENSES:
                 errors.append(f'"license" must be one of the known ids, not {name!r}')
     body = {

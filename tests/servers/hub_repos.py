@@ -34,7 +34,9 @@ class Blob:
 
     @cached_property
     def git_sha1(self) -> str:
-        return hashlib.sha1(b"blob %d\0" % len(self.data) + self.data, usedforsecurity=False).hexdigest()
+        return hashlib.sha1(
+            b"blob %d\0" % len(self.data) + self.data, usedforsecurity=False
+        ).hexdigest()
 
     @property
     def etag(self) -> str:
@@ -78,7 +80,9 @@ class Repo:
 
     def files(self, revision: str = "main") -> dict[str, bytes]:
         """Return the files of a revision."""
-        return {path: blob.data for path, blob in self.commits[self.resolve(revision)].files.items()}
+        return {
+            path: blob.data for path, blob in self.commits[self.resolve(revision)].files.items()
+        }
 
     def resolve(self, revision: str) -> str:
         """Return the commit of a branch, a pull request's ref or a commit; KeyError where there is none."""
@@ -106,12 +110,16 @@ class Repo:
             parent = self.refs.get(branch)
             tree = dict(self.commits[parent].files) if parent else {}
             for path in delete:
-                for name in [name for name in tree if name == path or name.startswith(path.rstrip("/") + "/")]:
+                for name in [
+                    name for name in tree if name == path or name.startswith(path.rstrip("/") + "/")
+                ]:
                     del tree[name]
             for path, content in files.items():
                 data = content.encode() if isinstance(content, str) else content
                 tree[path] = data if isinstance(data, Blob) else self.blob(path, data)
-            state = json.dumps([parent, title, len(self.commits), {name: tree[name].etag for name in sorted(tree)}])
+            state = json.dumps(
+                [parent, title, len(self.commits), {name: tree[name].etag for name in sorted(tree)}]
+            )
             oid = hashlib.sha1(f"{self.id} {state}".encode(), usedforsecurity=False).hexdigest()
             self.commits[oid] = Commit(oid, parent, title, description, author, tree)
             self.refs[branch] = oid
@@ -140,7 +148,9 @@ class Repo:
         base = self._base(pull_request)
         theirs, ours = (self.commits[self.refs[ref]].files for ref in (pull_request.ref, "main"))
         changed = [path for path in {*theirs, *base} if theirs.get(path) != base.get(path)]
-        return sorted(path for path in changed if ours.get(path) not in (base.get(path), theirs.get(path)))
+        return sorted(
+            path for path in changed if ours.get(path) not in (base.get(path), theirs.get(path))
+        )
 
     def _base(self, pull_request: PullRequest) -> dict[str, Blob]:
         """The files of the commit at which a pull request left `main`."""

@@ -62,7 +62,9 @@ class Answer:
         if self.raw is not None:
             return self.raw
         if self.status != 200:
-            return json.dumps({"error": self.error or {"message": f"scripted {self.status}"}}).encode()
+            return json.dumps(
+                {"error": self.error or {"message": f"scripted {self.status}"}}
+            ).encode()
         return json.dumps(
             {
                 "id": "chatcmpl-1",
@@ -76,7 +78,8 @@ class Answer:
                         "finish_reason": self.finish,
                     }
                 ],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110} | self.usage,
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+                | self.usage,
             }
         ).encode()
 
@@ -99,12 +102,16 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        while len(self._buffer) >= self._wanted:  # a body of megabytes comes in many pieces, and is copied once
+        while (
+            len(self._buffer) >= self._wanted
+        ):  # a body of megabytes comes in many pieces, and is copied once
             head, mark, _ = bytes(self._buffer[:100_000]).partition(b"\r\n\r\n")
             if not mark:
                 return
             lines = head.decode("latin-1").split("\r\n")
-            headers = {k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
+            headers = {
+                k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])
+            }
             begins = len(head) + len(mark)
             self._wanted = begins + int(headers.get("content-length", 0))
             if len(self._buffer) < self._wanted:
@@ -115,10 +122,16 @@ class _Connection(asyncio.Protocol):
             _, path, _ = lines[0].split(" ", 2)
             self._server.handle(self, path, headers, body)
 
-    def send(self, status: int, headers: dict[str, str], body: bytes, *, drop: bool = False) -> None:
+    def send(
+        self, status: int, headers: dict[str, str], body: bytes, *, drop: bool = False
+    ) -> None:
         if self._transport.is_closing():
             return
-        lines = [f"HTTP/1.1 {status} X", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+        lines = [
+            f"HTTP/1.1 {status} X",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+        ]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         head = "\r\n".join(lines).encode() + b"\r\n\r\n"
         self._transport.write(head + (body[: len(body) // 2] if drop else body))
@@ -149,18 +162,26 @@ class _Core:
         self.in_flight = 0
         self.most_in_flight = 0
 
-    def handle(self, connection: _Connection, path: str, headers: dict[str, str], body: bytes) -> None:
+    def handle(
+        self, connection: _Connection, path: str, headers: dict[str, str], body: bytes
+    ) -> None:
         if path.partition("?")[0].endswith("/models"):
             self.listed += 1
             body = json.dumps({"object": "list", "data": self.models or []}).encode()
             connection.send(404 if self.models is None else 200, {}, body)
             return
         if path == "/calls":
-            counts = {"calls": self.count, "replied": self.replied, "most_in_flight": self.most_in_flight}
+            counts = {
+                "calls": self.count,
+                "replied": self.replied,
+                "most_in_flight": self.most_in_flight,
+            }
             connection.send(200, {}, json.dumps(counts | {"cpu": time.process_time()}).encode())
             return
         loop = asyncio.get_running_loop()
-        arrived = loop.time()  # what a request takes to read is part of the delay, as of a model's time
+        arrived = (
+            loop.time()
+        )  # what a request takes to read is part of the delay, as of a model's time
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         call = Call(self.count, path, headers, json.loads(body), self.in_flight)
@@ -179,7 +200,9 @@ class _Core:
         if answer.wire is not None:
             connection.send_wire(answer.wire, answer.stays)
             return
-        connection.send(answer.status, answer.headers, answer.body(call.body.get("model", "")), drop=answer.drop)
+        connection.send(
+            answer.status, answer.headers, answer.body(call.body.get("model", "")), drop=answer.drop
+        )
 
 
 def always(content: str | None = '{"score": 3}', **more: Any) -> Script:
@@ -204,7 +227,9 @@ class JudgeServer:
         return self
 
     async def _listen(self) -> asyncio.Server:
-        return await self._loop.create_server(lambda: _Connection(self._core), "127.0.0.1", 0, ssl=self._tls)
+        return await self._loop.create_server(
+            lambda: _Connection(self._core), "127.0.0.1", 0, ssl=self._tls
+        )
 
     async def _end(self) -> None:
         """Close what is open here, and see it closed: a loop that stopped would leave its sockets to the collector."""

@@ -27,7 +27,11 @@ class Owners:
                 document, headers = owners.reply(self.path, self.headers, body)
                 data = json.dumps(document).encode()
                 self.send_response(owners.status)
-                for name, value in {"Content-Type": "application/json", "Content-Length": len(data), **headers}.items():
+                for name, value in {
+                    "Content-Type": "application/json",
+                    "Content-Length": len(data),
+                    **headers,
+                }.items():
                     self.send_header(name, str(value))
                 self.end_headers()
                 self.wfile.write(data)
@@ -44,27 +48,67 @@ class Owners:
         """Return the document and the headers that answer a request."""
         path = path.partition("?")[0]
         if self.status != 200:
-            return {"error": {"type": "api_error", "message": "scripted", "code": self.status, "status": "X"}}, {}
+            return {
+                "error": {
+                    "type": "api_error",
+                    "message": "scripted",
+                    "code": self.status,
+                    "status": "X",
+                }
+            }, {}
         if headers.get("X-Goog-Upload-Command") == "start":
-            return {}, {"X-Goog-Upload-URL": f"{self.url}/upload/{len(self._files)}", "X-Goog-Upload-Status": "active"}
+            return {}, {
+                "X-Goog-Upload-URL": f"{self.url}/upload/{len(self._files)}",
+                "X-Goog-Upload-Status": "active",
+            }
         if path.startswith("/upload/"):
             name = f"files/{path.rpartition('/')[2]}"
             self._files[name] = body
-            file = {"name": name, "uri": f"{self.url}/{name}", "mimeType": "video/mp4", "state": "ACTIVE"}
+            file = {
+                "name": name,
+                "uri": f"{self.url}/{name}",
+                "mimeType": "video/mp4",
+                "state": "ACTIVE",
+            }
             return {"file": file}, {"X-Goog-Upload-Status": "final"}
         if path.endswith("/messages"):
             parts = json.loads(body)["messages"][-1]["content"]
-            self.shown.append([base64.b64decode(part["source"]["data"]) for part in parts if part["type"] == "image"])
+            self.shown.append(
+                [
+                    base64.b64decode(part["source"]["data"])
+                    for part in parts
+                    if part["type"] == "image"
+                ]
+            )
             usage = {"input_tokens": 100, "output_tokens": 10}
-            said = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn"}
-            return {**said, "stop_sequence": None, "usage": usage, "content": [{"type": "text", "text": self.text}]}, {}
+            said = {
+                "id": "m1",
+                "type": "message",
+                "role": "assistant",
+                "model": "m",
+                "stop_reason": "end_turn",
+            }
+            return {
+                **said,
+                "stop_sequence": None,
+                "usage": usage,
+                "content": [{"type": "text", "text": self.text}],
+            }, {}
         if path.endswith(":generateContent"):
             parts = [part for content in json.loads(body)["contents"] for part in content["parts"]]
-            pictures = [base64.urlsafe_b64decode(part["inlineData"]["data"]) for part in parts if "inlineData" in part]
-            files = [
-                part["fileData"].get("fileUri") or part["fileData"]["file_uri"] for part in parts if "fileData" in part
+            pictures = [
+                base64.urlsafe_b64decode(part["inlineData"]["data"])
+                for part in parts
+                if "inlineData" in part
             ]
-            self.shown.append(pictures + [self._files[file.removeprefix(f"{self.url}/")] for file in files])
+            files = [
+                part["fileData"].get("fileUri") or part["fileData"]["file_uri"]
+                for part in parts
+                if "fileData" in part
+            ]
+            self.shown.append(
+                pictures + [self._files[file.removeprefix(f"{self.url}/")] for file in files]
+            )
             content = {"role": "model", "parts": [{"text": self.text}]}
             return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}, {}
         return {}, {}

@@ -17,7 +17,14 @@ def programs() -> Path | None:
     on_path = shutil.which("initdb")
     folders = [Path(on_path).resolve().parent] if on_path else []
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((folder for folder in folders if (folder / "initdb").exists() and (folder / "pg_ctl").exists()), None)
+    return next(
+        (
+            folder
+            for folder in folders
+            if (folder / "initdb").exists() and (folder / "pg_ctl").exists()
+        ),
+        None,
+    )
 
 
 class PostgresServer:
@@ -28,7 +35,9 @@ class PostgresServer:
         self._root = Path(tempfile.mkdtemp(prefix="reelbench-postgres-"))
         self._user = None
         if os.geteuid() == 0:  # the server refuses to run as root
-            self._user = next(user.pw_name for user in pwd.getpwall() if user.pw_name in {"postgres", "nobody"})
+            self._user = next(
+                user.pw_name for user in pwd.getpwall() if user.pw_name in {"postgres", "nobody"}
+            )
             shutil.chown(self._root, self._user)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -51,7 +60,17 @@ class PostgresServer:
     def start(self):
         """Start it, and wait until it takes connections."""
         options = f"-p {self.port} -h 127.0.0.1 -k {self._root}"
-        self._run("pg_ctl", "start", "-w", "-D", self._root / "data", "-l", self._root / "log", "-o", options)
+        self._run(
+            "pg_ctl",
+            "start",
+            "-w",
+            "-D",
+            self._root / "data",
+            "-l",
+            self._root / "log",
+            "-o",
+            options,
+        )
 
     def stop(self, mode="fast"):
         """Stop it: `fast` ends connections, `immediate` is a crash."""
@@ -62,8 +81,25 @@ class PostgresServer:
         import psycopg
 
         certificate, secret = self._root / "data" / "server.crt", self._root / "data" / "server.key"
-        command = ["openssl", "req", "-new", "-x509", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
-        command += ["-addext", "subjectAltName=DNS:localhost", "-out", certificate, "-keyout", secret]
+        command = [
+            "openssl",
+            "req",
+            "-new",
+            "-x509",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+            "-days",
+            "2",
+        ]
+        command += [
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-out",
+            certificate,
+            "-keyout",
+            secret,
+        ]
         subprocess.run(command, check=True, capture_output=True)
         for file in (certificate, secret):
             file.chmod(0o600)
@@ -74,7 +110,9 @@ class PostgresServer:
             connection.execute("SELECT pg_reload_conf()")
         while True:  # the server reads it when it comes to it
             with psycopg.connect(self.address) as connection:
-                if connection.execute("SELECT current_setting('ssl')::boolean").fetchone() == (True,):
+                if connection.execute("SELECT current_setting('ssl')::boolean").fetchone() == (
+                    True,
+                ):
                     break
         trusted = self._root / "trusted.crt"
         shutil.copyfile(certificate, trusted)

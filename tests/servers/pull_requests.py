@@ -24,11 +24,15 @@ class PullRequest:
     @property
     def comments(self) -> list[str]:
         """What the comments say now, without the opening one."""
-        return [event["data"]["latest"]["raw"] for event in self.events if event["type"] == "comment"][1:]
+        return [
+            event["data"]["latest"]["raw"] for event in self.events if event["type"] == "comment"
+        ][1:]
 
     def add_comment(self, text: str, author: str) -> dict[str, Any]:
         latest = {"raw": text, "html": "", "updatedAt": DATE, "author": {"name": author}}
-        return self._add("comment", author, {"edited": False, "hidden": False, "history": [], "latest": latest})
+        return self._add(
+            "comment", author, {"edited": False, "hidden": False, "history": [], "latest": latest}
+        )
 
     def add_commit(self, oid: str, title: str, author: str) -> None:
         self._add("commit", author, {"subject": title, "oid": oid})
@@ -89,7 +93,11 @@ class PullRequest:
             "url": {"web": numbered["web"]},
         }
         ref = {"ref": self.ref, "oldSha": None, "newSha": sha}
-        opened = {"event": {"action": "create", "scope": "discussion"}, "discussion": discussion, "comment": comment}
+        opened = {
+            "event": {"action": "create", "scope": "discussion"},
+            "discussion": discussion,
+            "comment": comment,
+        }
         return [
             opened | shared,
             {"event": {"action": "update", "scope": "repo.content"}, "updatedRefs": [ref]} | shared,

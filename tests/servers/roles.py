@@ -95,7 +95,11 @@ def play(call: Call) -> Answer:  # noqa: PLR0911 - one for each role
             wrong = {f"wrong_answer_{n}": f"Something else, {n} of {tag}." for n in (1, 2, 3)}
             return Answer(fenced({"correct_answer": block(call, "answer"), **wrong}))
         case "tagger":
-            tags = {"target": ["Character"], "content": ["Identity", "Context"], "thinking": "Grasping"}
+            tags = {
+                "target": ["Character"],
+                "content": ["Identity", "Context"],
+                "thinking": "Grasping",
+            }
             return Answer(fenced({"why": f"So says {tag}.", **tags}))
         case _:
             return Answer(f"{role} says {tag}: look at the third scene again.")

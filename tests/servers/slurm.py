@@ -45,7 +45,11 @@ def why_not() -> str | None:
     if os.geteuid() != 0:
         return "Slurm's daemons want root here"
     absent = [program for program in PROGRAMS if shutil.which(program) is None]
-    return f"Slurm is not on this machine ({', '.join(absent)}); Debian: apt-get install slurm-wlm" if absent else None
+    return (
+        f"Slurm is not on this machine ({', '.join(absent)}); Debian: apt-get install slurm-wlm"
+        if absent
+        else None
+    )
 
 
 class Slurm:
@@ -72,8 +76,16 @@ class Slurm:
             root=root, host=socket.gethostname().split(".")[0], controller=ports[0], node=ports[1]
         )
         (root / "slurm.conf").write_text(text)
-        names = {"socket": "munge.socket", "key-file": "munge.key", "pid-file": "munged.pid", "log-file": "munged.log"}
-        options = [f"--{option}={root / name}" for option, name in (names | {"seed-file": "munge.seed"}).items()]
+        names = {
+            "socket": "munge.socket",
+            "key-file": "munge.key",
+            "pid-file": "munged.pid",
+            "log-file": "munged.log",
+        }
+        options = [
+            f"--{option}={root / name}"
+            for option, name in (names | {"seed-file": "munge.seed"}).items()
+        ]
         self._run("munged", *options, "--force")
         self._run("slurmctld", "-c")
         self._run("slurmd", "-c")
@@ -93,6 +105,8 @@ class Slurm:
         shutil.rmtree(self._root, ignore_errors=True)
 
     def _run(self, *command):
-        done = subprocess.run(command, env=os.environ | self.environ, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env=os.environ | self.environ, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0 or command[0] == "sinfo", f"{command}: {done.stderr}"
         return done.stdout

@@ -1,7 +1,13 @@
 """The local Hub against the real client: what the tests of cards and of the leaderboard will rely on."""
 
 import pytest
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetCard, HfApi, WebhookPayload
+from huggingface_hub import (
+    CommitOperationAdd,
+    CommitOperationDelete,
+    DatasetCard,
+    HfApi,
+    WebhookPayload,
+)
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError
 
 from tests.servers.hub import HubServer, Token, skip_unless_cards_are_validated_here
@@ -29,7 +35,10 @@ def test_a_repository_is_created_and_committed_to(server):
 
     info = hub.create_commit(
         "owner/data",
-        [CommitOperationAdd("README.md", CARD.encode()), CommitOperationAdd("a.parquet", b"PAR1" * 9)],
+        [
+            CommitOperationAdd("README.md", CARD.encode()),
+            CommitOperationAdd("a.parquet", b"PAR1" * 9),
+        ],
         commit_message="add data",
         repo_type="dataset",
         parent_commit=first,
@@ -40,7 +49,9 @@ def test_a_repository_is_created_and_committed_to(server):
     assert repo.files()["README.md"] == CARD.encode()
     assert repo.files()["a.parquet"] == b"PAR1" * 9
     assert repo.commits[repo.head].files["a.parquet"].lfs
-    assert [commit.title for commit in hub.list_repo_commits("owner/data", repo_type="dataset")] == [
+    assert [
+        commit.title for commit in hub.list_repo_commits("owner/data", repo_type="dataset")
+    ] == [
         "add data",
         "initial commit",
     ]
@@ -84,7 +95,9 @@ def test_a_pull_request_leaves_main_alone_until_it_is_merged(server):
     assert "b.txt" not in repo.files()
 
 
-@pytest.mark.parametrize(("token", "status"), [("hf_reader", 403), ("hf_stranger", 403), ("hf_bad", 401)])
+@pytest.mark.parametrize(
+    ("token", "status"), [("hf_reader", 403), ("hf_stranger", 403), ("hf_bad", 401)]
+)
 def test_who_may_not_write_is_refused(server, token, status):
     server.add("owner/data")
 
@@ -113,7 +126,9 @@ def test_a_tree_comes_in_pages(server):
         *(f"folder/{number}.txt" for number in range(7)),
     ]
     assert len(server.asked("GET .*/tree/")) == 3
-    (info,) = api(server).get_paths_info("owner/data", ["folder/3.txt", "gone"], repo_type="dataset")
+    (info,) = api(server).get_paths_info(
+        "owner/data", ["folder/3.txt", "gone"], repo_type="dataset"
+    )
     assert (info.path, info.size) == ("folder/3.txt", 1)
 
 
@@ -146,7 +161,9 @@ def test_models_and_spaces_are_served_like_datasets(server, kind):
     hub = api(server)
 
     assert hub.repo_info("owner/thing", repo_type=kind).sha == repo.head
-    hub.upload_file(path_or_fileobj=b"<b>", path_in_repo="index.html", repo_id="owner/thing", repo_type=kind)
+    hub.upload_file(
+        path_or_fileobj=b"<b>", path_in_repo="index.html", repo_id="owner/thing", repo_type=kind
+    )
     assert repo.files()["index.html"] == b"<b>"
 
 
@@ -173,8 +190,12 @@ def test_a_pull_request_is_talked_about(server):
         True,
     )
     with pytest.raises(HfHubHTTPError):
-        api(server, "hf_stranger").edit_discussion_comment("owner/data", 1, said.id, "No", repo_type="dataset")
-    payloads = repo.pull_requests[0].payloads(repo.id, repo.kind, server.url, repo.refs["refs/pr/1"])
+        api(server, "hf_stranger").edit_discussion_comment(
+            "owner/data", 1, said.id, "No", repo_type="dataset"
+        )
+    payloads = repo.pull_requests[0].payloads(
+        repo.id, repo.kind, server.url, repo.refs["refs/pr/1"]
+    )
     assert [WebhookPayload.model_validate(payload).event.scope for payload in payloads] == [
         "discussion",
         "repo.content",

@@ -25,7 +25,11 @@ def words(messages, *, asks, goes_on):
     turns = []
     for number, message in enumerate(messages):
         content = message["content"]
-        text = content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+        text = (
+            content
+            if isinstance(content, str)
+            else "".join(part.get("text", "") for part in content)
+        )
         last = goes_on and number == len(messages) - 1
         turns += [f"<{message['role']}>", *re.findall(r"\S+", text), *([] if last else ["<end>"])]
     return [*turns, "<assistant>"] if asks else turns
@@ -34,7 +38,10 @@ def words(messages, *, asks, goes_on):
 def reply(call, content="[2, 7.5]"):
     """Answer one request, as vLLM does."""
     body = call.body
-    asks, goes_on = body.get("add_generation_prompt", True), body.get("continue_final_message", False)
+    asks, goes_on = (
+        body.get("add_generation_prompt", True),
+        body.get("continue_final_message", False),
+    )
     if asks and goes_on:
         message = "Cannot set both `continue_final_message` and `add_generation_prompt` to True."
         return Answer(status=400, error={"message": message})

@@ -22,7 +22,9 @@ def test_by_hand():
     people = {"Anna": agreed, "Ben": agreed, "Cem": labels("x" * 30 + "y" * 10)}
     outcome = annotator_test(agreed, people, equal)
     # Beside Anna or Ben it is as near as they are on each item: never behind. Beside Cem it is ahead on 10 of 40.
-    assert [(p["n"], p["advantage_model"], p["advantage_person"]) for p in outcome["people"].values()] == [
+    assert [
+        (p["n"], p["advantage_model"], p["advantage_person"]) for p in outcome["people"].values()
+    ] == [
         (40, 1, 1),
         (40, 1, 1),
         (40, 1, 0.75),
@@ -38,12 +40,16 @@ def test_a_model_that_disagrees_with_everybody_fails():
     assert (outcome["winning_rate"], outcome["advantage"], outcome["passes"]) == (0, 0, False)
 
 
-@pytest.mark.parametrize(("items", "p", "won"), [(40, 0.0220, True), (39, 0.0275, True), (38, 0.0342, False)])
+@pytest.mark.parametrize(
+    ("items", "p", "won"), [(40, 0.0220, True), (39, 0.0275, True), (38, 0.0342, False)]
+)
 def test_two_people_are_tested_at_two_thirds_of_five_percent(items, p, won):
     # Anna and Ben agree on all, the model differs on four: behind by 4 of 40 (38), t against 0.2. Benjamini and
     # Yekutieli's limit for two equal p values is .05 / (1 + 1/2) = .0333.
     agreed = labels("x" * items)
-    outcome = annotator_test(labels("y" * 4 + "x" * (items - 4)), {"Anna": agreed, "Ben": agreed}, equal)
+    outcome = annotator_test(
+        labels("y" * 4 + "x" * (items - 4)), {"Anna": agreed, "Ben": agreed}, equal
+    )
     assert [(person["p"], person["won"]) for person in outcome["people"].values()] == [
         (pytest.approx(p, abs=5e-4), won)
     ] * 2
@@ -68,7 +74,10 @@ def test_as_scipy_has_its_parts(seed):
         rows = []
         for item, label in own.items():
             others = [other[item] for who, other in people.items() if who != name and item in other]
-            by_model, by_person = np.mean([model[item] == o for o in others]), np.mean([label == o for o in others])
+            by_model, by_person = (
+                np.mean([model[item] == o for o in others]),
+                np.mean([label == o for o in others]),
+            )
             rows.append((by_model >= by_person, by_person >= by_model))
         wins = np.array(rows, dtype=float)
         p.append(stats.ttest_1samp(wins[:, 1] - wins[:, 0], epsilon, alternative="less").pvalue)
@@ -82,7 +91,12 @@ def test_as_scipy_has_its_parts(seed):
 
 
 def test_a_person_with_few_items_is_shown_and_not_tested():
-    people = {"Anna": labels("x" * 40), "Ben": labels("x" * 40), "Cem": labels("x" * 5), "Dilek": {"other": "x"}}
+    people = {
+        "Anna": labels("x" * 40),
+        "Ben": labels("x" * 40),
+        "Cem": labels("x" * 5),
+        "Dilek": {"other": "x"},
+    }
     outcome = annotator_test(labels("x" * 40), people, equal)
     assert [(person["n"], person["p"] is None) for person in outcome["people"].values()] == [
         (40, False),

@@ -68,8 +68,13 @@ def test_shares_are_the_least_squares_of_scipys_solver(steps):
             continue
         solved += 1
         given = counts.sum(axis=1) > 0
-        chances, target = (counts[given] / counts[given].sum(axis=1, keepdims=True)).T, judged / judged.sum()
-        theirs, _ = optimize.nnls(np.vstack([chances, np.full(given.sum(), 1e4)]), np.append(target, 1e4))
+        chances, target = (
+            (counts[given] / counts[given].sum(axis=1, keepdims=True)).T,
+            judged / judged.sum(),
+        )
+        theirs, _ = optimize.nnls(
+            np.vstack([chances, np.full(given.sum(), 1e4)]), np.append(target, 1e4)
+        )
         assert shares[given] == pytest.approx(theirs, abs=1e-4)
         assert shares.sum() == pytest.approx(1)
         assert (shares >= 0).all()
@@ -79,7 +84,13 @@ def test_shares_are_the_least_squares_of_scipys_solver(steps):
 
 def test_scores_that_a_judge_does_not_tell_apart_have_no_shares():
     assert solve_shares(np.array([[2.0, 2.0], [3.0, 3.0]]), np.array([5.0, 5.0])) is None
-    result = calibrate([1] * 40, [i % 2 for i in range(40)], [f"v{i}" for i in range(40)], bounds=(0, 1), steps=(0, 1))
+    result = calibrate(
+        [1] * 40,
+        [i % 2 for i in range(40)],
+        [f"v{i}" for i in range(40)],
+        bounds=(0, 1),
+        steps=(0, 1),
+    )
     assert result.confusion == {0: {0: 0, 1: 20}, 1: {0: 0, 1: 20}}
     assert result.shares is result.confusion_mean is None
     assert (result.corrected.value, result.weight, result.verdict) == (0.5, 0, "no gain")
@@ -120,9 +131,11 @@ def test_a_good_judge_makes_the_interval_shorter_and_its_bias_goes():
 def test_a_bad_judge_is_said_to_be_of_no_use(kind):
     people, _, order, videos = simulated(3)
     rng = np.random.default_rng(0)
-    judge = {"noise": rng.integers(0, 6, len(people)), "contrary": 5 - people, "constant": np.full(len(people), 3)}[
-        kind
-    ]
+    judge = {
+        "noise": rng.integers(0, 6, len(people)),
+        "contrary": 5 - people,
+        "constant": np.full(len(people), 3),
+    }[kind]
     result = calibrate(judge.astype(float), some(people, order, 100), videos, bounds=(0, 5))
     assert result.verdict == "no gain"
     assert result.weight < 0.2
@@ -166,6 +179,9 @@ def test_what_can_not_be_calibrated_is_refused():
 @pytest.mark.parametrize(("videos", "enough"), [(9, False), (10, True)])
 def test_ten_videos_with_labels_are_enough_for_a_verdict(videos, enough):
     people, judge, _, names = simulated(2)
-    labelled = [float(score) if int(name[1:]) < videos else None for score, name in zip(people, names, strict=True)]
+    labelled = [
+        float(score) if int(name[1:]) < videos else None
+        for score, name in zip(people, names, strict=True)
+    ]
     result = calibrate(judge, labelled, names, bounds=(0, 5))
     assert (result.verdict != "too few labels") == enough

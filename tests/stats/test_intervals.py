@@ -24,8 +24,14 @@ def resampled(values, clusters):
 def test_t_is_students_interval_of_the_clusters():
     # 12 clusters; resamples vary by 11/12 of the variance of new ones: error 2·sqrt(12/11) = 2.0889, t(11) = 2.2010.
     low, high = intervals.confidence_interval(50, draws_with(2.0), 12, method="t")
-    assert (low, high) == (pytest.approx(50 - 4.5977, abs=1e-3), pytest.approx(50 + 4.5977, abs=1e-3))
-    assert intervals.confidence_interval(98, draws_with(2.0), 12, bounds=(0, 100), method="t")[1] == 100
+    assert (low, high) == (
+        pytest.approx(50 - 4.5977, abs=1e-3),
+        pytest.approx(50 + 4.5977, abs=1e-3),
+    )
+    assert (
+        intervals.confidence_interval(98, draws_with(2.0), 12, bounds=(0, 100), method="t")[1]
+        == 100
+    )
 
 
 def test_wilson_is_wilsons_interval_where_the_error_is_a_shares():
@@ -48,26 +54,38 @@ def test_all_right_in_few_videos_is_not_certainty():
     low, high = intervals.confidence_interval(value, draws, clusters, bounds=(0, 1))
     assert (low, high) == (pytest.approx(1 / (1 + 2.2622**2 / 10), abs=1e-4), pytest.approx(1))
     assert intervals.confidence_interval(value, draws, clusters, method="t") is None
-    assert intervals.confidence_interval(value, draws, clusters) is None  # no bounds: nothing to say
+    assert (
+        intervals.confidence_interval(value, draws, clusters) is None
+    )  # no bounds: nothing to say
     assert intervals.confidence_interval(value, draws, clusters, method="percentile") == (1, 1)
 
 
 def test_a_value_on_the_bounds_or_beyond_is_uncertain_all_the_same():
-    assert intervals.confidence_interval(5.1, draws_with(0.2), 10, bounds=(0, 5))[0] == pytest.approx(4.623, abs=1e-3)
+    assert intervals.confidence_interval(5.1, draws_with(0.2), 10, bounds=(0, 5))[
+        0
+    ] == pytest.approx(4.623, abs=1e-3)
     low, high = intervals.confidence_interval(0.0, draws_with(0.1), 10, bounds=(0, 1))
     assert low == 0
     assert high == pytest.approx(2.2622 * 0.1 * math.sqrt(10 / 9), abs=1e-4)
 
 
 def test_percentile_is_numpys_and_what_earlier_versions_gave():
-    value, draws, clusters = resampled(np.random.default_rng(1).integers(0, 2, 60), [f"v{i % 12}" for i in range(60)])
+    value, draws, clusters = resampled(
+        np.random.default_rng(1).integers(0, 2, 60), [f"v{i % 12}" for i in range(60)]
+    )
     old = intervals.confidence_interval(value, draws, clusters, method="percentile")
-    assert old == intervals.percentiles(draws) == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
+    assert (
+        old
+        == intervals.percentiles(draws)
+        == pytest.approx(tuple(np.percentile(draws, [2.5, 97.5])))
+    )
 
 
 @pytest.mark.parametrize("method", ["percentile", "t", "wilson"])
 def test_one_cluster_or_no_draw_gives_no_interval(method):
-    assert intervals.confidence_interval(0.5, draws_with(0.1), 1, bounds=(0, 1), method=method) is None
+    assert (
+        intervals.confidence_interval(0.5, draws_with(0.1), 1, bounds=(0, 1), method=method) is None
+    )
     empty = np.full(5, np.nan)
     assert intervals.confidence_interval(0.5, empty, 4, bounds=(0, 1), method=method) is None
 
@@ -77,7 +95,9 @@ def test_under_ten_clusters_no_interval_is_claimed(method):
     draws = draws_with(0.1, mean=0.5)
     assert intervals.confidence_interval(0.5, draws, 9, bounds=(0, 1), method=method) is None
     assert intervals.confidence_interval(0.5, draws, 10, bounds=(0, 1), method=method) is not None
-    assert intervals.confidence_interval(0.5, draws, 9, bounds=(0, 1), method="percentile") is not None
+    assert (
+        intervals.confidence_interval(0.5, draws, 9, bounds=(0, 1), method="percentile") is not None
+    )
 
 
 @pytest.mark.parametrize("method", ["percentile", "t", "wilson"])
@@ -95,7 +115,9 @@ def apart(deviations, together=0.0):
     other = np.random.default_rng(1).normal(size=1000)
     other -= other.mean() + first * (other @ first) / (first @ first)
     other /= other.std(ddof=1)
-    return deviations[0] * first, deviations[1] * (together * first + math.sqrt(1 - together**2) * other)
+    return deviations[0] * first, deviations[1] * (
+        together * first + math.sqrt(1 - together**2) * other
+    )
 
 
 def test_a_difference_is_students_over_videos():
@@ -104,7 +126,9 @@ def test_a_difference_is_students_over_videos():
     test = intervals.paired_test(0.5, a - b, 12)
     error = math.sqrt(0.13 * 12 / 11)
     assert test.interval() == pytest.approx((0.5 - 2.2010 * error, 0.5 + 2.2010 * error), abs=1e-3)
-    assert test.p == pytest.approx(0.2112, abs=1e-4)  # two tails of t(11) beyond 0.5 / 0.37659 = 1.3277
+    assert test.p == pytest.approx(
+        0.2112, abs=1e-4
+    )  # two tails of t(11) beyond 0.5 / 0.37659 = 1.3277
     assert test.interval(0.01)[0] == pytest.approx(0.5 - 3.1058 * error, abs=1e-3)  # t(11) of 0.995
     gaps = np.concatenate([a - b, [np.nan]])
     assert intervals.paired_test(0.5, gaps, 12) == test
@@ -148,7 +172,9 @@ def test_a_difference_without_spread_is_what_it_is():
 
 def test_a_mean_over_clusters():
     values = np.array([0.0, 1.0, 1.0, 1.0] * 5)
-    estimate = intervals.mean_over_clusters(values, [f"v{n // 2}" for n in range(20)], bounds=(0, 1))
+    estimate = intervals.mean_over_clusters(
+        values, [f"v{n // 2}" for n in range(20)], bounds=(0, 1)
+    )
     assert estimate.value == 0.75
     assert 0 <= estimate.ci95[0] < 0.75 < estimate.ci95[1] <= 1
     assert intervals.mean_over_clusters(values, ["a"] * 20).ci95 is None
@@ -164,7 +190,9 @@ def test_wilson_covers_where_percentiles_do_not(clusters):
     for _ in range(300):
         ease = rng.beta(3, 2, clusters)
         answers = rng.random((clusters, 5)) < ease[:, None]
-        value, draws, n = resampled(answers.ravel(), [f"v{i}" for i in range(clusters) for _ in range(5)])
+        value, draws, n = resampled(
+            answers.ravel(), [f"v{i}" for i in range(clusters) for _ in range(5)]
+        )
         for method in covered:
             low, high = intervals.confidence_interval(value, draws, n, bounds=(0, 1), method=method)
             covered[method] += low <= 0.6 <= high

@@ -38,5 +38,9 @@ def test_rank_ranges_by_hand():
 
 def test_models_that_can_not_be_compared_may_have_any_rank():
     assert rank_ranges(["a", "b"], {("a", "b"): (9.0, None)}) == {"a": (1, 2), "b": (1, 2)}
-    assert rank_ranges(["a", "b", "c"], {("a", "b"): (9.0, 0.001)}) == {"a": (1, 2), "b": (2, 3), "c": (1, 3)}
+    assert rank_ranges(["a", "b", "c"], {("a", "b"): (9.0, 0.001)}) == {
+        "a": (1, 2),
+        "b": (2, 3),
+        "c": (1, 3),
+    }
     assert rank_ranges(["a"], {}) == {"a": (1, 1)}

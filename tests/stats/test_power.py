@@ -43,11 +43,15 @@ def test_the_smallest_difference_is_the_effect_that_has_the_power():
             assert power(pilot, -effect, videos) == pytest.approx(0.8, abs=1e-6)
             assert videos_needed(pilot, effect * 1.0001) == videos
     # Many videos: (1.960 + 0.842) standard errors.
-    assert smallest_difference(Pilot(0.5, 10_000, paired=True), 10_000) == pytest.approx(2.802 * 0.5, rel=1e-3)
+    assert smallest_difference(Pilot(0.5, 10_000, paired=True), 10_000) == pytest.approx(
+        2.802 * 0.5, rel=1e-3
+    )
 
 
 def test_the_smallest_difference_has_the_scores_unit():
-    of_unit, of_millionth = (smallest_difference(Pilot(error, 30, paired=True), 30) for error in (1.0, 1e-6))
+    of_unit, of_millionth = (
+        smallest_difference(Pilot(error, 30, paired=True), 30) for error in (1.0, 1e-6)
+    )
     assert of_millionth == pytest.approx(1e-6 * of_unit, rel=1e-6)
 
 
@@ -56,13 +60,22 @@ def test_on_a_bounded_scale_the_better_model_varies_as_its_score_lets_it():
     pilot = Pilot(5.0, 20, paired=False, value=50.0, bounds=(0, 100))
     assert pilot.difference(20, 30.0) == (pytest.approx(5 * math.sqrt(1.64)), 38)
     assert pilot.difference(20, -30.0) == pilot.difference(20, 30.0)
-    assert pilot.difference(20, 70.0) == (pytest.approx(5.0), 38)  # beyond the scale: no noise of its own
-    assert Pilot(5.0, 20, paired=False).difference(80, 30.0) == (pytest.approx(2.5 * math.sqrt(2)), 158)
+    assert pilot.difference(20, 70.0) == (
+        pytest.approx(5.0),
+        38,
+    )  # beyond the scale: no noise of its own
+    assert Pilot(5.0, 20, paired=False).difference(80, 30.0) == (
+        pytest.approx(2.5 * math.sqrt(2)),
+        158,
+    )
     # The same shares of a scale from 1 to 5.
     judged = Pilot(0.2, 20, paired=False, value=3.0, bounds=(1, 5))
     assert judged.difference(20, 1.2) == (pytest.approx(0.2 * math.sqrt(1.64)), 38)
     # Where all was right the pilot says nothing of how noise goes with the score.
-    assert Pilot(5.0, 20, False, 100.0, (0, 100)).difference(20, -10.0) == (pytest.approx(5 * math.sqrt(2)), 38)
+    assert Pilot(5.0, 20, False, 100.0, (0, 100)).difference(20, -10.0) == (
+        pytest.approx(5 * math.sqrt(2)),
+        38,
+    )
 
 
 def test_what_can_not_be_asked():

@@ -9,7 +9,14 @@ from reelbench.stats import student_t
 
 @pytest.mark.parametrize(
     ("share", "dof", "t"),
-    [(0.975, 1, 12.706), (0.975, 4, 2.776), (0.975, 9, 2.262), (0.975, 29, 2.045), (0.95, 2, 2.920), (0.5, 7, 0)],
+    [
+        (0.975, 1, 12.706),
+        (0.975, 4, 2.776),
+        (0.975, 9, 2.262),
+        (0.975, 29, 2.045),
+        (0.95, 2, 2.920),
+        (0.5, 7, 0),
+    ],
 )
 def test_quantiles_as_in_any_table(share, dof, t):
     assert student_t.quantile(share, dof) == pytest.approx(t, abs=5e-4)

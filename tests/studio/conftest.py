@@ -86,7 +86,9 @@ def files_in(folder):
 
 
 def adds_up(document):
-    return all(stage["in"] == stage["out"] + sum(stage["dropped"].values()) for stage in document["stages"])
+    return all(
+        stage["in"] == stage["out"] + sum(stage["dropped"].values()) for stage in document["stages"]
+    )
 
 
 def dropped(document, stage):
@@ -101,7 +103,9 @@ def stages(document):
 def discuss(tmp_path, videos, models):
     """Discuss some videos; returns the folder and what `funnel.json` says."""
 
-    def discuss(given, names=roles.DISCUSSION, *, out="out", prompts=None, budget=None, ask=None, **options):
+    def discuss(
+        given, names=roles.DISCUSSION, *, out="out", prompts=None, budget=None, ask=None, **options
+    ):
         known = read_videos(videos(given), 8)
         discussion = Discussion(ChainPrompts("discussion", prompts), DiscussionOptions(**options))
         folder = None if out is None else tmp_path / out

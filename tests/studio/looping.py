@@ -41,7 +41,10 @@ class UnderTest:
         return [self._attempt(cue["id"], cue["cue"]) for cue in cues]
 
     def _attempt(self, key: str, cue: str) -> Attempt:
-        messages = [{"role": "system", "content": "under test"}, {"role": "user", "content": f"Asked {key}. {cue}"}]
+        messages = [
+            {"role": "system", "content": "under test"},
+            {"role": "user", "content": f"Asked {key}. {cue}"},
+        ]
         request = urllib.request.Request(  # noqa: S310 - a local server
             f"{self._url}/chat/completions",
             json.dumps({"model": "m", "messages": messages}).encode(),
@@ -52,20 +55,32 @@ class UnderTest:
                 output = json.load(reply)["choices"][0]["message"]["content"]
         except urllib.error.HTTPError:
             return Attempt(id=key, reason="model_failed")
-        return Attempt(id=key, answer=last_line(output), output=output, right=last_line(output) == "right")
+        return Attempt(
+            id=key, answer=last_line(output), output=output, right=last_line(output) == "right"
+        )
 
 
 def run(
-    url: str, out: Path, count: int = 2, *, under_test: UnderTest | None = None, key: str = "none", **more: Any
+    url: str,
+    out: Path,
+    count: int = 2,
+    *,
+    under_test: UnderTest | None = None,
+    key: str = "none",
+    **more: Any,
 ) -> Folder:
     """Run the loop, one call at a time if nothing else is said, so that what is asked comes in one order."""
-    options = AskOptions(model="m", url=url, api_key=key, concurrency=more.pop("concurrency", 1), tries=1)
+    options = AskOptions(
+        model="m", url=url, api_key=key, concurrency=more.pop("concurrency", 1), tries=1
+    )
     told = more.pop("told", [])
     plan = Plan(
         questions=questions(count),
         graphs={},
         models=RoleModels(
-            dict.fromkeys(ROLES, options), note=told.append, prompts=DiagnosisPrompts(more.pop("prompts", None))
+            dict.fromkeys(ROLES, options),
+            note=told.append,
+            prompts=DiagnosisPrompts(more.pop("prompts", None)),
         ),
         about={"benchmark": "test"},
         **more,

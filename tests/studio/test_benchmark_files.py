@@ -19,7 +19,13 @@ FUNNEL = {
 
 
 def moment(number, video, **more):
-    row = {"qid": f"q{number}", "vid": video, "duration": 20, "question": f"Why {number}?", "span": [0, 8]}
+    row = {
+        "qid": f"q{number}",
+        "vid": video,
+        "duration": 20,
+        "question": f"Why {number}?",
+        "span": [0, 8],
+    }
     return {**row, "options": ["a", "b"], "ans": "B", "category": "cause_effect", **more}
 
 
@@ -32,7 +38,11 @@ def made(folder, rows, *split, by="moments"):
 
 class TestSplits:
     def test_no_video_is_in_two_and_parts_of_a_video_go_together(self):
-        videos = [f"v{n}" for n in range(8)] + [f"film_{n}.0_{n + 10}.0" for n in range(20)] + ["film_0.0_150.0"]
+        videos = (
+            [f"v{n}" for n in range(8)]
+            + [f"film_{n}.0_{n + 10}.0" for n in range(20)]
+            + ["film_0.0_150.0"]
+        )
         places = SplitShares.parse(["test=0.25", "val=0.25"]).split_videos(videos)
         assert places.keys() == set(videos)
         films = {places[video] for video in videos if video.startswith("film_")}
@@ -42,13 +52,16 @@ class TestSplits:
         assert SplitShares.parse(["test=0.25", "val=0.25"]).split_videos(videos[::-1]) == places
 
     @pytest.mark.parametrize(
-        ("shares", "videos"), [(("test=0.9",), 2), (("test=0.9", "dev=0.1"), 2), (("a=0.34", "b=0.33", "c=0.33"), 3)]
+        ("shares", "videos"),
+        [(("test=0.9",), 2), (("test=0.9", "dev=0.1"), 2), (("a=0.34", "b=0.33", "c=0.33"), 3)],
     )
     def test_each_split_has_a_video(self, shares, videos):
         places = SplitShares.parse(shares).split_videos([f"v{n}" for n in range(videos)])
         assert len(set(places.values())) == videos
 
-    @pytest.mark.parametrize("given", ["test", "test=x", "test=0", "a=0.7 b=0.7", "a=0.1 a=0.1", "mini=0.1"])
+    @pytest.mark.parametrize(
+        "given", ["test", "test=x", "test=0", "a=0.7 b=0.7", "a=0.1 a=0.1", "mini=0.1"]
+    )
     def test_what_is_no_share_is_refused(self, given):
         with pytest.raises(InputError, match="--split"):
             SplitShares.parse(given.split())
@@ -65,7 +78,12 @@ def test_moments_in_splits(tmp_path):
     assert {name: len(split) for name, split in splits.items()} == {"test": 4, "train": 6}
     assert not set(splits["test"]["video"]) & set(splits["train"]["video"])
     first = next(row for split in splits.values() for row in split if row["id"] == "q0")
-    assert (first["question"], first["options"], first["answer"], first["span"]) == ("Why 0?", ["a", "b"], "B", [0, 8])
+    assert (first["question"], first["options"], first["answer"], first["span"]) == (
+        "Why 0?",
+        ["a", "b"],
+        "B",
+        [0, 8],
+    )
     assert first["category"] == ["cause_effect"]
 
 
@@ -77,7 +95,12 @@ def test_moments_without_options_ask_for_a_span_alone(tmp_path):
 
 
 def test_a_discussion_is_judged(tmp_path, reelbench):
-    entry = {"question_id": "v_1", "video": "v", "question": "Why does he stay?", "answer": "Out of guilt."}
+    entry = {
+        "question_id": "v_1",
+        "video": "v",
+        "question": "Why does he stay?",
+        "answer": "Out of guilt.",
+    }
     entry |= {"classification": "Theme, Character", "caption": ""}
     made(tmp_path / "talks", {"v_1": entry}, by="discussion")
     [row] = reelbench.load(str(tmp_path / "talks"))
@@ -86,7 +109,15 @@ def test_a_discussion_is_judged(tmp_path, reelbench):
     answers.write_text("id,prediction\nv_1,He feels guilty.\n")
     with JudgeServer(lambda _: Answer('{"score": 4}')) as server:
         done = reelbench(
-            "score", tmp_path / "talks", "--predictions", answers, "--judge", "j", "--judge-url", server.url, "--json"
+            "score",
+            tmp_path / "talks",
+            "--predictions",
+            answers,
+            "--judge",
+            "j",
+            "--judge-url",
+            server.url,
+            "--json",
         )
     assert json.loads(done.stdout)["metrics"]["average"]["value"] == 4, done.stderr
 
@@ -102,11 +133,22 @@ def test_what_make_moments_writes_is_asked_and_described_with_no_step_between(tm
     out = tmp_path / "pairs"
     with JudgeServer(demo_models.reply) as server:
         options = (*demo_models.MADE, "--llm-url", server.url)
-        done = reelbench("make", "moments", "--captions", tmp_path / "captions.json", *options, "--out", out)
+        done = reelbench(
+            "make", "moments", "--captions", tmp_path / "captions.json", *options, "--out", out
+        )
         assert done.returncode == 0, done.stderr
     rows = json.loads((out / "rextime.json").read_text())
     with JudgeServer(lambda _: Answer('{"span": [0, 1], "answer": "A"}')) as server:
-        asked = ("--llm", "m", "--llm-url", server.url, "--frames", "none", "--output", tmp_path / "result")
+        asked = (
+            "--llm",
+            "m",
+            "--llm-url",
+            server.url,
+            "--frames",
+            "none",
+            "--output",
+            tmp_path / "result",
+        )
         done = reelbench("ask", out, *asked, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["counts"]["scored"] == len(rows) > 0

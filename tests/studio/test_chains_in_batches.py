@@ -42,7 +42,8 @@ def in_batches(words, server):
 
 
 @pytest.mark.parametrize(
-    ("command", "named"), [("discussion", roles.DISCUSSION), ("moments", roles.CAPTIONS), ("tags", ("",))]
+    ("command", "named"),
+    [("discussion", roles.DISCUSSION), ("moments", roles.CAPTIONS), ("tags", ("",))],
 )
 def test_it_comes_to_the_same_bytes(command, named, *, videos, tmp_path, monkeypatch):
     captions = tmp_path / "captions.json"
@@ -54,7 +55,9 @@ def test_it_comes_to_the_same_bytes(command, named, *, videos, tmp_path, monkeyp
             "moments": lambda: ["moments", "--captions", captions],
             "tags": lambda: ["tags", "dramaqa_cogme", "--split", "mini", "--limit", 3],
         }[command]()
-        models = [part for role in named for part in ("--llm", f"{role}={role}" if role else "tagger")]
+        models = [
+            part for role in named for part in ("--llm", f"{role}={role}" if role else "tagger")
+        ]
         place = out / "tags.jsonl" if command == "tags" else out
         return ["make", *given, "--out", place, "--llm-url", url, *models]
 
@@ -62,7 +65,9 @@ def test_it_comes_to_the_same_bytes(command, named, *, videos, tmp_path, monkeyp
     monkeypatch.setenv("OPENAI_API_KEY", "a key that is long enough")
     with JudgeServer(roles.play) as server:
         assert call(words(server.url, tmp_path / "live" / "made"))
-        assert call(words(server.url, tmp_path / "live" / "made"))  # from the cache, as a batch's last run is
+        assert call(
+            words(server.url, tmp_path / "live" / "made")
+        )  # from the cache, as a batch's last run is
         asked = len(server.calls)
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "batch home"))
     with BatchServer() as server:
@@ -73,15 +78,17 @@ def test_it_comes_to_the_same_bytes(command, named, *, videos, tmp_path, monkeyp
     live, batch = files_in(tmp_path / "live" / "made"), files_in(tmp_path / "batch" / "made")
     assert live.keys() == batch.keys()
     for name in live:
-        assert (tmp_path / "batch" / "made" / name).read_bytes() == (tmp_path / "live" / "made" / name).read_bytes(), (
-            name
-        )
+        assert (tmp_path / "batch" / "made" / name).read_bytes() == (
+            tmp_path / "live" / "made" / name
+        ).read_bytes(), name
 
 
 def test_what_ace_asks_in_a_batch(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "a key that is long enough")
     path = tmp_path / "candidates.jsonl"
-    path.write_text("".join(json.dumps({"id": f"q{n}", "candidates": ["a", f"b{n}"]}) + "\n" for n in range(2)))
+    path.write_text(
+        "".join(json.dumps({"id": f"q{n}", "candidates": ["a", f"b{n}"]}) + "\n" for n in range(2))
+    )
 
     def scored(_, line):
         score = "7" if "b1" in json.dumps(line["body"]) else "3"
@@ -90,7 +97,17 @@ def test_what_ace_asks_in_a_batch(tmp_path, monkeypatch):
         return {"id": "x", "custom_id": line["custom_id"], "response": response, "error": None}
 
     with BatchServer() as server:
-        words = ["ace", "--candidates", path, "--llm", "m", "--llm-url", server.url, "--output", tmp_path / "out"]
+        words = [
+            "ace",
+            "--candidates",
+            path,
+            "--llm",
+            "m",
+            "--llm-url",
+            server.url,
+            "--output",
+            tmp_path / "out",
+        ]
         assert not call([*words, "--llm-batch"])
         assert not call([*words, "--llm-batch"])  # nothing is handed over twice
         server.finish("completed", scored)

@@ -16,7 +16,9 @@ TRACED = ("mini1", "mini2", "mini6")
 def test_it_comes_to_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "a key that is long enough")
     predictions = tmp_path / "predictions.jsonl"
-    predictions.write_text("".join(json.dumps({"key": key, "pred": f"pred {key}"}) + "\n" for key in TRACED))
+    predictions.write_text(
+        "".join(json.dumps({"key": key, "pred": f"pred {key}"}) + "\n" for key in TRACED)
+    )
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path / "live home"))
     models = Models(scripted=lambda _call, role: Answer("1") if role == "judge" else None)
     with JudgeServer(models) as server:
@@ -31,10 +33,23 @@ def test_it_comes_to_the_same_bytes(tmp_path, monkeypatch):
         body = line["body"]
         answer = models(Call(number=0, path="", headers={}, body=body, in_flight=1))
         response = {"status_code": 200, "request_id": "r", "body": completion(body, answer.content)}
-        return {"id": "batch_req", "custom_id": line["custom_id"], "response": response, "error": None}
+        return {
+            "id": "batch_req",
+            "custom_id": line["custom_id"],
+            "response": response,
+            "error": None,
+        }
 
     with BatchServer() as server:
-        words = ["diagnose", "errors", tmp_path / "result", "--out", tmp_path / "batch", "--llm", f"m@{server.url}"]
+        words = [
+            "diagnose",
+            "errors",
+            tmp_path / "result",
+            "--out",
+            tmp_path / "batch",
+            "--llm",
+            f"m@{server.url}",
+        ]
         waits = 0
         while not call([*words, "--llm-batch"]):
             server.finish("completed", played)
@@ -43,7 +58,9 @@ def test_it_comes_to_the_same_bytes(tmp_path, monkeypatch):
         assert waits > 1  # graphs, then tags
         assert (len(server.paid), server.live) == (asked, [])
     for name in ("graphs.jsonl", "isolation.jsonl", "report.json"):
-        assert (tmp_path / "batch" / name).read_bytes() == (tmp_path / "live" / name).read_bytes(), name
+        assert (tmp_path / "batch" / name).read_bytes() == (
+            tmp_path / "live" / name
+        ).read_bytes(), name
 
 
 def test_a_link_in_the_place_of_its_lock_empties_no_file(tmp_path):

@@ -7,7 +7,14 @@ import pytest
 
 from reelbench.base.errors import InputError
 from reelbench.studio.diagnosis import report
-from reelbench.studio.diagnosis.folder import ANSWERS, Attempt, Folder, ReasonedQuestion, judged_steps, write_records
+from reelbench.studio.diagnosis.folder import (
+    ANSWERS,
+    Attempt,
+    Folder,
+    ReasonedQuestion,
+    judged_steps,
+    write_records,
+)
 from reelbench.studio.evidence.findings import NodeVerdict
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Round
@@ -18,16 +25,29 @@ LABELS = {"T": "Temporal Localization", "A": "Attribute Misidentification", "R":
 
 def tag(sign, settled):
     """Return what a sign stands for: + right, / another path, . not evaluated, ? undecided, or a label's letter."""
-    status = {"+": "right", "/": "divergent", ".": "undetermined", "?": "undecided"}.get(sign, "wrong")
+    status = {"+": "right", "/": "divergent", ".": "undetermined", "?": "undecided"}.get(
+        sign, "wrong"
+    )
     return NodeTag(
-        status=status, label=LABELS.get(sign), settled=settled if status not in ("undetermined", "undecided") else None
+        status=status,
+        label=LABELS.get(sign),
+        settled=settled if status not in ("undetermined", "undecided") else None,
     )
 
 
 def diagnosed(path, rows, benchmark="curve", split="mini"):
     """Write a diagnosis by hand: (id, video, locale, signs by round, stop) of each question."""
     folder = Folder(path)
-    folder.begin({"benchmark": benchmark, "split": split, "command": "run", "models": {}, "votes": 3, "rounds": 5})
+    folder.begin(
+        {
+            "benchmark": benchmark,
+            "split": split,
+            "command": "run",
+            "models": {},
+            "votes": 3,
+            "rounds": 5,
+        }
+    )
     questions = [
         ReasonedQuestion(
             id=key, video=video, language=locale, locale=locale, question=f"Question {key} </script><b>?", answer="A",
@@ -58,7 +78,8 @@ def diagnosed(path, rows, benchmark="curve", split="mini"):
                     if sign not in ".?":
                         settled.setdefault(node, earlier + 1)
             nodes = {
-                node: tag(sign, settled.get(node)) for node, sign in zip(("n1", "n2"), signs[number - 1], strict=True)
+                node: tag(sign, settled.get(node))
+                for node, sign in zip(("n1", "n2"), signs[number - 1], strict=True)
             }
             last = number == len(signs)
             records.append(
@@ -71,7 +92,12 @@ def diagnosed(path, rows, benchmark="curve", split="mini"):
                 )
             )
             attempts.append(
-                Attempt(id=key, answer=f"answer {number}", output=f"1. wrote {number}\nanswer {number}", right=False)
+                Attempt(
+                    id=key,
+                    answer=f"answer {number}",
+                    output=f"1. wrote {number}\nanswer {number}",
+                    right=False,
+                )
             )
         write_records(folder.run(number, 1) / ANSWERS, attempts)
         folder.end(number, records, {})
@@ -97,17 +123,26 @@ def test_the_figures_are_those_counted_by_hand(tmp_path):
     assert counted["labels"][LABELS["T"]]["ci95"] is None  # errors on two videos
     assert counted["perception"]["share"] == 0.75
     assert counted["later"] == {"n": 1, "of_first": 1 / 3, "of_all": 1 / 4, "reasoning": 1}
-    assert counted["settled"] == [{"round": 1, "n": 1, "share": 0.25}, {"round": 2, "n": 3, "share": 0.75}]
+    assert counted["settled"] == [
+        {"round": 1, "n": 1, "share": 0.25},
+        {"round": 2, "n": 3, "share": 0.75},
+    ]
     assert counted["locales"]["ja-JP"]["n"] == 3
     assert counted["locales"]["ja-JP"]["perception"] == {"n": 2, "share": 1, "ci95": None}
     assert counted["locales"]["en-GB"]["rounds"][1]["labels"][LABELS["R"]] == 1
-    assert counted["nodes"]["divergent_share"] == 1 / 6  # q2 was right in the end: nothing of that round counts
+    assert (
+        counted["nodes"]["divergent_share"] == 1 / 6
+    )  # q2 was right in the end: nothing of that round counts
     assert counted["questions"] == {"asked": 4, "right": 0, "unjudged": 0, "entered": 4}
 
 
 @pytest.mark.parametrize(
     ("asked", "says"),
-    [(5, "asked.json"), ({"tagger": "m"}, "asked.json, field tagger"), ({"tagger": {"model": "m"}}, "tagger.returned")],
+    [
+        (5, "asked.json"),
+        ({"tagger": "m"}, "asked.json, field tagger"),
+        ({"tagger": {"model": "m"}}, "tagger.returned"),
+    ],
 )
 def test_what_asking_came_to_is_held_to_its_shape(asked, says, tmp_path):
     folder = diagnosed(tmp_path, ROWS)
@@ -139,7 +174,9 @@ def test_a_round_of_no_number_that_a_file_has_is_told_by_its_line(tmp_path):
 
 
 def test_a_share_of_errors_is_wilsons_over_videos(tmp_path):
-    rows = [(f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)]
+    rows = [
+        (f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)
+    ]
     share = report.figures(diagnosed(tmp_path, rows))["labels"][LABELS["T"]]
     # 9 of 12, each on a video of its own, with the error of 11: Wilson's with t(11)² / 11 = 0.4404.
     assert (share["n"], share["share"]) == (9, 0.75)
@@ -148,7 +185,9 @@ def test_a_share_of_errors_is_wilsons_over_videos(tmp_path):
 
 def test_two_diagnoses_are_held_against_each_other(tmp_path):
     one = diagnosed(tmp_path / "one", ROWS)
-    other = diagnosed(tmp_path / "other", [(*ROWS[0][:3], ["T.", "TT"], "all_evaluated"), *ROWS[1:3]])
+    other = diagnosed(
+        tmp_path / "other", [(*ROWS[0][:3], ["T.", "TT"], "all_evaluated"), *ROWS[1:3]]
+    )
     # The nodes of q1 to q3: n1 T, n2 R against T; A, what its right answer holds apart; right and T. Four of five are
     # the same.
     assert report.agreement(one, other)["nodes"] == 5
@@ -159,12 +198,23 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
     rows = [(f"q{n}", f"v{n}", "en-GB", ["T."], "all_evaluated") for n in range(12)]
     one = diagnosed(tmp_path / "one", rows)
     # The other lost ten of these, and four of them by an attribute; its own last question is no part of it.
-    other = [(*row[:3], ["A." if n < 4 else "T.", "AR" if n < 4 else "TR"], "limit") for n, row in enumerate(rows[:10])]
+    other = [
+        (*row[:3], ["A." if n < 4 else "T.", "AR" if n < 4 else "TR"], "limit")
+        for n, row in enumerate(rows[:10])
+    ]
     other = diagnosed(tmp_path / "other", [*other, ("q99", "v99", "en-GB", ["R."], "limit")])
     agreement, both = report.agreement(one, other, 1), report.differences(one, other, 1)
-    assert (both["questions"], agreement["nodes"], agreement["same"]) == (10, 10, pytest.approx(0.6))
+    assert (both["questions"], agreement["nodes"], agreement["same"]) == (
+        10,
+        10,
+        pytest.approx(0.6),
+    )
     share = both["shares"][LABELS["T"]]
-    assert (share["a"], share["b"], share["difference"]) == (1, pytest.approx(0.6), pytest.approx(0.4))
+    assert (share["a"], share["b"], share["difference"]) == (
+        1,
+        pytest.approx(0.6),
+        pytest.approx(0.4),
+    )
     # Student's t over ten videos, four of which differ by 1: 0.4 ± 2.262 · √(0.24 · 10 / 9) / √10.
     assert share["ci95"] == pytest.approx((0.4 - 0.3694, 0.4 + 0.3694), abs=0.02)
     assert both["shares"]["perception"]["difference"] == 0
@@ -175,7 +225,9 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
 def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_path, reelbench):
     folder = diagnosed(tmp_path, ROWS)
     right = NodeVerdict(status="right")
-    wrong = NodeVerdict(status="wrong", label=LABELS["T"], found="yes", time_critical=True, model_time="0:12")
+    wrong = NodeVerdict(
+        status="wrong", label=LABELS["T"], found="yes", time_critical=True, model_time="0:12"
+    )
     votes = {"agreed": (wrong, wrong, right), "open": (right, wrong, None)}
     records = [
         Round(
@@ -193,7 +245,9 @@ def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_p
     folder.tell(records)
     questions = [
         question.model_copy(
-            update={"skills": ("Counting",) if question.id in ("q1", "q4") else ("Reading", "Counting")}
+            update={
+                "skills": ("Counting",) if question.id in ("q1", "q4") else ("Reading", "Counting")
+            }
         )
         for question in folder.questions
     ]
@@ -229,7 +283,9 @@ def test_the_data_stand_in_the_page_as_plain_json(tmp_path):
     folder = diagnosed(tmp_path, ROWS)
     report.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    block = text.partition('<script type="application/json" id="data">')[2].partition("</script>")[0]
+    block = text.partition('<script type="application/json" id="data">')[2].partition("</script>")[
+        0
+    ]
     data = json.loads(block)
     assert [question["id"] for question in data["questions"]] == ["q1", "q2", "q3", "q4"]
     assert data["questions"][0]["question"] == "Question q1 </script><b>?"
@@ -266,7 +322,9 @@ def opened(chromium, tmp_path):
 @pytest.mark.browser
 def test_rates_by_evidence_and_skill_stand_in_a_table(chromium, tmp_path):
     folder = diagnosed(tmp_path, ROWS)
-    questions = [question.model_copy(update={"skills": ("Counting",)}) for question in folder.questions]
+    questions = [
+        question.model_copy(update={"skills": ("Counting",)}) for question in folder.questions
+    ]
     folder.keep(questions, folder.graphs.values())
     report.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
     tab = chromium.new_page()
@@ -275,7 +333,16 @@ def test_rates_by_evidence_and_skill_stand_in_a_table(chromium, tmp_path):
     tab.close()
     assert [row[0] for row in rows[1:]] == ["1–2 nodes", "1 deep", "Counting"]
     # q1 to q4 have two errors of time, one of an attribute and one of reasoning.
-    assert [cell.strip() for cell in rows[3][1:]] == ["4", "0 %", "0.50", "0.00", "0.25", "0.00", "0.00", "0.25"]
+    assert [cell.strip() for cell in rows[3][1:]] == [
+        "4",
+        "0 %",
+        "0.50",
+        "0.00",
+        "0.25",
+        "0.00",
+        "0.00",
+        "0.25",
+    ]
 
 
 @pytest.mark.browser
@@ -288,7 +355,9 @@ def test_a_question_is_read_by_keyboard(opened):
     expect(buttons).to_have_count(4)
     buttons.first.focus()
     tab.keyboard.press("ArrowDown")
-    expect(tab.locator("#detail h3").first).to_have_text("Question q2 </script><b>?", use_inner_text=True)
+    expect(tab.locator("#detail h3").first).to_have_text(
+        "Question q2 </script><b>?", use_inner_text=True
+    )
     expect(buttons.nth(1)).to_have_attribute("aria-current", "true")
     tab.keyboard.press("ArrowUp")
     expect(tab.locator("#detail .graph [data-node]")).to_have_count(2)
@@ -330,7 +399,10 @@ def test_back_forward_and_links_bring_back_what_was_looked_at(opened):
     from playwright.sync_api import expect
 
     tab = opened(ROWS)
-    heading, pressed = tab.locator("#detail h3").first, tab.locator("#detail .rounds [aria-pressed=true]")
+    heading, pressed = (
+        tab.locator("#detail h3").first,
+        tab.locator("#detail .rounds [aria-pressed=true]"),
+    )
 
     def looks_at(search, locale, question, number):
         expect(tab.locator("#search")).to_have_value(search)
@@ -359,7 +431,9 @@ def test_back_forward_and_links_bring_back_what_was_looked_at(opened):
     tab.goto(link)
     looks_at("q3", "ja-JP", "q3", 1)
     expect(tab.locator("#list button")).to_have_count(1)
-    tab.goto(f"{link.partition('#')[0]}#question=q1&round=2&label=nothing")  # what isn't there is left out
+    tab.goto(
+        f"{link.partition('#')[0]}#question=q1&round=2&label=nothing"
+    )  # what isn't there is left out
     looks_at("", "", "q1", 2)
 
 
@@ -369,7 +443,9 @@ def test_two_diagnoses_stand_side_by_side(opened):
 
     tab = opened(ROWS, ROWS[:2])
     expect(tab.locator("#labels thead")).to_contain_text("diagnosis0: share")
-    expect(tab.locator("#detail .card h3")).to_have_text([re.compile("."), "diagnosis0", "diagnosis1"])
+    expect(tab.locator("#detail .card h3")).to_have_text(
+        [re.compile("."), "diagnosis0", "diagnosis1"]
+    )
 
 
 @pytest.mark.browser
@@ -403,7 +479,9 @@ def test_an_answer_that_nobody_judged_is_none_of_those_that_may_be_wrong(chromiu
     report.write_page([folder], [counted], tmp_path / "page.html")
     tab = chromium.new_page()
     tab.goto((tmp_path / "page.html").as_uri())
-    expect(tab.locator("#result")).to_contain_text("4 of 4 judged answers were wrong; 8 of 12 were not judged.")
+    expect(tab.locator("#result")).to_contain_text(
+        "4 of 4 judged answers were wrong; 8 of 12 were not judged."
+    )
     tab.close()
 
 
@@ -416,16 +494,21 @@ def test_an_interval_is_claimed_where_it_is_drawn_and_the_graph_fits_its_frame(o
         "4 of 4 answers were wrong. In 1 of these no error was found. "
         "Of 4 errors, 50 % are Temporal Localization; 75 % are errors of perception, the first four kinds."
     )
-    expect(tab.locator("#kinds")).to_contain_text("no interval, as the errors are on fewer than ten videos; n = 4")
+    expect(tab.locator("#kinds")).to_contain_text(
+        "no interval, as the errors are on fewer than ten videos; n = 4"
+    )
     expect(tab.locator("#labels thead")).not_to_contain_text("95 %")
     assert tab.locator("[data-ci-low], #kinds line.ends").count() == 0
     expect(tab.locator("#facts")).to_contain_text("1 of them is of reasoning")
     boxes = [box.bounding_box() for box in tab.locator("#detail .graph, #detail [data-node]").all()]
     assert all(
-        box["x"] >= boxes[0]["x"] and box["x"] + box["width"] <= boxes[0]["x"] + boxes[0]["width"] for box in boxes
+        box["x"] >= boxes[0]["x"] and box["x"] + box["width"] <= boxes[0]["x"] + boxes[0]["width"]
+        for box in boxes
     )
 
-    tab = opened([(f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)])
+    tab = opened(
+        [(f"q{n}", f"v{n}", "en-GB", ["T+" if n < 9 else "R+"], "all_evaluated") for n in range(12)]
+    )
     expect(tab.locator("#result")).to_contain_text(
         re.compile(r"75 % \(95 % interval 4[0-4] to 9[0-4] %\) are Temporal")
     )

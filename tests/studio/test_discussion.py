@@ -43,7 +43,9 @@ class TestTheOrder:
                 else line["reply"]
             )
 
-    def test_the_questions_of_the_last_turn_are_kept_and_those_of_the_first_beside_them(self, discuss, server):
+    def test_the_questions_of_the_last_turn_are_kept_and_those_of_the_first_beside_them(
+        self, discuss, server
+    ):
         folder, _ = discuss(1)
         first, last = roles.digest(server.calls[0]), roles.digest(server.calls[-1])
         assert all(last in one["question"] for one in read(folder, "annotations.json").values())
@@ -84,7 +86,9 @@ class TestTheFiles:
         folder, document = discuss(3)
         for name in ("annotations.json", "single_pass.json"):
             rows = loading.locate("moviecore", "test", folder / name).read()
-            assert [row["id"] for row in rows] == [f"film{n}_{k}" for n in range(3) for k in range(1, 6)]
+            assert [row["id"] for row in rows] == [
+                f"film{n}_{k}" for n in range(3) for k in range(1, 6)
+            ]
             assert rows[0]["caption"] == "answer 0 on film 0"
             assert rows[1]["caption"] == ""
             assert rows[0]["classification"] == ["Plot_Theme_Integration", "Multi_Step_Inference"]
@@ -103,14 +107,24 @@ class TestTheFiles:
     def test_the_trace_has_each_reply_with_its_messages_and_tokens(self, discuss, server):
         folder, _ = discuss(1)
         lines = trace(folder)
-        assert [line["messages"] for line in lines] == [call.body["messages"] for call in server.calls]
+        assert [line["messages"] for line in lines] == [
+            call.body["messages"] for call in server.calls
+        ]
         assert {line["model"] for line in lines} == {f"{role}-0001" for role in ROLES}
         assert {line["video"] for line in lines} == {"film0"}
         assert lines[0]["tokens"] == {"prompt": 100, "completion": 10}
 
     def test_the_questions_go_into_a_profile(self, discuss, reelbench):
         folder, _ = discuss(1)
-        done = reelbench("profile", "moviecore", "--data", folder / "annotations.json", "--split", "test", "--json")
+        done = reelbench(
+            "profile",
+            "moviecore",
+            "--data",
+            folder / "annotations.json",
+            "--split",
+            "test",
+            "--json",
+        )
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["rows"] == 5
 
@@ -119,12 +133,21 @@ class TestWhatIsRead:
     @pytest.mark.parametrize("form", ["object", "list"])
     def test_moviechats_questions_are_grouped_by_video(self, tmp_path, form):
         asked = [
-            {"question": f"q{n}", "answer": f"a{n}", "question_id": f"{v}_{n}", "video": v, "class": "movie", "fps": 10}
+            {
+                "question": f"q{n}",
+                "answer": f"a{n}",
+                "question_id": f"{v}_{n}",
+                "video": v,
+                "class": "movie",
+                "fps": 10,
+            }
             for v in ("17", "9")
             for n in (1, 2, 3)
         ]
         path = tmp_path / "chat.json"
-        path.write_text(json.dumps(asked if form == "list" else {one["question_id"]: one for one in asked}))
+        path.write_text(
+            json.dumps(asked if form == "list" else {one["question_id"]: one for one in asked})
+        )
         known = read_videos(path, 8)
         assert [one.name for one in known] == ["17", "9"]
         assert [pair.question for pair in known[1].qa] == ["q1", "q2", "q3"]
@@ -134,9 +157,14 @@ class TestWhatIsRead:
     def test_a_videos_own_file_of_moviechat(self, tmp_path):
         path = tmp_path / "AWA-6.json"
         info = {"video_path": "AWA-6.mp4", "class": "Documentary", "time": "day"}
-        path.write_text(json.dumps({"info": info, "caption": "x", "global": [{"question": "q", "answer": "a"}]}))
+        path.write_text(
+            json.dumps({"info": info, "caption": "x", "global": [{"question": "q", "answer": "a"}]})
+        )
         (only,) = read_videos(path, 8)
-        assert (only.name, only.shown_metadata) == ("AWA-6", {"class": "Documentary", "time": "day"})
+        assert (only.name, only.shown_metadata) == (
+            "AWA-6",
+            {"class": "Documentary", "time": "day"},
+        )
 
     @pytest.mark.parametrize(
         ("entries", "said"),
@@ -161,14 +189,25 @@ class TestContext:
         media = Path(clip).parent
         given = {"video": Path(clip).stem, "qa": [{"question": "q", "answer": "a"}]}
         folder, document = discuss(
-            [given], ("context", *ROLES), media=media, frames="uniform:3,size=64,as=images", questions=5
+            [given],
+            ("context", *ROLES),
+            media=media,
+            frames="uniform:3,size=64,as=images",
+            questions=5,
         )
         shown = [call for call in server.calls if call.body["model"] == "context"]
         assert len(shown) == 8
-        pictures = [part for part in shown[0].body["messages"][0]["content"] if part["type"] == "image_url"]
+        pictures = [
+            part for part in shown[0].body["messages"][0]["content"] if part["type"] == "image_url"
+        ]
         assert len(pictures) == 3
-        assert all(part["image_url"]["url"].startswith("data:image/jpeg;base64,") for part in pictures)
-        assert roles.digest(shown[0]) in read(folder, "annotations.json")[f"{given['video']}_1"]["caption"]
+        assert all(
+            part["image_url"]["url"].startswith("data:image/jpeg;base64,") for part in pictures
+        )
+        assert (
+            roles.digest(shown[0])
+            in read(folder, "annotations.json")[f"{given['video']}_1"]["caption"]
+        )
         assert roles.digest(shown[7]) in roles.text_of(server.calls[8])
         assert "sha256:" in json.dumps(trace(folder)[0]["messages"])
         assert stages(document)["context"] == (1, 1)
@@ -176,15 +215,29 @@ class TestContext:
     @pytest.mark.parametrize(
         ("frames", "sent", "said"),
         [
-            ("uniform:4,size=64", ["image_url"] * 4, "You are shown pictures taken in order from one video. Answer"),
-            ("uniform:4,size=64,as=clip", ["video_url"], "You are shown a clip made of pictures taken in order from"),
+            (
+                "uniform:4,size=64",
+                ["image_url"] * 4,
+                "You are shown pictures taken in order from one video. Answer",
+            ),
+            (
+                "uniform:4,size=64,as=clip",
+                ["video_url"],
+                "You are shown a clip made of pictures taken in order from",
+            ),
         ],
     )
-    def test_frames_are_pictures_unless_a_clip_is_asked_for(self, discuss, server, frames, sent, said):
-        clip = Path(mini.mini_clip("moviecore", loading.locate("moviecore_mini").read()[0]["video"], None))
+    def test_frames_are_pictures_unless_a_clip_is_asked_for(
+        self, discuss, server, frames, sent, said
+    ):
+        clip = Path(
+            mini.mini_clip("moviecore", loading.locate("moviecore_mini").read()[0]["video"], None)
+        )
         given = {"video": clip.stem, "qa": [{"question": "q", "answer": "a"}]}
         discuss([given], ("context", *ROLES), media=clip.parent, frames=frames, questions=5)
-        content = next(call for call in server.calls if call.body["model"] == "context").body["messages"][0]["content"]
+        content = next(call for call in server.calls if call.body["model"] == "context").body[
+            "messages"
+        ][0]["content"]
         assert [part["type"] for part in content] == ["text", *sent]
         assert content[0]["text"].startswith(said)
 
@@ -233,18 +286,29 @@ class TestReplies:
     def test_reasoning_that_is_never_closed_is_asked_again(self, discuss, server):
         def script(call):
             again = len(call.body["messages"]) > 2
-            return Answer("<think>so") if call.body["model"] == "skeptic" and not again else roles.play(call)
+            return (
+                Answer("<think>so")
+                if call.body["model"] == "skeptic" and not again
+                else roles.play(call)
+            )
 
         server.script(script)
         discuss(1)
-        assert "the reply ends before its reasoning does" in server.calls[2].body["messages"][-1]["content"]
+        assert (
+            "the reply ends before its reasoning does"
+            in server.calls[2].body["messages"][-1]["content"]
+        )
 
-    def test_what_is_good_of_a_reply_that_never_reads_is_kept_and_the_rest_counted(self, discuss, server):
+    def test_what_is_good_of_a_reply_that_never_reads_is_kept_and_the_rest_counted(
+        self, discuss, server
+    ):
         def script(call):
             if call.body["model"] != "expert":
                 return roles.play(call)
             good = json.loads(roles.questions(call, 2).split("```json")[1].rstrip("`"))["questions"]
-            return Answer(json.dumps({"questions": [*good, good[0], {"question": "Without an answer?"}]}))
+            return Answer(
+                json.dumps({"questions": [*good, good[0], {"question": "Without an answer?"}]})
+            )
 
         server.script(script)
         folder, document = discuss(1)
@@ -263,7 +327,9 @@ class TestReplies:
             *((role, Answer(status=500), "unavailable") for role in ("expert", "detective")),
         ],
     )
-    def test_a_role_that_gives_nothing_drops_its_video_with_the_reason(self, discuss, server, role, answer, reason):
+    def test_a_role_that_gives_nothing_drops_its_video_with_the_reason(
+        self, discuss, server, role, answer, reason
+    ):
         def script(call):
             silent = call.body["model"] == role and "Who opens door 1?" in roles.text_of(call)
             return answer if silent else roles.play(call)
@@ -271,7 +337,9 @@ class TestReplies:
         server.script(script)
         folder, document = discuss(3)
         assert dropped(document, role) == {reason: 1}
-        assert list(read(folder, "annotations.json")) == [f"film{n}_{k}" for n in (0, 2) for k in range(1, 6)]
+        assert list(read(folder, "annotations.json")) == [
+            f"film{n}_{k}" for n in (0, 2) for k in range(1, 6)
+        ]
         assert adds_up(document)
 
     def test_a_role_that_never_answers_ends_the_run_and_the_next_one_goes_on(self, discuss, server):
@@ -291,7 +359,11 @@ class TestReplies:
 
     def test_a_storm_of_429_is_waited_out(self, discuss, server):
         def script(call):
-            return Answer(status=429, headers={"retry-after-ms": "5"}) if call.number % 3 else roles.play(call)
+            return (
+                Answer(status=429, headers={"retry-after-ms": "5"})
+                if call.number % 3
+                else roles.play(call)
+            )
 
         server.script(script)
         _, document = discuss(6)
@@ -324,7 +396,9 @@ class TestAgain:
         second = files_in(again)
         assert {**first, "funnel.json": b""} == {**second, "funnel.json": b""}
 
-    def test_the_order_in_which_replies_come_changes_nothing(self, discuss, server, monkeypatch, tmp_path):
+    def test_the_order_in_which_replies_come_changes_nothing(
+        self, discuss, server, monkeypatch, tmp_path
+    ):
         def script(call):
             answer = roles.play(call)
             answer.delay = random.random() / 50
@@ -347,7 +421,13 @@ class TestAgain:
         _, plan = discuss(3, out=None)
         assert server.calls == []
         assert plan["calls"] == 18
-        assert plan["calls_by_role"] == {"expert": 6, "skeptic": 3, "detective": 3, "meta_reviewer": 3, "critic": 3}
+        assert plan["calls_by_role"] == {
+            "expert": 6,
+            "skeptic": 3,
+            "detective": 3,
+            "meta_reviewer": 3,
+            "critic": 3,
+        }
         assert plan["cached"] == 0
         assert plan["tokens"]["prompt"] > 15 * 300
         discuss(1)
@@ -366,8 +446,12 @@ class TestAgain:
         assert plan["calls"] == 5 * (1 + 5 * rounds + 20)
         _, document = discuss(5, names, rounds=rounds)
         assert document["calls"] == len(server.calls) == plan["calls"]
-        assert {call.body.get("temperature") for call in server.calls if call.body["model"] == "bloom"} == {0}
-        assert {call.body.get("temperature") for call in server.calls if call.body["model"] != "bloom"} == {None}
+        assert {
+            call.body.get("temperature") for call in server.calls if call.body["model"] == "bloom"
+        } == {0}
+        assert {
+            call.body.get("temperature") for call in server.calls if call.body["model"] != "bloom"
+        } == {None}
 
 
 class TestNothingIsLost:
@@ -380,7 +464,9 @@ class TestNothingIsLost:
         server.script(script)
         folder, document = discuss(2, (*ROLES, "judge"))
         assert read(folder, "annotations.json") == {}
-        assert list(read(folder, "single_pass.json")) == [f"film{n}_{k}" for n in (0, 1) for k in range(1, 6)]
+        assert list(read(folder, "single_pass.json")) == [
+            f"film{n}_{k}" for n in (0, 1) for k in range(1, 6)
+        ]
         assert dropped(document, "refined") == {"unparsable": 2}
         assert stages(document)["questions"] == stages(document)["judge"] == (0, 0)
         assert read(folder, "comparison.json")["videos"] == 0
@@ -393,8 +479,12 @@ class TestNothingIsLost:
 
         server.script(script)
         folder, document = discuss(1, rounds=2)
-        refined = roles.digest([call for call in server.calls if call.body["model"] == "expert"][-1])
-        assert all(refined in made["question"] for made in read(folder, "annotations.json").values())
+        refined = roles.digest(
+            [call for call in server.calls if call.body["model"] == "expert"][-1]
+        )
+        assert all(
+            refined in made["question"] for made in read(folder, "annotations.json").values()
+        )
         assert dropped(document, "detective 2") == {"unparsable": 1}
         assert stages(document)["questions"] == (5, 5)
 
@@ -405,7 +495,10 @@ class TestNothingIsLost:
             ("I’m sorry, I cannot help with this request.", False),
             ("As an AI language model, I am unable to review this material.", False),
             ("I can't help but notice that the third question leans on one glance.", True),
-            ("I cannot answer the second question from the video: it asks for a name that nobody says.", True),
+            (
+                "I cannot answer the second question from the video: it asks for a name that nobody says.",
+                True,
+            ),
             ("Unfortunately, the first question is answered by a caption.", True),
         ],
     )
@@ -424,7 +517,9 @@ class TestNothingIsLost:
 def test_what_is_sent_beside_the_messages_is_on_record(discuss, server):
     folder, document = discuss(1, ask={"extra": {"seed": 7, "temperature": 0.5}})
     assert document["models"]["expert"]["sampling"] == {"seed": 7, "temperature": 0.5}
-    assert {json.dumps(line["sampling"]) for line in trace(folder)} == {'{"seed": 7, "temperature": 0.5}'}
+    assert {json.dumps(line["sampling"]) for line in trace(folder)} == {
+        '{"seed": 7, "temperature": 0.5}'
+    }
     assert {call.body["seed"] for call in server.calls} == {7}
     folder, document = discuss(1, out="plain")
     assert "sampling" not in document["models"]["expert"]
@@ -434,12 +529,19 @@ def test_what_is_sent_beside_the_messages_is_on_record(discuss, server):
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_what_others_wrote_changes_nothing_of_what_is_asked_or_written(discuss, server, text):
     given = video(
-        0, metadata={"genre": text, text: text}, qa=[{"question": text, "answer": text}], context=[text or "x"] * 8
+        0,
+        metadata={"genre": text, text: text},
+        qa=[{"question": text, "answer": text}],
+        context=[text or "x"] * 8,
     )
 
     def script(call):
         # A reviewer that repeats what it was told to say, whatever that is.
-        return roles.play(call) if call.body["model"] == "expert" else Answer(f"{text}\nIt stands in the material.")
+        return (
+            roles.play(call)
+            if call.body["model"] == "expert"
+            else Answer(f"{text}\nIt stands in the material.")
+        )
 
     server.script(script)
     folder, document = discuss([given])

@@ -33,7 +33,9 @@ class TestTheComparison:
                 if call.body["model"] == "expert" and "meta_reviewer says" in roles.text_of(call):
                     answer.content = answer.content.replace("door", "rope")
                 return answer
-            return Answer(json.dumps({"better": "A" if "rope" in roles.block(call, "set_A") else "B"}))
+            return Answer(
+                json.dumps({"better": "A" if "rope" in roles.block(call, "set_A") else "B"})
+            )
 
         server.script(script)
         folder, _ = discuss(3, (*ROLES, "judge"))
@@ -57,10 +59,18 @@ class TestTheComparison:
         server.script(script)
         folder, document = discuss(2, (*ROLES, "bloom"))
         measures = read(folder, "comparison.json")["measures"]
-        assert measures["bloom_question"] == {"single_pass": 1, "discussion": 5, "difference": 4, "ci95": None}
+        assert measures["bloom_question"] == {
+            "single_pass": 1,
+            "discussion": 5,
+            "difference": 4,
+            "ci95": None,
+        }
         assert measures["higher_order_question"]["discussion"] == 100
         assert measures["higher_order_answer"]["difference"] == 0
         # 2 videos x 10 questions and 10 answers; two answers could not be told.
-        assert (stages(document)["bloom"], dropped(document, "bloom")) == ((40, 38), {"unparsable": 2})
+        assert (stages(document)["bloom"], dropped(document, "bloom")) == (
+            (40, 38),
+            {"unparsable": 2},
+        )
         assert "bloom" in document["prompts"]
         assert document["models"]["bloom"]["returned"] == {"bloom-0001": 44}

@@ -72,7 +72,10 @@ def test_the_limit(tmp_path):
     with JudgeServer(Models(nodes=CHAIN)) as server:
         folder = run(server.url, tmp_path, rounds=2)
     assert ends(folder) == {"q0": (2, "limit"), "q1": (2, "limit")}
-    assert report.figures(folder)["settled"] == [{"round": 1, "n": 0, "share": 0}, {"round": 2, "n": 0, "share": 0}]
+    assert report.figures(folder)["settled"] == [
+        {"round": 1, "n": 0, "share": 0},
+        {"round": 2, "n": 0, "share": 0},
+    ]
 
 
 def test_a_model_that_ignores_hints(tmp_path):
@@ -118,7 +121,12 @@ def test_only_questions_that_are_lost_enter(tmp_path):
     with JudgeServer(Models(scripted=right)) as server:
         folder = run(server.url, tmp_path, rounds=1)
     assert ends(folder).keys() == {"q1"}
-    assert report.figures(folder)["questions"] == {"asked": 2, "right": 1, "unjudged": 0, "entered": 1}
+    assert report.figures(folder)["questions"] == {
+        "asked": 2,
+        "right": 1,
+        "unjudged": 0,
+        "entered": 1,
+    }
 
 
 # --- replies that do not read ---------------------------------------------------------------------------------------
@@ -126,10 +134,17 @@ def test_only_questions_that_are_lost_enter(tmp_path):
 
 def test_a_graph_with_a_circle_is_asked_again_with_what_is_wrong(tmp_path):
     first = iter([True])
-    circle = [{"id": "x", "evidence": "e", "parents": ["y"]}, {"id": "y", "evidence": "e", "parents": ["x"]}]
+    circle = [
+        {"id": "x", "evidence": "e", "parents": ["y"]},
+        {"id": "y", "evidence": "e", "parents": ["x"]},
+    ]
 
     def once(_call, role):
-        return Answer(json.dumps({"nodes": circle})) if role == "graph" and next(first, False) else None
+        return (
+            Answer(json.dumps({"nodes": circle}))
+            if role == "graph" and next(first, False)
+            else None
+        )
 
     with JudgeServer(Models(scripted=once)) as server:
         folder = run(server.url, tmp_path, count=1, rounds=1)
@@ -140,7 +155,9 @@ def test_a_graph_with_a_circle_is_asked_again_with_what_is_wrong(tmp_path):
 
 
 def test_a_question_without_a_graph_ends(tmp_path):
-    with JudgeServer(Models(scripted=lambda _, role: Answer("no graph") if role == "graph" else None)) as server:
+    with JudgeServer(
+        Models(scripted=lambda _, role: Answer("no graph") if role == "graph" else None)
+    ) as server:
         folder = run(server.url, tmp_path, count=1)
         assert len(server.calls) == 1 + 3  # the model under test, and three attempts at a graph
     assert ends(folder) == {"q0": (1, "graph_invalid")}
@@ -165,9 +182,15 @@ def test_the_tagger_reads_english_all_that_was_written_and_the_cues(tmp_path):
     with JudgeServer(Models(nodes=CHAIN)) as server:
         run(server.url, tmp_path, rounds=2)
         tagged = [call for call in server.calls if role_of(call) == "tagger"]
-        translated = [material(call, "text") for call in server.calls if role_of(call) == "translator"]
+        translated = [
+            material(call, "text") for call in server.calls if role_of(call) == "translator"
+        ]
     english, japanese = tagged[0], next(call for call in tagged if "A1" in call.user)
-    assert [material(english, tag) for tag in ("question", "answer", "prediction")] == ["Q0", "A0", "wrong"]
+    assert [material(english, tag) for tag in ("question", "answer", "prediction")] == [
+        "Q0",
+        "A0",
+        "wrong",
+    ]
     assert material(japanese, "question") == "in English: Q1"
     assert sorted(translated) == ["A1", "Q1", "wrong"]  # once, though two rounds needed them
     second = next(call for call in tagged if "Q0 n1" in material(call, "cues"))
@@ -218,7 +241,9 @@ def test_prompts_are_asked_as_the_paper_prints_them_and_its_replies_are_read(tmp
         if message["content"].startswith("Make a graph"):
             return Answer(json.dumps({"solution_graph": nodes}))
         if "Cues: none" in message["content"]:
-            return tagged("Told: it is lost at 1:02.", N1=("wrong", "Reasoning"), N2=("undetermined", None))
+            return tagged(
+                "Told: it is lost at 1:02.", N1=("wrong", "Reasoning"), N2=("undetermined", None)
+            )
         return tagged(None, N1=("right", None), N2=("wrong", "Attribute MisIdentification"))
 
     with JudgeServer(script) as server:
@@ -250,8 +275,13 @@ def test_answers_that_are_right_are_tagged_on_request_and_counted_apart(tmp_path
     assert counted["questions"]["entered"] == 1
     assert counted["labels"]["Temporal Localization"]["n"] == 2  # q1's two moments
     # It wrote both moments and not what follows from them.
-    assert counted["right_answers"]["nodes"] | {"undetermined": 0} == counted["right_answers"]["nodes"]
-    assert (counted["right_answers"]["nodes"]["right"], counted["right_answers"]["nodes"]["wrong"]) == (2, 1)
+    assert (
+        counted["right_answers"]["nodes"] | {"undetermined": 0} == counted["right_answers"]["nodes"]
+    )
+    assert (
+        counted["right_answers"]["nodes"]["right"],
+        counted["right_answers"]["nodes"]["wrong"],
+    ) == (2, 1)
     assert (counted["right_answers"]["n"], counted["right_answers"]["without_error"]) == (1, 0)
     # All judged answers have a graph, so there are shares by size: both have three nodes.
     assert counted["sizes"]["nodes"] == {"3–4": {"n": 2, "right": 0.5, "ci95": None}}
@@ -313,7 +343,9 @@ def test_calls_in_flight_are_those_of_all_roles_together(tmp_path):
 def test_another_diagnosis_needs_another_folder(tmp_path):
     with JudgeServer(Models()) as server:
         run(server.url, tmp_path, rounds=1)
-        with pytest.raises(InputError, match=r"other settings \(votes: 3, now 5\); give another --out"):
+        with pytest.raises(
+            InputError, match=r"other settings \(votes: 3, now 5\); give another --out"
+        ):
             run(server.url, tmp_path, rounds=1, votes=5)
 
 
@@ -324,12 +356,18 @@ def test_a_model_server_that_dies_in_round_2_costs_only_what_it_did_not_answer(t
         second = role == "under_test" and "Known" not in call.user and "work from" in call.user
         if second and "q1" in call.user:
             dead.set()
-        return Answer(status=500) if role == "under_test" and dead.is_set() and not healed.is_set() else None
+        return (
+            Answer(status=500)
+            if role == "under_test" and dead.is_set() and not healed.is_set()
+            else None
+        )
 
     healed = threading.Event()
     with JudgeServer(Models(nodes=CHAIN, fact="n2", scripted=dying)) as server:
         under_test = UnderTest(server.url)
-        with pytest.raises(ReelbenchError, match=r"round 2: the model failed on 3 of 4 questions; .* again"):
+        with pytest.raises(
+            ReelbenchError, match=r"round 2: the model failed on 3 of 4 questions; .* again"
+        ):
             run(server.url, tmp_path / "dying", 4, under_test=under_test)
         healed.set()
         died = report.write(run(server.url, tmp_path / "dying", 4, under_test=under_test))
@@ -373,18 +411,33 @@ def test_a_tagger_that_is_away_ends_nothing(tmp_path):
 @pytest.fixture(scope="module")
 def unharmed(tmp_path_factory):
     """What a loop of two questions asks for when nothing happens to it, and its report."""
-    with pytest.MonkeyPatch.context() as patch, JudgeServer(Models(nodes=CHAIN, fact="n2")) as server:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        JudgeServer(Models(nodes=CHAIN, fact="n2")) as server,
+    ):
         patch.setenv("REELBENCH_HOME", str(tmp_path_factory.mktemp("home")))
         counted = report.write(run(server.url, tmp_path_factory.mktemp("out")))
         return Counter(json.dumps(call.body["messages"]) for call in server.calls), counted
 
 
-@pytest.mark.parametrize("at", [3, 14, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 9, 20))])
-def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_path, reelbench_home):
+@pytest.mark.parametrize(
+    "at", [3, 14, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 9, 20))]
+)
+def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(
+    at, unharmed, tmp_path, reelbench_home
+):
     """Killed at its n-th request: of the model under test, for a graph, of the tagger, in the first round or later."""
 
     def loop(key):
-        command = [sys.executable, "-m", "tests.studio.looping", server.url, str(tmp_path / "out"), "2", key]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.studio.looping",
+            server.url,
+            str(tmp_path / "out"),
+            "2",
+            key,
+        ]
         return subprocess.Popen(command, cwd=ROOT)
 
     def kills(call, _role):
@@ -412,7 +465,9 @@ def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(at, unharmed, tmp_
 
 def test_a_folder_is_held_by_what_a_killed_loop_left_running(tmp_path):
     with Folder(tmp_path).locked(print) as lock:
-        child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,))
+        child = subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(lock,)
+        )
     told, entered = threading.Event(), threading.Event()
 
     def enter():

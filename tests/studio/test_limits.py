@@ -11,7 +11,12 @@ from reelbench.tasks.lmms import process
 def test_a_limit_is_a_number_of_questions(limit):
     asked = []
     with pytest.raises(InputError, match=f"limit {limit}: is not a number of questions from 1 up"):
-        reelbench.evaluate(lambda prompt, *_: asked.append(prompt) or "A", "rextime_mini", frames="none", limit=limit)
+        reelbench.evaluate(
+            lambda prompt, *_: asked.append(prompt) or "A",
+            "rextime_mini",
+            frames="none",
+            limit=limit,
+        )
     assert asked == []
 
 
@@ -30,7 +35,8 @@ def test_lmms_eval_is_told_the_limit_by_its_gen_kwargs(given, limit, wanted):
     arguments = ["--model", "openai", *given]
     assert (
         process.option_value(
-            process.with_output_limit(arguments, limit[0], lambda _: None, thinking=limit[1]), "--gen_kwargs"
+            process.with_output_limit(arguments, limit[0], lambda _: None, thinking=limit[1]),
+            "--gen_kwargs",
         )
         == wanted
     )

@@ -12,7 +12,9 @@ from reelbench.studio.moment_sources import Captioned, Event, Query, fit_events,
 
 
 def captioned(duration, *spans):
-    return Captioned("v", duration, tuple(Event(start, end, f"{start}") for start, end in spans), "s")
+    return Captioned(
+        "v", duration, tuple(Event(start, end, f"{start}") for start, end in spans), "s"
+    )
 
 
 def query(duration, *windows):
@@ -50,7 +52,9 @@ class TestRulesForCaptions:
         twice = captioned(100, (0, 40), (20, 45))
         assert len(fit_events(twice, SourceRules())) == 2
         assert reason_of(fit_events, twice, SourceRules(coverage="union")) == "sparse"
-        assert len(fit_events(captioned(100, (0, 50), (20, 60)), SourceRules(coverage="union"))) == 2
+        assert (
+            len(fit_events(captioned(100, (0, 50), (20, 60)), SourceRules(coverage="union"))) == 2
+        )
 
     def test_a_gap_of_just_10_seconds_parts_nothing(self):
         assert len(fit_events(captioned(100, (0, 30), (40, 70)), SourceRules())) == 2
@@ -60,7 +64,9 @@ class TestRulesForCaptions:
         assert len(fit_events(captioned(100, (0, 50), (5, 10), (60, 75)), SourceRules())) == 3
 
     def test_the_group_with_most_events_stays_and_of_equals_the_earliest(self):
-        some = fit_events(captioned(200, (0, 60), (100, 120), (120, 140), (141, 170)), SourceRules())
+        some = fit_events(
+            captioned(200, (0, 60), (100, 120), (120, 140), (141, 170)), SourceRules()
+        )
         assert [event.start for event in some] == [100, 120, 141]
         tied = fit_events(captioned(200, (0, 30), (30, 60), (100, 140), (140, 170)), SourceRules())
         assert [event.start for event in tied] == [0, 30]
@@ -75,7 +81,10 @@ class TestRulesForQueries:
         assert reason_of(fit_window, query(150, (0, 150))) == "whole_clip"
         assert fit_window(query(150, (0, 149)), SourceRules()) == (0, 149)
         assert fit_window(query(150, (1, 150)), SourceRules()) == (1, 150)
-        assert reason_of(fit_window, query(150, (1, 149)), SourceRules(whole_tolerance=1)) == "whole_clip"
+        assert (
+            reason_of(fit_window, query(150, (1, 149)), SourceRules(whole_tolerance=1))
+            == "whole_clip"
+        )
         assert fit_window(query(150, (1, 148.9)), SourceRules(whole_tolerance=1)) == (1, 148.9)
 
     def test_a_query_that_comes_several_times_is_dropped(self):
@@ -109,16 +118,20 @@ class TestCategories:
 
     @pytest.mark.parametrize(
         ("ratings", "reason"),
-        [((1, 2, 3, 3, 0), "not_causal"), ((2, 1, 3, 3, 0), "not_causal"), ((3, 3, 3, 3, 2), "similar")],
+        [
+            ((1, 2, 3, 3, 0), "not_causal"),
+            ((2, 1, 3, 3, 0), "not_causal"),
+            ((3, 3, 3, 3, 2), "similar"),
+        ],
     )
     def test_below_them(self, ratings, reason):
         with pytest.raises(DroppedError, match=reason):
             relation(all=ratings).category(Cuts())
 
     def test_each_threshold_is_an_option(self):
-        assert relation(all=(1, 1, 1, 1, 2)).category(Cuts(similar_from=3, causal_from=1, means_from=1)) == (
-            "means-to-an-end"
-        )
+        assert relation(all=(1, 1, 1, 1, 2)).category(
+            Cuts(similar_from=3, causal_from=1, means_from=1)
+        ) == ("means-to-an-end")
 
     def test_what_the_paper_also_calls_proactiveness(self):
         text = json.dumps(
@@ -134,17 +147,26 @@ class TestCategories:
                 "Similarity": 0,
             }
         )
-        assert replies.read_pair(text, replies.Relation, CAPTIONED, 10).category(Cuts()) == "means-to-an-end"
+        assert (
+            replies.read_pair(text, replies.Relation, CAPTIONED, 10).category(Cuts())
+            == "means-to-an-end"
+        )
 
 
 class TestReplies:
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            ({"event1_timestamp": [0, 11]}, "event1_timestamp: not a part of the video, which goes from 0 to 10 s"),
+            (
+                {"event1_timestamp": [0, 11]},
+                "event1_timestamp: not a part of the video, which goes from 0 to 10 s",
+            ),
             ({"event2_timestamp": [7, 6]}, "event2_timestamp: not a part"),
             ({"event2_timestamp": [0, 5]}, "the same timestamp"),
-            ({"event1_timestamp": [5, 9], "event2_timestamp": [0, 5]}, "event1_timestamp: starts after the event2"),
+            (
+                {"event1_timestamp": [5, 9], "event2_timestamp": [0, 5]},
+                "event1_timestamp: starts after the event2",
+            ),
             ({"event2_timestamp": [6, 8]}, r"event2_timestamp: \[6, 8\] is no event's time"),
             ({"event2_timestamp": [5, 8.4]}, "event2_timestamp: .* is no event's time"),
             ({"Purpose": 4}, "Purpose"),
@@ -152,14 +174,30 @@ class TestReplies:
         ],
     )
     def test_a_pair_that_can_not_be_is_not_read(self, change, said):
-        pair = {"event1": "a", "event1_timestamp": [0, 5], "event2": "b", "event2_timestamp": [5, 9]}
-        ratings = dict.fromkeys(("Directness", "Necessity", "Intentionality", "Purpose", "Similarity"), 1)
+        pair = {
+            "event1": "a",
+            "event1_timestamp": [0, 5],
+            "event2": "b",
+            "event2_timestamp": [5, 9],
+        }
+        ratings = dict.fromkeys(
+            ("Directness", "Necessity", "Intentionality", "Purpose", "Similarity"), 1
+        )
         with pytest.raises(UnreadableError, match=said):
-            replies.read_pair(json.dumps({**pair, **ratings, **change}), replies.Relation, CAPTIONED, 10)
+            replies.read_pair(
+                json.dumps({**pair, **ratings, **change}), replies.Relation, CAPTIONED, 10
+            )
 
     def test_rounded_times_and_two_events_that_are_one_after_the_other_are_read(self):
-        pair = {"event1": "a", "event1_timestamp": [0, 4.6], "event2": "b", "event2_timestamp": [5, 9.4]}
-        ratings = dict.fromkeys(("Directness", "Necessity", "Intentionality", "Purpose", "Similarity"), 1)
+        pair = {
+            "event1": "a",
+            "event1_timestamp": [0, 4.6],
+            "event2": "b",
+            "event2_timestamp": [5, 9.4],
+        }
+        ratings = dict.fromkeys(
+            ("Directness", "Necessity", "Intentionality", "Purpose", "Similarity"), 1
+        )
         read = replies.read_pair(json.dumps({**pair, **ratings}), replies.Relation, CAPTIONED, 10)
         assert read.second_span == (5, 9.4)
 
@@ -179,7 +217,9 @@ class TestReplies:
     )
     def test_what_is_seen_beside_a_query(self, relevant, alignment, cut, reason):
         seen = replies.read_neighbours(
-            json.dumps({"effect": "mud", "effect-relevant": relevant, "effect-alignment": alignment})
+            json.dumps(
+                {"effect": "mud", "effect-relevant": relevant, "effect-alignment": alignment}
+            )
         )
         if reason is None:
             assert seen.neighbour("effect", Cuts(alignment_from=cut)) == "mud"
@@ -189,7 +229,8 @@ class TestReplies:
 
     def test_options_are_formed_alike(self):
         assert [
-            replies.option(text) for text in ("She sits down.", "by car", "TV is on.", "I fall", "A  dog\nruns.")
+            replies.option(text)
+            for text in ("She sits down.", "by car", "TV is on.", "I fall", "A  dog\nruns.")
         ] == [*("she sits down", "by car", "TV is on", "I fall", "a dog runs")]
 
     def test_wrong_answers_that_repeat_the_right_one_are_asked_again(self):

@@ -13,7 +13,13 @@ from reelbench.data import loading
 from reelbench.studio.chain import ChainPrompts, ChainSetup
 from reelbench.studio.chain_rules import Cuts, GateName, GateRules, SourceRules
 from reelbench.studio.gates import Gates
-from reelbench.studio.moment_pairs import MomentSource, across_time, cost_per_1000, mini_test, read_pairs
+from reelbench.studio.moment_pairs import (
+    MomentSource,
+    across_time,
+    cost_per_1000,
+    mini_test,
+    read_pairs,
+)
 from reelbench.studio.moment_sources import read_sources
 from reelbench.studio.moments import MomentOptions, Moments, run
 from reelbench.video import mini
@@ -25,7 +31,11 @@ ANET = {
     f"v_{number:011d}": {
         "duration": 100.0,
         "timestamps": [[0, 30.5], [31, 60.5], [62, 90]],
-        "sentences": [f" A man {number} opens a box.", "He takes a rope out.", " He climbs a tree."],
+        "sentences": [
+            f" A man {number} opens a box.",
+            "He takes a rope out.",
+            " He climbs a tree.",
+        ],
     }
     for number in range(4)
 }
@@ -48,15 +58,27 @@ def make(tmp_path, models):
 
     def make(given, *, out="out", prompts=None, gates=None, **options):
         path = tmp_path / ("val_1.json" if isinstance(given, dict) else "val.jsonl")
-        lines = json.dumps(given) if isinstance(given, dict) else "".join(json.dumps(one) + "\n" for one in given)
+        lines = (
+            json.dumps(given)
+            if isinstance(given, dict)
+            else "".join(json.dumps(one) + "\n" for one in given)
+        )
         path.write_text(lines, encoding="utf-8")
         folder = None if out is None else tmp_path / out
         if folder is not None:
             folder.mkdir(exist_ok=True)
         moments = Moments(ChainPrompts("moments", prompts), MomentOptions(**options), gates)
-        names = (*(roles.CAPTIONS if isinstance(given, dict) else roles.QUERIES), "blind", "checker")
+        names = (
+            *(roles.CAPTIONS if isinstance(given, dict) else roles.QUERIES),
+            "blind",
+            "checker",
+        )
         document = asyncio.run(
-            run([MomentSource(source) for source in read_sources(path)], moments, ChainSetup(models(*names), folder))
+            run(
+                [MomentSource(source) for source in read_sources(path)],
+                moments,
+                ChainSetup(models(*names), folder),
+            )
         )
         assert folder is None or document == valid(folder / "funnel.json")
         return folder, document
@@ -122,7 +144,11 @@ def test_causes_are_asked_for_and_answered_the_right_way_round(make, server):
 
 @pytest.mark.parametrize(
     ("scores", "kept", "lost"),
-    [((3, 2), ["1"], {"low_score": 1}), ((2, 3), ["2"], {"low_score": 1}), ((2, 2), [], {"low_score": 2})],
+    [
+        ((3, 2), ["1"], {"low_score": 1}),
+        ((2, 3), ["2"], {"low_score": 1}),
+        ((2, 2), [], {"low_score": 2}),
+    ],
 )
 def test_a_question_needs_its_score(make, server, scores, kept, lost):
     def script(call):
@@ -144,7 +170,11 @@ def test_a_pair_in_the_wrong_order_is_asked_for_again_and_then_dropped(make, ser
     def script(call):
         answer = roles.play(call)
         if call.body["model"] == "relation":
-            turned = answer.content.replace("event1", "x").replace("event2", "event1").replace('"x', '"event2')
+            turned = (
+                answer.content.replace("event1", "x")
+                .replace("event2", "event1")
+                .replace('"x', '"event2')
+            )
             answer.content = turned
         return answer
 
@@ -158,7 +188,13 @@ def test_a_pair_in_the_wrong_order_is_asked_for_again_and_then_dropped(make, ser
 
 
 def test_a_video_whose_events_all_overlap_is_not_asked_about(make, server):
-    one = {"v_00000000000": {"duration": 100, "timestamps": [[0, 50], [0, 49.9]], "sentences": ["a", "b"]}}
+    one = {
+        "v_00000000000": {
+            "duration": 100,
+            "timestamps": [[0, 50], [0, 49.9]],
+            "sentences": ["a", "b"],
+        }
+    }
     _, document = make(one)
     assert dropped(document, "filters") == {"overlapping": 1}
     assert server.calls == []
@@ -198,12 +234,16 @@ def test_how_far_two_events_of_a_pair_may_overlap(make, server, overlap, second,
     assert document["thresholds"]["overlap"] == overlap
     asked = Counter(call.body["model"] for call in server.calls)
     assert asked["relation"] == 1
-    assert dropped(document, "pairs") == ({} if kept else {"overlapping": asked["relation"] + asked["sequential"]})
+    assert dropped(document, "pairs") == (
+        {} if kept else {"overlapping": asked["relation"] + asked["sequential"]}
+    )
 
 
 def test_an_overlap_that_is_none_of_these_is_told(reelbench, tmp_path):
     (tmp_path / "val_1.json").write_text(json.dumps(ANET))
-    done = reelbench("make", "moments", "--captions", tmp_path / "val_1.json", "--plan", "--overlap", "some")
+    done = reelbench(
+        "make", "moments", "--captions", tmp_path / "val_1.json", "--plan", "--overlap", "some"
+    )
     assert done.returncode == 2
     assert "--overlap: 'some' is not none, partial or a number of seconds" in done.stderr
 
@@ -219,13 +259,18 @@ def test_questions_that_a_later_step_gives_nothing_for_are_kept_apart(make, serv
     assert rows_in(folder) == []
     kept = [json.loads(line) for line in (folder / "unfinished.jsonl").read_text().splitlines()]
     assert len(kept) == left
-    assert all(one["question"] and one["answer"] and one["category"] == "sequential" for one in kept)
+    assert all(
+        one["question"] and one["answer"] and one["category"] == "sequential" for one in kept
+    )
     assert adds_up(document)
 
 
 def test_options_are_shuffled_by_the_seed(make):
     many = {f"v_{n:011d}": ANET["v_00000000000"] for n in range(40)}
-    letters = [[row["ans"] for row in rows_in(make(many, out=f"o{seed}", seed=seed)[0])] for seed in (0, 0, 1)]
+    letters = [
+        [row["ans"] for row in rows_in(make(many, out=f"o{seed}", seed=seed)[0])]
+        for seed in (0, 0, 1)
+    ]
     assert letters[0] == letters[1] != letters[2]
     assert set(letters[0]) == set("ABCD")
 
@@ -243,13 +288,19 @@ def test_a_plan_counts_what_comes_after_the_rules(make, server):
     _, plan = make({**ANET, **sparse}, out=None)
     assert server.calls == []
     assert stages(plan)["filters"] == (5, 4)
-    assert plan["calls"] == 4 * 2 + 4 + 8 + 8  # a plan takes every pair to be causal and every question to be right
+    assert (
+        plan["calls"] == 4 * 2 + 4 + 8 + 8
+    )  # a plan takes every pair to be causal and every question to be right
 
 
 class TestQueries:
     @pytest.fixture
     def media(self):
-        row = next(row for row in loading.locate("rextime_mini").read() if not row["video"].startswith("v_"))
+        row = next(
+            row
+            for row in loading.locate("rextime_mini").read()
+            if not row["video"].startswith("v_")
+        )
         return Path(mini.mini_clip("rextime", row["video"], row["duration"]))
 
     def test_frames_are_shown_and_both_sides_become_questions(self, make, server, media):
@@ -265,17 +316,26 @@ class TestQueries:
         assert [part["type"] for part in pictures] == ["image_url"] * 3
         assert dropped(document, "filters") == {"whole_clip": 1}
         rows = {row["qid"]: row for row in rows_in(folder)}
-        assert set(rows) == {f"qvh_1_{side}_cause_effect_{n}" for side in ("cause", "effect") for n in (1, 2)}
+        assert set(rows) == {
+            f"qvh_1_{side}_cause_effect_{n}" for side in ("cause", "effect") for n in (1, 2)
+        }
         # The query is answered by its window; what was seen beside it has no time yet.
         assert rows["qvh_1_cause_cause_effect_1"]["span"] == [20, 40]
         assert rows["qvh_1_effect_cause_effect_2"]["span"] == [20, 40]
-        assert set(document["unmarked"]) == {"qvh_1_cause_cause_effect_2", "qvh_1_effect_cause_effect_1"}
+        assert set(document["unmarked"]) == {
+            "qvh_1_cause_cause_effect_2",
+            "qvh_1_effect_cause_effect_1",
+        }
 
-    def test_what_merely_comes_before_or_after_a_query_is_asked_for_its_order(self, make, server, media):
+    def test_what_merely_comes_before_or_after_a_query_is_asked_for_its_order(
+        self, make, server, media
+    ):
         def script(call):
             answer = roles.play(call)
             if call.body["model"] == "neighbours":
-                answer.content = answer.content.replace('"cause-relevant": "yes"', '"cause-relevant": "no"')
+                answer.content = answer.content.replace(
+                    '"cause-relevant": "yes"', '"cause-relevant": "no"'
+                )
             return answer
 
         server.script(script)
@@ -319,10 +379,16 @@ class TestQueries:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('{"v": {"duration": 10, "timestamps": [[0, 1]], "sentences": []}}', "1 timestamps and 0 sentences"),
+        (
+            '{"v": {"duration": 10, "timestamps": [[0, 1]], "sentences": []}}',
+            "1 timestamps and 0 sentences",
+        ),
         ('{"v": {"duration": 0, "timestamps": [], "sentences": []}}', "video 'v', field duration"),
         ("[1]", "entry 1, the object"),
-        ('{"qid": 1, "query": "q", "duration": 5, "vid": "v", "relevant_windows": []}', "field relevant_windows"),
+        (
+            '{"qid": 1, "query": "q", "duration": 5, "vid": "v", "relevant_windows": []}',
+            "field relevant_windows",
+        ),
         ("[]", "nothing in it that questions can be made from"),
     ],
 )
@@ -335,7 +401,9 @@ def test_a_file_that_is_neither_is_told(tmp_path, content, said):
 
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_captions_that_give_orders_are_material(make, server, text):
-    given = {"v_00000000000": {**ANET["v_00000000000"], "sentences": [text, f"{text} 2", f"{text} 3"]}}
+    given = {
+        "v_00000000000": {**ANET["v_00000000000"], "sentences": [text, f"{text} 2", f"{text} 3"]}
+    }
     folder, document = make(given)
     first = next(call for call in server.calls if call.body["model"] == "relation")
     captions = json.loads(roles.block(first, "captions"))
@@ -345,14 +413,23 @@ def test_captions_that_give_orders_are_material(make, server, text):
 
 
 PRINTED = {
-    "relation": ('Captions:\n<CAPTIONS>\n```json{\n "event1": "<EVENT1>", "Purpose": <PURPOSE>\n}```', ["captions"]),
+    "relation": (
+        'Captions:\n<CAPTIONS>\n```json{\n "event1": "<EVENT1>", "Purpose": <PURPOSE>\n}```',
+        ["captions"],
+    ),
     "sequential": ('Captions: <CAPTION>\n"Question": "<QUESTION>"', ["caption"]),
-    "means_to_an_end": ('"<EVENT1>" is a means to "<EVENT2>". "Question": "<QUESTION>"', ["event1", "event2"]),
+    "means_to_an_end": (
+        '"<EVENT1>" is a means to "<EVENT2>". "Question": "<QUESTION>"',
+        ["event1", "event2"],
+    ),
     "verification": (
         "1. <QUESTION1>\n<ANSWER1>\n2. <QUESTION2>\n<ANSWER2>\n<SCORE>",
         ["question1", "answer1", "question2", "answer2"],
     ),
-    "options": ('<QUESTION> <ANSWER> "correct_answer": "<ANSWER>", "<OPTION1>"', ["question", "answer"]),
+    "options": (
+        '<QUESTION> <ANSWER> "correct_answer": "<ANSWER>", "<OPTION1>"',
+        ["question", "answer"],
+    ),
 }
 """Prompts with places as the paper prints them (C.8), in words of ours; and which of them the chain fills in."""
 
@@ -416,7 +493,15 @@ def test_a_chain_in_parts_comes_to_what_it_comes_to_in_one_go(reelbench, server,
     server.script(script)
     (tmp_path / "val_1.json").write_text(json.dumps(ANET))
     named = [part for role in roles.CAPTIONS for part in ("--llm", f"{role}={role}")]
-    captions = ("--captions", tmp_path / "val_1.json", "--llm-url", server.url, *named, "--llm-price", "2.5,10")
+    captions = (
+        "--captions",
+        tmp_path / "val_1.json",
+        "--llm-url",
+        server.url,
+        *named,
+        "--llm-price",
+        "2.5,10",
+    )
 
     def make(folder, *options):
         done = reelbench("make", "moments", *captions, "--out", tmp_path / folder, *options)
@@ -438,7 +523,9 @@ def test_a_chain_in_parts_comes_to_what_it_comes_to_in_one_go(reelbench, server,
         assert (tmp_path / "parts" / file).read_text() == (tmp_path / "whole" / file).read_text()
     # A stage's file that nobody has an account of, as a person may write one.
     (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "options.jsonl").write_bytes((tmp_path / "parts" / "options.jsonl").read_bytes())
+    (tmp_path / "own" / "options.jsonl").write_bytes(
+        (tmp_path / "parts" / "options.jsonl").read_bytes()
+    )
     assert make("own", "--from", "options")["stages"] == []
 
 
@@ -448,7 +535,9 @@ def test_what_is_answered_right_in_every_order_without_the_video_is_dropped(make
             return roles.play(call)
         options = dict(line.split(". ", 1) for line in roles.block(call, "options").splitlines())
         guessed = [letter for letter, text in options.items() if "something else" not in text]
-        return Answer(json.dumps({"answer": guessed[0] if "comes of" in roles.text_of(call) else None}))
+        return Answer(
+            json.dumps({"answer": guessed[0] if "comes of" in roles.text_of(call) else None})
+        )
 
     server.script(script)
     gates = Gates(GateRules(gate=[GateName.ANSWERABLE]))
@@ -456,13 +545,18 @@ def test_what_is_answered_right_in_every_order_without_the_video_is_dropped(make
     folder, document = make(one, gates=gates, cuts=Cuts(keep="both"))
     assert dropped(document, "answerable") == {"answerable": 2}
     assert {row["qid"][-1] for row in rows_in(folder)} == {"2"}
-    orders = [roles.block(call, "options") for call in server.calls if call.body["model"] == "blind"]
+    orders = [
+        roles.block(call, "options") for call in server.calls if call.body["model"] == "blind"
+    ]
     assert len(set(orders)) == len(orders) == 2 * 3 + 2
 
 
 def test_rows_keep_the_questions_span_and_the_funnel_counts_what_is_across_time(make):
     folder, document = make(ANET, cuts=Cuts(keep="both"), mini_test=3)
-    spans = {(row["category"], row["qid"][-1]): (row["question_span"], row["span"]) for row in rows_in(folder)}
+    spans = {
+        (row["category"], row["qid"][-1]): (row["question_span"], row["span"])
+        for row in rows_in(folder)
+    }
     assert spans == {
         ("means-to-an-end", "1"): ([62, 90], [0, 30.5]),
         ("means-to-an-end", "2"): ([0, 30.5], [62, 90]),
@@ -479,9 +573,16 @@ def test_rows_keep_the_questions_span_and_the_funnel_counts_what_is_across_time(
 
 
 def test_a_complete_overlap_is_not_across_time():
-    spans = [((0, 10), (0, 10), "a"), ((2, 5), (0, 10), "b"), ((0, 10), (5, 12), "c"), (None, (0, 1), "d")]
+    spans = [
+        ((0, 10), (0, 10), "a"),
+        ((2, 5), (0, 10), "b"),
+        ((0, 10), (5, 12), "c"),
+        (None, (0, 1), "d"),
+    ]
     measured = across_time(spans)
-    assert [measured[name] for name in ("questions", "known", "identical", "contained", "across_time")] == [
+    assert [
+        measured[name] for name in ("questions", "known", "identical", "contained", "across_time")
+    ] == [
         4,
         3,
         1,
@@ -513,7 +614,11 @@ def test_what_1000_questions_cost_as_the_paper_counts_it():
 def test_what_the_command_makes_is_read_scored_and_gets_a_card(reelbench, score, server, tmp_path):
     captions, out = tmp_path / "val_1.json", tmp_path / "made"
     captions.write_text(json.dumps(ANET))
-    model = ["--llm-url", server.url, *(part for role in roles.CAPTIONS for part in ("--llm", f"{role}={role}"))]
+    model = [
+        "--llm-url",
+        server.url,
+        *(part for role in roles.CAPTIONS for part in ("--llm", f"{role}={role}")),
+    ]
     done = reelbench("make", "moments", "--captions", captions, "--out", out, "--json", *model)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["thresholds"]["longest_event"] == 0.8
@@ -521,16 +626,26 @@ def test_what_the_command_makes_is_read_scored_and_gets_a_card(reelbench, score,
     rows = loading.locate("rextime", "val", made).read()
     assert [row["id"] for row in rows] == [row["qid"] for row in rows_in(out)]
     truth = tmp_path / "truth.jsonl"
-    lines = [{"qid": row["id"], "pred_relevant_windows": [row["span"]], "ans": row["answer"]} for row in rows]
+    lines = [
+        {"qid": row["id"], "pred_relevant_windows": [row["span"]], "ans": row["answer"]}
+        for row in rows
+    ]
     truth.write_text("".join(json.dumps(line) + "\n" for line in lines))
     document = score("rextime", "--predictions", truth, "--references", made)
     assert {
-        name: metric["value"] if isinstance(metric, dict) else metric for name, metric in document["metrics"].items()
-    } == {**dict.fromkeys(("accuracy_at_iou_0.5", "accuracy", "miou", "recall_at_0.3", "recall_at_0.5"), 100)}
+        name: metric["value"] if isinstance(metric, dict) else metric
+        for name, metric in document["metrics"].items()
+    } == {
+        **dict.fromkeys(
+            ("accuracy_at_iou_0.5", "accuracy", "miou", "recall_at_0.3", "recall_at_0.5"), 100
+        )
+    }
     card = reelbench("cards", "render", "rextime", "--data", made, "--out", tmp_path / "card")
     assert card.returncode == 0, card.stderr
     # The training form: no options, read as the split `train`.
-    done = reelbench("make", "moments", "--captions", captions, "--out", out, "--no-options", *model)
+    done = reelbench(
+        "make", "moments", "--captions", captions, "--out", out, "--no-options", *model
+    )
     assert done.returncode == 0, done.stderr
     training = loading.locate("rextime", "train", made).read()
     assert all(row["options"] == [] and row["answer"] == "" for row in training)
@@ -540,11 +655,15 @@ def test_what_the_command_makes_is_read_scored_and_gets_a_card(reelbench, score,
         loading.locate("rextime", "val", made).read()
 
 
-@pytest.mark.parametrize(("option", "word"), [("--coverage", "most"), ("--keep", "none"), ("--alignment-from", "top")])
+@pytest.mark.parametrize(
+    ("option", "word"), [("--coverage", "most"), ("--keep", "none"), ("--alignment-from", "top")]
+)
 def test_a_word_that_is_no_choice_is_one_line(reelbench, tmp_path, option, word):
     captions = tmp_path / "val_1.json"
     captions.write_text(json.dumps(ANET))
-    done = reelbench("make", "moments", "--captions", captions, "--plan", "--llm", "x", option, word)
+    done = reelbench(
+        "make", "moments", "--captions", captions, "--plan", "--llm", "x", option, word
+    )
     assert done.returncode == 2
     assert f"'{option}'" in done.stderr
     assert f"'{word}' is not one of" in done.stderr

@@ -35,7 +35,9 @@ def rows(tmp_path):
 
 
 def test_the_command_prints_table_1s_numbers_for_ones_own_rows(reelbench, rows):
-    done = reelbench("profile", "--input", rows(ROWS), "--json", env={"REELBENCH_SPACY_MODEL": "no_such_model"})
+    done = reelbench(
+        "profile", "--input", rows(ROWS), "--json", env={"REELBENCH_SPACY_MODEL": "no_such_model"}
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["rows"] == 2
@@ -64,14 +66,26 @@ def test_parse_depth_is_averaged_over_texts_and_sides(rows, tmp_path_factory):
 
 
 def test_bloom_levels_come_from_the_judge(reelbench, rows):
-    levels = {"The cat sat": "1", "Why does": "4", "It stopped": '{"score": 2}', "The detective": "6"}
+    levels = {
+        "The cat sat": "1",
+        "Why does": "4",
+        "It stopped": '{"score": 2}',
+        "The detective": "6",
+    }
 
     def script(call):
         return Answer(next(level for start, level in levels.items() if start in call.user))
 
     with JudgeServer(script) as server:
         done = reelbench(
-            "profile", "--input", rows(ROWS), "--json", "--judge", "gpt-4o-mini", "--judge-url", server.url
+            "profile",
+            "--input",
+            rows(ROWS),
+            "--json",
+            "--judge",
+            "gpt-4o-mini",
+            "--judge-url",
+            server.url,
         )
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
@@ -81,7 +95,14 @@ def test_bloom_levels_come_from_the_judge(reelbench, rows):
         assert all("Bloom" in call.system for call in server.calls)
         # Paid once: a second profile asks nothing.
         again = reelbench(
-            "profile", "--input", rows(ROWS), "--json", "--judge", "gpt-4o-mini", "--judge-url", server.url
+            "profile",
+            "--input",
+            rows(ROWS),
+            "--json",
+            "--judge",
+            "gpt-4o-mini",
+            "--judge-url",
+            server.url,
         )
         assert json.loads(again.stdout)["bloom"] == found["bloom"]
         assert len(server.calls) == 4
@@ -91,11 +112,21 @@ def test_a_prompt_for_blooms_levels_needs_a_place_for_the_text_alone(reelbench, 
     prompt = tmp_path / "taxonomy.txt"
     prompt.write_text("On which of the six levels is this? {answer}\n")
     with JudgeServer(lambda _call: Answer("Level: 3")) as server:
-        command = ["profile", "--input", rows(ROWS[:1]), "--judge", "m", "--judge-url", server.url, "--json"]
+        command = [
+            "profile",
+            "--input",
+            rows(ROWS[:1]),
+            "--judge",
+            "m",
+            "--judge-url",
+            server.url,
+            "--json",
+        ]
         done = reelbench(*command, "--judge-prompts", prompt)
         assert done.returncode == 0, done.stderr
         assert {call.user for call in server.calls} == {
-            f"On which of the six levels is this? {ROWS[0][side]}" for side in ("question", "answer")
+            f"On which of the six levels is this? {ROWS[0][side]}"
+            for side in ("question", "answer")
         }
         assert {len(call.body["messages"]) for call in server.calls} == {1}
         prompt.write_text("On which of the six levels is this?\n")
@@ -108,7 +139,13 @@ def test_a_level_that_the_judge_does_not_plainly_give_is_left_out_of_the_mean(ro
     from reelbench.judges.judge_options import JudgeOptions
 
     def script(call):
-        return Answer("Probably level 5." if "The cat" in call.user else "7" if "It stopped" in call.user else "5")
+        return Answer(
+            "Probably level 5."
+            if "The cat" in call.user
+            else "7"
+            if "It stopped" in call.user
+            else "5"
+        )
 
     notes = []
     with JudgeServer(script) as server:
@@ -139,13 +176,31 @@ def test_a_level_is_asked_for_again_with_the_error_at_temperature_0(rows):
     [
         *[
             (reply, 4)
-            for reply in ("4", " 4\n", "4.", "**4**", "4 - Analyze", "4 – analyze.", "Level 4: Analyze", "(4)")
+            for reply in (
+                "4",
+                " 4\n",
+                "4.",
+                "**4**",
+                "4 - Analyze",
+                "4 – analyze.",
+                "Level 4: Analyze",
+                "(4)",
+            )
         ],
         ('{"score": 4}', 4),
         ("```\n4\n```", 4),
         *[
             (reply, None)
-            for reply in ("4 - Apply", "0", "7", "4 or 5", "45", "It may be 3.", "4 because of its why", "")
+            for reply in (
+                "4 - Apply",
+                "0",
+                "7",
+                "4 or 5",
+                "45",
+                "It may be 3.",
+                "4 because of its why",
+                "",
+            )
         ],
     ],
 )
@@ -209,7 +264,9 @@ def test_an_empty_file_is_refused(tmp_path):
         read_file(tmp_path / "rows.jsonl")
 
 
-@pytest.mark.parametrize("name", ["moviecore_mini", "curve_mini", "rextime_mini", "dramaqa_cogme_mini"])
+@pytest.mark.parametrize(
+    "name", ["moviecore_mini", "curve_mini", "rextime_mini", "dramaqa_cogme_mini"]
+)
 def test_every_benchmark_has_a_profile(name):
     found = profile(read_benchmark(name), Extras()).model_dump()
     assert found["rows"] > 5
@@ -253,9 +310,9 @@ def test_question_spans_come_from_a_file_of_their_own(tmp_path):
     path = tmp_path / "spans.jsonl"
     path.write_text('{"qid": "mini1", "span": [0, 5]}\n{"qid": "gone", "span": [0, 5]}\n')
     notes = []
-    found = profile(read_benchmark("rextime_mini"), Extras(question_spans=path, note=notes.append)).model_dump()[
-        "spans"
-    ]
+    found = profile(
+        read_benchmark("rextime_mini"), Extras(question_spans=path, note=notes.append)
+    ).model_dump()["spans"]
     assert found["question_spans"] == 1
     assert found["certificate_length"] == 10  # the answer's span is 0 to 10
     assert found["qa_iou"] == 0.5
@@ -268,9 +325,13 @@ def test_cogme_tags_are_counted_and_linked_to_accuracy(reelbench, tmp_path):
     folder = Path(next(iter(dramaqa_cogme.__path__))) / "mini"
     right = {1: 0, 2: 1, 3: 0}  # 3's right option is 2
     predictions = tmp_path / "predictions.json"
-    predictions.write_text(json.dumps([{"qid": qid, "correct_idx": index} for qid, index in right.items()]))
+    predictions.write_text(
+        json.dumps([{"qid": qid, "correct_idx": index} for qid, index in right.items()])
+    )
     questions = [
-        row for row in json.loads((folder / "AnotherMissOhQA_val_set.json").read_text()) if row["qid"] in right
+        row
+        for row in json.loads((folder / "AnotherMissOhQA_val_set.json").read_text())
+        if row["qid"] in right
     ]
     references = tmp_path / "AnotherMissOhQA_val_set.json"
     references.write_text(json.dumps(questions))
@@ -312,7 +373,9 @@ def test_shares_are_of_the_tagged_questions(reelbench, tmp_path):
     folder = Path(next(iter(dramaqa_cogme.__path__))) / "mini"
     lines = (folder / "cogme_tags.jsonl").read_text().splitlines()[:4]
     labels = [["Character"], ["Character", "Object"], ["Character"], []]
-    tags = [{**json.loads(line), "target": target} for line, target in zip(lines, labels, strict=True)]
+    tags = [
+        {**json.loads(line), "target": target} for line, target in zip(lines, labels, strict=True)
+    ]
     some = tmp_path / "some.jsonl"
     some.write_text("".join(json.dumps(row) + "\n" for row in tags))
     done = reelbench("profile", "dramaqa_cogme_mini", "--tags", some, "--json")
@@ -320,20 +383,25 @@ def test_shares_are_of_the_tagged_questions(reelbench, tmp_path):
     found = json.loads(done.stdout)
     assert found["rows"] == 12
     # Three and one of the four tagged questions, of which one has no target; eight are not tagged.
-    shares = {name: (label["n"], label["share"]) for name, label in found["labels"]["target"].items()}
+    shares = {
+        name: (label["n"], label["share"]) for name, label in found["labels"]["target"].items()
+    }
     assert shares == {"Character": (3, 75.0), "Object": (1, 25.0)}
     assert "8 questions without tags" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("share", "accuracy", "weak"), [(4.9, 49.9, True), (5, 49.9, False), (4.9, 50, False), (4.9, None, None)]
+    ("share", "accuracy", "weak"),
+    [(4.9, 49.9, True), (5, 49.9, False), (4.9, 50, False), (4.9, None, None)],
 )
 def test_weak_labels_are_rare_and_answered_badly(share, accuracy, weak):
     assert Label(n=3, share=share, accuracy=accuracy).weak is weak
 
 
 def test_several_datasets_stand_side_by_side_with_plots(reelbench, rows, tmp_path):
-    done = reelbench("profile", "moviecore_mini", "--input", rows(ROWS), "--json", "--output", tmp_path / "out")
+    done = reelbench(
+        "profile", "moviecore_mini", "--input", rows(ROWS), "--json", "--output", tmp_path / "out"
+    )
     assert done.returncode == 0, done.stderr
     assert [found["name"] for found in json.loads(done.stdout)] == ["moviecore_mini", "rows"]
     made = {path.name for path in (tmp_path / "out").iterdir()}
@@ -349,11 +417,18 @@ def test_two_files_of_one_name_and_a_made_set_stand_side_by_side(reelbench, rows
     names = [tmp_path / which / "annotations.json" for which in ("a", "b")]
     for path in names:
         path.parent.mkdir()
-        path.write_text(json.dumps({f"film_{n}": {**row, "video": "film"} for n, row in enumerate(ROWS)}))
-    done = reelbench("profile", "--input", names[0], "--input", names[1], "--input", rows(ROWS), "--json")
+        path.write_text(
+            json.dumps({f"film_{n}": {**row, "video": "film"} for n, row in enumerate(ROWS)})
+        )
+    done = reelbench(
+        "profile", "--input", names[0], "--input", names[1], "--input", rows(ROWS), "--json"
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert [one["name"] for one in found] == [*(str(path.with_suffix("")) for path in names), "rows"]
+    assert [one["name"] for one in found] == [
+        *(str(path.with_suffix("")) for path in names),
+        "rows",
+    ]
     assert [one["rows"] for one in found] == [2, 2, 2]
     other = names[0].with_suffix(".jsonl")  # beside one of the same stem
     other.write_text(json.dumps(ROWS[0]))
@@ -377,9 +452,14 @@ def test_table_1_stands_beside_ours_with_what_each_was_made_with(reelbench, tmp_
     assert own["made_with"]["bloom"].startswith("gpt-4o-mini-2024-07-18")
     assert "syllables" in measured["made_with"]["flesch_kincaid"]
     rows = tmp_path / "mine.jsonl"
-    rows.write_text('{"question": "Why does the dog bark at the moon?", "answer": "It is afraid."}\n')
+    rows.write_text(
+        '{"question": "Why does the dog bark at the moon?", "answer": "It is afraid."}\n'
+    )
     done = reelbench("profile", "--input", rows, "--published")
-    assert all(name in done.stdout for name in ("MovieChat-1k", "ActivityNetQA", "MVBench", "EgoSchema", "MovieCORE"))
+    assert all(
+        name in done.stdout
+        for name in ("MovieChat-1k", "ActivityNetQA", "MVBench", "EgoSchema", "MovieCORE")
+    )
     assert "Table 1, of whole data sets" in done.stderr
     assert "(parse depth: spaCy; the paper names no model" in done.stderr
     assert json.loads(reelbench("profile", "--input", rows, "--json").stdout)["published"] == []

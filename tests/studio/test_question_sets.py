@@ -9,7 +9,9 @@ from reelbench.studio.discussion_files import WrittenQuestion
 def pair(number):
     """A video's questions: four words in a single pass, a fifth in every other discussion."""
     after = "Who holds the key" + " now" * (number % 2)
-    return [WrittenQuestion(question="Who holds the key", answer="a")], [WrittenQuestion(question=after, answer="a")]
+    return [WrittenQuestion(question="Who holds the key", answer="a")], [
+        WrittenQuestion(question=after, answer="a")
+    ]
 
 
 def test_a_difference_of_means_is_students_over_videos():
@@ -22,7 +24,9 @@ def test_a_difference_of_means_is_students_over_videos():
 
 def test_a_share_of_wins_is_wilsons_over_videos():
     verdicts = {f"v{n:02}": (1.0, 1.0) if n < 9 else (0.0, 0.0) for n in range(12)}
-    found = question_sets.comparison_document({video: pair(0) for video in verdicts}, verdicts)["win_rate"]
+    found = question_sets.comparison_document({video: pair(0) for video in verdicts}, verdicts)[
+        "win_rate"
+    ]
     # 9 of 12 with the error of 11 answers: Wilson's with t(11)² / 11 = 0.4404.
     assert (found["value"], found["videos"]) == (0.75, 12)
     assert found["ci95"] == pytest.approx([0.4222, 0.9249], abs=0.02)
@@ -32,7 +36,12 @@ def test_levels_are_compared_likewise():
     levels = {"question": {"Who holds the key": 6, "Who holds the key now": 5}, "answer": {"a": 6}}
     pairs = {f"v{n:02}": pair(n) for n in range(12)}
     found = question_sets.comparison_document(pairs, None, None, levels)["measures"]
-    assert found["higher_order_question"] == {"single_pass": 100, "discussion": 100, "difference": 0, "ci95": [0, 0]}
+    assert found["higher_order_question"] == {
+        "single_pass": 100,
+        "discussion": 100,
+        "difference": 0,
+        "ci95": [0, 0],
+    }
     # Twelve differences, half of them -1: ± 2.2010 times 0.1508.
     assert found["bloom_question"]["ci95"] == pytest.approx([-0.832, -0.168], abs=0.02)
 

@@ -30,9 +30,15 @@ def parser_folder(tmp_path_factory):
     [
         ("The cat sat on the mat.", 0.39 * 6 + 11.8 * 6 / 6 - 15.59),  # -1.45
         ("Why does the woman forgive her brother?", 0.39 * 7 + 11.8 * 10 / 7 - 15.59),  # 4.00
-        ("The detective hesitates. He remembers everything.", 0.39 * 3 + 11.8 * 14 / 6 - 15.59),  # 13.11
+        (
+            "The detective hesitates. He remembers everything.",
+            0.39 * 3 + 11.8 * 14 / 6 - 15.59,
+        ),  # 13.11
         ("Yes", 0.39 + 11.8 - 15.59),  # -3.40, without a full stop
-        ("Mr. Lee smiled at Mrs. Kay!", 0.39 * 6 + 11.8 * 6 / 6 - 15.59),  # one sentence; a title is one syllable
+        (
+            "Mr. Lee smiled at Mrs. Kay!",
+            0.39 * 6 + 11.8 * 6 / 6 - 15.59,
+        ),  # one sentence; a title is one syllable
     ],
 )
 def test_flesch_kincaid_of_hand_worked_sentences(text, grade):
@@ -107,7 +113,13 @@ def test_a_long_chain_needs_no_deep_recursion():
 
 def test_depth_of_sentences_drawn_by_hand(parser_folder):
     parser = load_parser(str(parser_folder))
-    texts = ["It stopped.", "The square moved.", "She asked why the square moved?", "It stopped. The square moved.", ""]
+    texts = [
+        "It stopped.",
+        "The square moved.",
+        "She asked why the square moved?",
+        "It stopped. The square moved.",
+        "",
+    ]
     # Several sentences: the mean over their roots.
     assert list(parser.depths(texts)) == [1.0, 2.0, 3.0, 1.5, None]
     assert parser.language == "en"

@@ -23,10 +23,23 @@ def make(reelbench, server, tmp_path):
 
     def make(*options, script=None):
         server.script(script or roles.play)
-        named = [part for role in (*roles.DISCUSSION, "blind", "checker") for part in ("--llm", f"{role}={role}")]
+        named = [
+            part
+            for role in (*roles.DISCUSSION, "blind", "checker")
+            for part in ("--llm", f"{role}={role}")
+        ]
         if "--gate" not in options:
             named = named[: 2 * len(roles.DISCUSSION)]
-        command = ["make", "discussion", "--out", tmp_path / "made", "--llm-url", server.url, *named, *options]
+        command = [
+            "make",
+            "discussion",
+            "--out",
+            tmp_path / "made",
+            "--llm-url",
+            server.url,
+            *named,
+            *options,
+        ]
         done = reelbench(*command)
         assert done.returncode == 0, done.stderr
         return valid(tmp_path / "made" / "funnel.json")
@@ -36,7 +49,9 @@ def make(reelbench, server, tmp_path):
 
 class TestIds:
     @pytest.mark.parametrize("ids", [[3, 1, 5, 2, 4], ["q3", "q1", "q5", "q2", "q4"]])
-    def test_a_question_keeps_its_number_whatever_the_order_of_the_last_reply(self, make, videos, tmp_path, ids):
+    def test_a_question_keeps_its_number_whatever_the_order_of_the_last_reply(
+        self, make, videos, tmp_path, ids
+    ):
         def script(call):
             shown = roles.text_of(call)
             if call.body["model"] != "expert":
@@ -47,12 +62,16 @@ class TestIds:
             return Answer(roles.fenced({"questions": pairs}))
 
         make("--videos", videos(1), script=script)
-        first, last = (read(tmp_path / "made", name) for name in ("single_pass.json", "annotations.json"))
+        first, last = (
+            read(tmp_path / "made", name) for name in ("single_pass.json", "annotations.json")
+        )
         assert list(first) == list(last) == [f"film0_{n}" for n in range(1, 6)]
         assert first["film0_3"]["question"] == "first 3?"
         assert last["film0_3"]["question"] == f"last {ids[0]}?"
 
-    def test_a_number_twice_is_asked_again_and_none_at_all_goes_by_order(self, make, videos, tmp_path, server):
+    def test_a_number_twice_is_asked_again_and_none_at_all_goes_by_order(
+        self, make, videos, tmp_path, server
+    ):
         def script(call):
             numbers = [1, 1, 2, 3, 4] if len(call.body["messages"]) == 2 else [None] * 5
             if call.body["model"] != "expert" or "critic says" not in roles.text_of(call):
@@ -67,7 +86,9 @@ class TestIds:
 
 
 class TestStages:
-    def test_a_chain_stops_after_a_stage_and_goes_on_from_what_people_made_of_it(self, make, videos, tmp_path, server):
+    def test_a_chain_stops_after_a_stage_and_goes_on_from_what_people_made_of_it(
+        self, make, videos, tmp_path, server
+    ):
         document = make("--videos", videos(2), "--until", "skeptic")
         assert [stage["name"] for stage in document["stages"]] == ["context", "expert", "skeptic"]
         path = tmp_path / "made" / "skeptic.jsonl"
@@ -82,15 +103,23 @@ class TestStages:
         ]
         assert all("Edited by a person?" in roles.text_of(call) for call in server.calls[before:])
         assert stages(document)["questions"] == (5, 5)
-        assert read(tmp_path / "made", "single_pass.json")["film0_2"]["question"] == "Edited by a person?"
+        assert (
+            read(tmp_path / "made", "single_pass.json")["film0_2"]["question"]
+            == "Edited by a person?"
+        )
         # The account goes on: what was lost between two stages is what people took out.
-        assert [counts for name, counts in stages(document).items() if name != "questions"] == [(2, 2)] * 3 + [
-            (1, 1)
-        ] * 4
+        assert [counts for name, counts in stages(document).items() if name != "questions"] == [
+            (2, 2)
+        ] * 3 + [(1, 1)] * 4
         assert document["edited_after"] == ["skeptic"]
-        assert "people edited what came of the stage skeptic" in (tmp_path / "made" / "datasheet.md").read_text()
+        assert (
+            "people edited what came of the stage skeptic"
+            in (tmp_path / "made" / "datasheet.md").read_text()
+        )
 
-    def test_stopped_at_every_stage_it_asks_what_it_asks_in_one_go(self, make, videos, tmp_path, server):
+    def test_stopped_at_every_stage_it_asks_what_it_asks_in_one_go(
+        self, make, videos, tmp_path, server
+    ):
         names = ["context", "expert", "skeptic", "detective", "meta_reviewer", "critic", "refined"]
         price = ("--llm-price", "2.5,10")
         make("--videos", videos(1), "--until", names[0], *price)
@@ -110,14 +139,21 @@ class TestStages:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            (["--until", "painter"], "no stage is called 'painter'; there are context, expert, skeptic"),
+            (
+                ["--until", "painter"],
+                "no stage is called 'painter'; there are context, expert, skeptic",
+            ),
             (["--from", "expert"], "expert.jsonl doesn't exist; write it with --until expert"),
             ([], "--videos: name a file to start from"),
         ],
     )
-    def test_a_stage_that_is_not_there_is_one_line(self, reelbench, videos, tmp_path, options, said):
+    def test_a_stage_that_is_not_there_is_one_line(
+        self, reelbench, videos, tmp_path, options, said
+    ):
         given = ["--videos", videos(1)] if "--until" in options else []
-        done = reelbench("make", "discussion", "--out", tmp_path / "o", *given, *options, "--llm", "x")
+        done = reelbench(
+            "make", "discussion", "--out", tmp_path / "o", *given, *options, "--llm", "x"
+        )
         assert done.returncode == 2
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
@@ -130,12 +166,23 @@ class TestMovieChat:
     def test_a_folder_of_both_shapes(self, tmp_path):
         folder = tmp_path / "jsons"
         folder.mkdir()
-        (folder / "10.json").write_text(json.dumps({"caption": "A zoo.", "global": [PAIR], "breakpoint": []}))
+        (folder / "10.json").write_text(
+            json.dumps({"caption": "A zoo.", "global": [PAIR], "breakpoint": []})
+        )
         info = {"video_path": "AWA-6.mp4", "fps": 24, "class": "documentary"}
-        (folder / "2.json").write_text(json.dumps({"info": info, "global": [PAIR], "time": "modern"}))
+        (folder / "2.json").write_text(
+            json.dumps({"info": info, "global": [PAIR], "time": "modern"})
+        )
         second, tenth = read_videos(folder, 8)
-        assert (second.name, second.shown_metadata) == ("AWA-6", {"time": "modern", "class": "documentary"})
-        assert (tenth.name, tenth.metadata, [pair.model_dump() for pair in tenth.qa]) == ("10", {}, [PAIR])
+        assert (second.name, second.shown_metadata) == (
+            "AWA-6",
+            {"time": "modern", "class": "documentary"},
+        )
+        assert (tenth.name, tenth.metadata, [pair.model_dump() for pair in tenth.qa]) == (
+            "10",
+            {},
+            [PAIR],
+        )
         assert read_videos(folder / "10.json", 8) == [tenth]
 
     def test_a_file_that_is_no_annotation_is_named(self, tmp_path):
@@ -160,10 +207,17 @@ class TestGates:
                 case "expert":
                     numbers = (1, 3, 4) if "film0" in shown else (2, 5)
                     pairs = [{"question": asked[n][0], "answer": asked[n][1]} for n in numbers]
-                    pairs += [{"question": f"Filler {n} of {shown[-90:]}?", "answer": "So."} for n in range(5)]
+                    pairs += [
+                        {"question": f"Filler {n} of {shown[-90:]}?", "answer": "So."}
+                        for n in range(5)
+                    ]
                     return Answer(roles.fenced({"questions": pairs[:3]}))
                 case "blind":
-                    return Answer("Clouds do that." if "harbour" in roles.block(call, "question") else "No idea.")
+                    return Answer(
+                        "Clouds do that."
+                        if "harbour" in roles.block(call, "question")
+                        else "No idea."
+                    )
                 case "checker" if "guess" in shown.split("</question")[1]:
                     return Answer(json.dumps({"same": "Clouds" in roles.block(call, "guess")}))
                 case "checker":
@@ -172,25 +226,48 @@ class TestGates:
                     return Answer('{"support": "no"}' if no else '{"support": "partly"}')
             return roles.play(call)
 
-        gates = [part for name in ("answerable", "duplicates", "unsupported", "refusals") for part in ("--gate", name)]
+        gates = [
+            part
+            for name in ("answerable", "duplicates", "unsupported", "refusals")
+            for part in ("--gate", name)
+        ]
         document = make("--videos", videos(2), "--questions", "3", *gates, script=script)
         assert adds_up(document)
-        assert [dropped(document, name) for name in ("refusals", "duplicates", "unsupported", "answerable")] == [
-            *({"refusal": 1}, {"duplicate": 1}, {"unsupported": 1}, {"answerable": 1})
-        ]
+        assert [
+            dropped(document, name)
+            for name in ("refusals", "duplicates", "unsupported", "answerable")
+        ] == [*({"refusal": 1}, {"duplicate": 1}, {"unsupported": 1}, {"answerable": 1})]
         assert stages(document)["answerable"] == (3, 2)
         assert document["thresholds"]["duplicate_from"] == 0.6
         kept = read(tmp_path / "made", "annotations.json")
         assert next(iter(kept.values()))["question"] == asked[1][0]
         assert len(kept) == 2
 
-    def test_what_a_gate_could_not_check_is_kept_and_told(self, reelbench, videos, server, tmp_path):
-        server.script(lambda call: Answer("Hm.") if call.body["model"] == "checker" else roles.play(call))
-        models = [part for role in (*roles.DISCUSSION, "checker") for part in ("--llm", f"{role}={role}")]
-        command = ["make", "discussion", "--videos", videos(1), "--out", tmp_path / "o", "--llm-url", server.url]
+    def test_what_a_gate_could_not_check_is_kept_and_told(
+        self, reelbench, videos, server, tmp_path
+    ):
+        server.script(
+            lambda call: Answer("Hm.") if call.body["model"] == "checker" else roles.play(call)
+        )
+        models = [
+            part for role in (*roles.DISCUSSION, "checker") for part in ("--llm", f"{role}={role}")
+        ]
+        command = [
+            "make",
+            "discussion",
+            "--videos",
+            videos(1),
+            "--out",
+            tmp_path / "o",
+            "--llm-url",
+            server.url,
+        ]
         done = reelbench(*command, *models, "--gate", "unsupported")
         assert done.returncode == 0, done.stderr
-        assert "unsupported: 5 questions could not be checked and were kept (unparsable 5)" in done.stderr
+        assert (
+            "unsupported: 5 questions could not be checked and were kept (unparsable 5)"
+            in done.stderr
+        )
 
     @pytest.mark.parametrize(
         ("answer", "is_none"),
@@ -214,7 +291,10 @@ class TestGates:
         def script(call):
             if call.body["model"] != "expert":
                 return roles.play(call)
-            pairs = [{"id": n, "question": f"Why is door {n} open?", "answer": answer} for n in range(1, 6)]
+            pairs = [
+                {"id": n, "question": f"Why is door {n} open?", "answer": answer}
+                for n in range(1, 6)
+            ]
             return Answer(roles.fenced({"questions": pairs}))
 
         document = make("--videos", videos(1), "--gate", "refusals", script=script)
@@ -231,14 +311,17 @@ class TestGates:
         assert near_duplicates(asked, 0.5) == {"2": "0"}
 
 
-def test_the_single_pass_stands_beside_the_last_questions_with_the_changes_marked(make, videos, reelbench, tmp_path):
+def test_the_single_pass_stands_beside_the_last_questions_with_the_changes_marked(
+    make, videos, reelbench, tmp_path
+):
     make("--videos", videos([video(0, video="film <b>")]))
     done = reelbench("make", "page", tmp_path / "made")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "made" / "film%20%3Cb%3E.html").read_text()
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     (first, last) = (
-        read(tmp_path / "made", n)["film <b>_2"]["answer"] for n in ("single_pass.json", "annotations.json")
+        read(tmp_path / "made", n)["film <b>_2"]["answer"]
+        for n in ("single_pass.json", "annotations.json")
     )
     before, after = (f" {answer.split()[2]}" for answer in (first, last))
     drafted = next(each for each in data["drafts"] if each["id"] == "film <b>_2")

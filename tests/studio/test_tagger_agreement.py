@@ -15,7 +15,11 @@ T, A, R = "Temporal Localization", "Attribute Misidentification", "Reasoning"
 def judged(question, codes, *, video="v1", number=1):
     """An attempt on a chain of nodes n1, n2, …; a code of None is a node that this attempt did not settle."""
     nodes = tuple(
-        Node(id=f"n{place}", evidence=f"evidence {place}", parents=(f"n{place - 1}",) if place > 1 else ())
+        Node(
+            id=f"n{place}",
+            evidence=f"evidence {place}",
+            parents=(f"n{place - 1}",) if place > 1 else (),
+        )
         for place in range(1, len(codes) + 1)
     )
     tags = {
@@ -25,13 +29,19 @@ def judged(question, codes, *, video="v1", number=1):
         )
         for place, code in enumerate(codes, start=1) if code
     }  # fmt: skip
-    asked = ReasonedQuestion(id=question, video=video, question="Q", answer="A", reasoning_steps="N")
+    asked = ReasonedQuestion(
+        id=question, video=video, question="Q", answer="A", reasoning_steps="N"
+    )
     record = Round(id=question, round=number, nodes=tags)
     return Step(asked, Graph(id=question, nodes=nodes), Attempt(id=question), record, None)
 
 
 def people(**said):
-    return {(question, f"n{place}"): code for question, codes in said.items() for place, code in enumerate(codes, 1)}
+    return {
+        (question, f"n{place}"): code
+        for question, codes in said.items()
+        for place, code in enumerate(codes, 1)
+    }
 
 
 TAGGED = [
@@ -58,7 +68,9 @@ def test_by_hand():
 
 
 def test_the_harmonic_mean_is_of_both_shares():
-    found = tagger_agreement([*TAGGED[:2], *TAGGED[3:]], people(q1=[T, A], q3=["right"] * 2, q4=["right"] * 2))
+    found = tagger_agreement(
+        [*TAGGED[:2], *TAGGED[3:]], people(q1=[T, A], q3=["right"] * 2, q4=["right"] * 2)
+    )
     assert (found.first_errors.found, found.first_errors.cleared) == (1, 0.5)
     assert found.first_errors.f1 == pytest.approx(2 * 1 * 0.5 / 1.5)
 

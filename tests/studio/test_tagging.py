@@ -40,7 +40,12 @@ class TestVotes:
         assert majority(votes)["target"] == ["Character", "Object", "Emotion"]
 
     def test_no_label_may_have_a_majority(self):
-        assert majority([vote(content="Identity"), vote(content="Means"), vote(content="Context")])["content"] == []
+        assert (
+            majority([vote(content="Identity"), vote(content="Means"), vote(content="Context")])[
+                "content"
+            ]
+            == []
+        )
 
     @pytest.mark.parametrize(
         ("levels", "expected"),
@@ -86,19 +91,32 @@ def test_questions_are_asked_with_what_is_known_and_tags_are_read(tag, server):
 
 def test_frames_and_counts_of_the_visual_metadata_are_shown(tag, server):
     row = loading.locate("dramaqa_cogme_mini").read()[0]
-    tag(frames="uniform:2,as=images", visual={row["video"]: Counter({"Quad (sit, Neutral)": 3})}, limit=1, votes=1)
+    tag(
+        frames="uniform:2,as=images",
+        visual={row["video"]: Counter({"Quad (sit, Neutral)": 3})},
+        limit=1,
+        votes=1,
+    )
     (call,) = server.calls
-    assert [part["type"] for part in call.body["messages"][1]["content"]] == ["text", "image_url", "image_url"]
+    assert [part["type"] for part in call.body["messages"][1]["content"]] == [
+        "text",
+        "image_url",
+        "image_url",
+    ]
     assert roles.block(call, "visual") == "Quad (sit, Neutral): 3 pictures"
     assert "don't see the video" not in call.system
 
 
-@pytest.mark.parametrize(("frames", "sent"), [("uniform:4", ["image_url"] * 4), ("uniform:4,as=clip", ["video_url"])])
+@pytest.mark.parametrize(
+    ("frames", "sent"), [("uniform:4", ["image_url"] * 4), ("uniform:4,as=clip", ["video_url"])]
+)
 def test_frames_are_pictures_unless_a_clip_is_asked_for(tag, server, frames, sent):
     _, _, document = tag(frames=frames, limit=1, votes=1)
     (call,) = server.calls
     assert [part["type"] for part in call.body["messages"][1]["content"]] == ["text", *sent]
-    assert document["settings"]["frames"] == ("uniform:4,as=images" if len(sent) > 1 else "uniform:4,as=clip")
+    assert document["settings"]["frames"] == (
+        "uniform:4,as=images" if len(sent) > 1 else "uniform:4,as=clip"
+    )
 
 
 def test_a_tagger_that_sees_nothing_is_told_and_it_is_on_record(tag, server):
@@ -112,15 +130,25 @@ class TestManual:
         tag(limit=1, votes=1)
         assert our_manual().text in server.calls[0].system
         # Figure 2's two questions.
-        examples = [line.removeprefix("For example: ") for line in TAGS.advice if line.startswith("For example")]
+        examples = [
+            line.removeprefix("For example: ")
+            for line in TAGS.advice
+            if line.startswith("For example")
+        ]
         assert len(examples) == 2
         assert all(example in " ".join(server.calls[0].system.split()) for example in examples)
-        assert "Character, Conversation, Emotion; content Context, Motivation; thinking Reasoning" in examples[1]
+        assert (
+            "Character, Conversation, Emotion; content Context, Motivation; thinking Reasoning"
+            in examples[1]
+        )
 
     def test_a_manual_of_ones_own_has_cogmes_labels(self):
-        text = (resources.files("reelbench.studio") / "prompts" / "tags" / "manual.yaml").read_text("utf-8")
+        text = (resources.files("reelbench.studio") / "prompts" / "tags" / "manual.yaml").read_text(
+            "utf-8"
+        )
         assert (
-            "- Character: whoever is in the" in read_manual(text.replace("who appears in", "whoever is in"), "x").text
+            "- Character: whoever is in the"
+            in read_manual(text.replace("who appears in", "whoever is in"), "x").text
         )
         with pytest.raises(InputError, match=r"mine.yaml, the object: .*CogME's labels"):
             read_manual(text.replace("      Means: the tool", "      Tool: the tool"), "mine.yaml")
@@ -142,7 +170,9 @@ def test_questions_that_give_orders_are_material(tag, server, text):
 
     server.script(script)
     options = [text, "a door", "a lamp", "a boat", "a rope"]
-    rows, out, document = tag(limit=1, question=text, options=options, answer="A", subtitles=text, votes=1)
+    rows, out, document = tag(
+        limit=1, question=text, options=options, answer="A", subtitles=text, votes=1
+    )
     (call,) = server.calls
     system, user = (message["content"] for message in call.body["messages"])
     (mark,) = re.findall(r"carry the mark ([0-9a-f]{32})\.", system)
@@ -151,7 +181,12 @@ def test_questions_that_give_orders_are_material(tag, server, text):
     assert re.findall(rf"</?(\w+) {mark}>", user) == [name for name in names for _ in range(2)]
     assert [roles.block(call, name) for name in ("question", "answer", "subtitles")] == [text] * 3
     tags = json.loads(out.read_text())
-    assert tags == {"qid": rows[0]["id"], "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}
+    assert tags == {
+        "qid": rows[0]["id"],
+        "target": ["Character"],
+        "content": ["Identity"],
+        "thinking": "Recall",
+    }
     assert adds_up(document)
 
 
@@ -170,7 +205,9 @@ def test_a_wrong_label_is_asked_again_with_what_was_likely_meant(tag, server):
 
 def test_reasons_are_kept_beside_the_tags(tag, tmp_path):
     rows, _, _ = tag(limit=1)
-    (kept,) = [json.loads(line) for line in (tmp_path / "tags.reasons.jsonl").read_text().splitlines()]
+    (kept,) = [
+        json.loads(line) for line in (tmp_path / "tags.reasons.jsonl").read_text().splitlines()
+    ]
     assert kept["qid"] == rows[0]["id"]
     assert [one["why"].startswith("So says") for one in kept["votes"]] == [True] * 3
 
@@ -188,7 +225,9 @@ def test_the_visual_metadata_is_counted(tmp_path):
     person = {"person_id": "Haeyoung", "person_info": {"behavior": "walk", "emotion": "Joy"}}
     path = tmp_path / "visual.json"
     path.write_text(
-        json.dumps({"E14_001_0001": [{"persons": [person]}, {"persons": [person, {"person_id": "Deogi"}]}]})
+        json.dumps(
+            {"E14_001_0001": [{"persons": [person]}, {"persons": [person, {"person_id": "Deogi"}]}]}
+        )
     )
     assert read_visual(path) == {"E14_001_0001": {"Haeyoung (walk, Joy)": 2, "Deogi": 1}}
     path.write_text("[1]")

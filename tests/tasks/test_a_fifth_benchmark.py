@@ -125,7 +125,9 @@ def environment(tmp_path_factory):
     }.items():
         (folder / name).write_text(text, encoding="utf-8")
     write = [sys.executable, "-m", "reelbench.tasks.lmms.codegen", "silhouettes_bench"]
-    subprocess.run(write, cwd=folder.parent, env={**os.environ, "PYTHONPATH": str(folder.parent)}, check=True)
+    subprocess.run(
+        write, cwd=folder.parent, env={**os.environ, "PYTHONPATH": str(folder.parent)}, check=True
+    )
     layered = root / "environment"
     uv = [sys.executable, "-m", "uv", "--quiet"]
     subprocess.run([*uv, "venv", "--python", sys.executable, layered], check=True)
@@ -134,7 +136,9 @@ def environment(tmp_path_factory):
     subprocess.run(install, check=True)
     ours = sysconfig.get_path("purelib")
     theirs = next(layered.glob("lib/python*/site-packages"))
-    (theirs / "layered.pth").write_text(f"import site; site.addsitedir({ours!r})\n", encoding="utf-8")
+    (theirs / "layered.pth").write_text(
+        f"import site; site.addsitedir({ours!r})\n", encoding="utf-8"
+    )
     return python.parent
 
 
@@ -143,7 +147,12 @@ def run(environment, reelbench_home):
     def run(*command, **more):
         environ = {**os.environ, "REELBENCH_HOME": str(reelbench_home), "COLUMNS": "160"}
         return subprocess.run(
-            [environment / "python", *command], env=environ, capture_output=True, text=True, check=False, **more
+            [environment / "python", *command],
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+            **more,
         )
 
     return run
@@ -159,7 +168,9 @@ def test_the_tests_of_every_benchmark_run_on_it_and_pass(run):
         cwd=HERE.parent.parent,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]
-    assert int(done.stdout.strip().splitlines()[-1].split(" passed")[0].split()[-1]) >= 10, done.stdout
+    assert int(done.stdout.strip().splitlines()[-1].split(" passed")[0].split()[-1]) >= 10, (
+        done.stdout
+    )
 
 
 def test_it_is_listed(run):
@@ -170,8 +181,19 @@ def test_it_is_listed(run):
 
 def test_it_is_scored_without_a_line_of_code_for_it(run, tmp_path):
     predictions = tmp_path / "p.jsonl"
-    predictions.write_text("".join(json.dumps({"n": f"q{n}", "letter": "A"}) + "\n" for n in range(6)), "utf-8")
-    done = run(*REELBENCH, "score", "silhouettes", "--predictions", predictions, "--split", "mini", "--json")
+    predictions.write_text(
+        "".join(json.dumps({"n": f"q{n}", "letter": "A"}) + "\n" for n in range(6)), "utf-8"
+    )
+    done = run(
+        *REELBENCH,
+        "score",
+        "silhouettes",
+        "--predictions",
+        predictions,
+        "--split",
+        "mini",
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["metrics"]["accuracy"]["value"] == pytest.approx(100 / 3)
@@ -181,8 +203,18 @@ def test_it_is_scored_without_a_line_of_code_for_it(run, tmp_path):
 def test_a_file_of_references_is_read_with_those_that_lie_beside_it(environment, run, tmp_path):
     (mini,) = environment.parent.glob("lib/python*/site-packages/silhouettes_bench/mini")
     predictions, alone = tmp_path / "p.jsonl", tmp_path / "dev.jsonl"
-    predictions.write_text("".join(json.dumps({"n": f"q{n}", "letter": "B"}) + "\n" for n in range(6)), "utf-8")
-    score = (*REELBENCH, "score", "silhouettes", "--predictions", predictions, "--json", "--references")
+    predictions.write_text(
+        "".join(json.dumps({"n": f"q{n}", "letter": "B"}) + "\n" for n in range(6)), "utf-8"
+    )
+    score = (
+        *REELBENCH,
+        "score",
+        "silhouettes",
+        "--predictions",
+        predictions,
+        "--json",
+        "--references",
+    )
     done = run(*score, mini / "dev.jsonl")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["metrics"]["accuracy"]["value"] == pytest.approx(100 / 3)
@@ -213,13 +245,20 @@ WRONG = [
         "{qestion}",
         "silhouettes: prompt.txt names {qestion}; it can name answer, id, language,",
     ),
-    ("__init__.py", 'column="correct"', 'column="corect"', "'corect', which nothing gives; there are correct"),
+    (
+        "__init__.py",
+        'column="correct"',
+        'column="corect"',
+        "'corect', which nothing gives; there are correct",
+    ),
     ("__init__.py", 'id="silhouettes"', "id=nobody", "NameError: name 'nobody' is not defined"),
 ]
 
 
 @pytest.mark.parametrize("change", WRONG, ids=[new for _, _, new, _ in WRONG])
-def test_what_does_not_fit_together_is_one_line_and_costs_no_other_benchmark(environment, run, change):
+def test_what_does_not_fit_together_is_one_line_and_costs_no_other_benchmark(
+    environment, run, change
+):
     file, old, new, why = change
     (path,) = environment.parent.glob(f"lib/python*/site-packages/silhouettes_bench/{file}")
     right = path.read_text(encoding="utf-8")
@@ -239,15 +278,22 @@ def test_what_does_not_fit_together_is_one_line_and_costs_no_other_benchmark(env
 
 
 def test_a_reference_that_is_none_of_its_options_is_refused(environment, run, tmp_path):
-    (mini,) = environment.parent.glob("lib/python*/site-packages/silhouettes_bench/mini/right.jsonl")
+    (mini,) = environment.parent.glob(
+        "lib/python*/site-packages/silhouettes_bench/mini/right.jsonl"
+    )
     right = mini.read_text(encoding="utf-8")
     predictions = tmp_path / "p.csv"
     predictions.write_text("id,prediction\nq0,A\n", encoding="utf-8")
     mini.write_text(right.replace('"right": "B"', '"right": "star"', 1), encoding="utf-8")
     try:
-        done = run(*REELBENCH, "score", "silhouettes", "--split", "mini", "--predictions", predictions)
+        done = run(
+            *REELBENCH, "score", "silhouettes", "--split", "mini", "--predictions", predictions
+        )
     finally:
         mini.write_text(right, encoding="utf-8")
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
-    assert "row 2 (id 'q1'): answer is 'star', expected the letter of one of its options: A, B, C" in line
+    assert (
+        "row 2 (id 'q1'): answer is 'star', expected the letter of one of its options: A, B, C"
+        in line
+    )

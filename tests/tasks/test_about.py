@@ -53,7 +53,11 @@ def test_all_fields(written):
         ("released: 2025", "released", "2025"),
         ("released: 2025-09", "released", "2025-09"),
         ("trained_on: rextime", "trained_on", ("rextime",)),
-        ("links: [https://www.example.org/a]", "links", {"example.org": "https://www.example.org/a"}),
+        (
+            "links: [https://www.example.org/a]",
+            "links",
+            {"example.org": "https://www.example.org/a"},
+        ),
         ("frames: uniform:032", "frames", "uniform:32"),
     ],
 )
@@ -100,9 +104,19 @@ SHA = "cc594898137f460bfe9f0759e9844b3ce807cfb5"
         ({"frames": "uniform:8"}, {}, {"frames": "uniform:32"}, "about.frames is 'uniform:8'"),
         ({"frames": "uniform:8"}, {}, {"frames": "native"}, None),
         ({"setting": "human"}, {"adapter": "qwen2_5_vl"}, {}, "about.setting is 'human'"),
-        ({"setting": "zero-shot"}, {"adapter": "reelbench_people"}, {}, "about.setting is 'zero-shot'"),
+        (
+            {"setting": "zero-shot"},
+            {"adapter": "reelbench_people"},
+            {},
+            "about.setting is 'zero-shot'",
+        ),
         ({"setting": "human"}, {}, {}, None),
-        ({"setting": "zero-shot", "trained_on": ("ReXTime",)}, {}, {}, "about.trained_on has rextime"),
+        (
+            {"setting": "zero-shot", "trained_on": ("ReXTime",)},
+            {},
+            {},
+            "about.trained_on has rextime",
+        ),
         ({"setting": "zero-shot", "trained_on": ("ActivityNet",)}, {}, {}, None),
     ],
 )
@@ -117,9 +131,13 @@ def test_what_contradicts_the_run(said, model, settings, told):
 
 def test_what_the_run_lacks_is_filled_in():
     said = About(revision="v2", frames="uniform:8")
-    model, settings = about.applied(said, "rextime", ModelRecord(id="m"), SettingsRecord(frames="unknown"))
+    model, settings = about.applied(
+        said, "rextime", ModelRecord(id="m"), SettingsRecord(frames="unknown")
+    )
     assert (model.revision, model.about, settings.frames) == ("v2", said, "uniform:8")
-    _, settings = about.applied(said, "rextime", ModelRecord(id="m"), SettingsRecord(frames="native"))
+    _, settings = about.applied(
+        said, "rextime", ModelRecord(id="m"), SettingsRecord(frames="native")
+    )
     assert settings.frames == "native"
 
 

@@ -118,12 +118,23 @@ class TestTheFile:
     @pytest.mark.parametrize(
         "address",
         [
-            *("", "short", ID + "x", None, 7, "../../x", "javascript:alert(1)", "https://[youtu.be/abc"),
+            *(
+                "",
+                "short",
+                ID + "x",
+                None,
+                7,
+                "../../x",
+                "javascript:alert(1)",
+                "https://[youtu.be/abc",
+            ),
             *(f"https://vimeo.com/{ID}", "https://www.youtube.com/watch?v=short"),
         ],
     )
     def test_what_names_no_video_is_refused(self, address, tmp_path):
-        with pytest.raises(InputError, match=r"entry 1: video_id is .* expected a YouTube address or an id of 11"):
+        with pytest.raises(
+            InputError, match=r"entry 1: video_id is .* expected a YouTube address or an id of 11"
+        ):
             rows(tmp_path, entry(video_id=address))
 
     def test_all_containers_give_the_same_rows(self, tmp_path):
@@ -141,19 +152,34 @@ class TestTheFile:
     def test_types_become_one(self, tmp_path):
         first, second = rows(
             tmp_path,
-            entry("1", answer=12, skills=["Counting"], reasoning_steps=["a, b", {"at": "00:10"}], external_links=None),
+            entry(
+                "1",
+                answer=12,
+                skills=["Counting"],
+                reasoning_steps=["a, b", {"at": "00:10"}],
+                external_links=None,
+            ),
             entry(2, category=None, subcategory=None, skills=None),
         )
         assert first["answer"] == "12"
         assert first["skills"] == ["Counting"]
         assert first["reasoning_steps"] == ["a, b", '{"at": "00:10"}']
         assert first["external_links"] == []
-        assert (second["id"], second["category"], second["subcategory"], second["skills"]) == ("2", [], "", [])
+        assert (second["id"], second["category"], second["subcategory"], second["skills"]) == (
+            "2",
+            [],
+            "",
+            [],
+        )
         assert rows(tmp_path, entry())[0]["skills"] == ["Counting", "Visual Cultural Understanding"]
         assert rows(tmp_path, entry())[0]["reasoning_steps"] == ["00:10 見る"]
 
     def test_locales_come_from_the_data(self, tmp_path, caplog):
-        found = rows(tmp_path, *(entry(name, locale=name) for name in [*TEXTS, "pt-PT"]), entry("x", locale="JA_jp"))
+        found = rows(
+            tmp_path,
+            *(entry(name, locale=name) for name in [*TEXTS, "pt-PT"]),
+            entry("x", locale="JA_jp"),
+        )
         assert [row["locale"] for row in found] == [[name] for name in [*TEXTS, "pt-PT", "ja-JP"]]
         assert [record.getMessage() for record in caplog.records] == [
             "curve: no source lists the locales pt-PT; they are kept"
@@ -162,11 +188,23 @@ class TestTheFile:
     @pytest.mark.parametrize(
         ("document", "said"),
         [
-            ([entry(locale="Japanese")], r"entry 1: locale is 'Japanese', expected .* such as ja-JP"),
-            ([entry(question="")], r"entry 1 has no 'question'; expected key, video_id, .*; found answer, category"),
+            (
+                [entry(locale="Japanese")],
+                r"entry 1: locale is 'Japanese', expected .* such as ja-JP",
+            ),
+            (
+                [entry(question="")],
+                r"entry 1 has no 'question'; expected key, video_id, .*; found answer, category",
+            ),
             ([entry(answer=None)], r"entry 1 has no 'answer'"),
-            ([{"id": 1}], r"entry 1 is not a question of CURVE; expected key, video_id, .*; found id"),
-            ([entry(), entry()], r"entry 2: key 'k1' occurs twice; the file must have each question once"),
+            (
+                [{"id": 1}],
+                r"entry 1 is not a question of CURVE; expected key, video_id, .*; found id",
+            ),
+            (
+                [entry(), entry()],
+                r"entry 2: key 'k1' occurs twice; the file must have each question once",
+            ),
             (["k1"], r"entry 1 is not a question of CURVE; expected .*; found str"),
             ({"a": [], "b": 1}, r"entry 1 is not a question of CURVE; expected .*; found a, b"),
             ([], r"no rows"),
@@ -191,7 +229,9 @@ class TestLocales:
         assert loading.locate("curve_ja-JP").source == loading.locate("curve").source
 
     def test_a_locale_without_questions_says_which_there_are(self, tmp_path):
-        with pytest.raises(DataUnavailableError, match=r"no question with locale th-TH; it has ja-JP$"):
+        with pytest.raises(
+            DataUnavailableError, match=r"no question with locale th-TH; it has ja-JP$"
+        ):
             reelbench.load("curve_th-TH", data=write(tmp_path, [entry()]))
 
     def test_each_locale_of_both_lists_has_a_task(self):
@@ -220,7 +260,9 @@ class TestThePrompt:
         assert ("LATIN" in letters) == (language not in SCRIPTS)
 
     def test_no_two_languages_are_asked_alike(self):
-        templates = json.loads(files("reelbench.tasks.curve").joinpath("prompt.json").read_text(encoding="utf-8"))
+        templates = json.loads(
+            files("reelbench.tasks.curve").joinpath("prompt.json").read_text(encoding="utf-8")
+        )
         assert templates.keys() == {locale.partition("-")[0] for locale in SPEC.languages}
         assert len(set(templates.values())) == len(templates) == 19
 
@@ -235,12 +277,20 @@ class TestThePrompt:
 def judged(points):
     """Score items whose judge gave `points`: (locale, score or None) each."""
     items = [
-        Item(id=f"{n:04}", video=f"v{n}", target={"text": "x"}, prediction="y", facets={"locale": [locale]})
+        Item(
+            id=f"{n:04}",
+            video=f"v{n}",
+            target={"text": "x"},
+            prediction="y",
+            facets={"locale": [locale]},
+        )
         for n, (locale, _) in enumerate(points)
     ]
 
     verdicts = {
-        f"{n:04}": Verdict("", {}, {"score": "judge_unparsable"}) if got is None else Verdict("", {"score": got}, {})
+        f"{n:04}": Verdict("", {}, {"score": "judge_unparsable"})
+        if got is None
+        else Verdict("", {"score": got}, {})
         for n, (_, got) in enumerate(points)
     }
     return aggregation.score(SPEC, items, judged=(verdicts, None))
@@ -262,21 +312,34 @@ class TestTheScore:
 
     def test_what_the_judge_could_not_mark_is_left_out_and_counted(self):
         scored = judged([("ja-JP", 2), ("ja-JP", None)])
-        assert (scored.numbers.metrics["score"].value, scored.numbers.metrics["score"].n) == (100, 1)
+        assert (scored.numbers.metrics["score"].value, scored.numbers.metrics["score"].n) == (
+            100,
+            1,
+        )
         assert scored.counts.unscored == {"judge_unparsable": 1}
 
     def test_without_a_judge_there_is_no_score_and_exact_match_stands(self, tmp_path, score):
-        references = write(tmp_path, [entry("1", answer="１２個"), entry("2", answer="鯉", locale="ja-JP")])
-        predictions = write(tmp_path, [{"key": "1", "pred": "12個"}, {"key": "2", "pred": "猫"}], "p.json")
+        references = write(
+            tmp_path, [entry("1", answer="１２個"), entry("2", answer="鯉", locale="ja-JP")]
+        )
+        predictions = write(
+            tmp_path, [{"key": "1", "pred": "12個"}, {"key": "2", "pred": "猫"}], "p.json"
+        )
         document = score("curve", "--predictions", predictions, "--references", references)
-        assert document["metrics"]["score"]["value"] is document["metrics"]["macro"]["value"] is None
+        assert (
+            document["metrics"]["score"]["value"] is document["metrics"]["macro"]["value"] is None
+        )
         assert document["metrics"]["exact_match"]["value"] == 50
         assert document["counts"]["unscored"] == {"judge_unavailable": 2}
 
     def test_a_judge_behind_a_server_marks_the_answers(self, tmp_path, score):
         references = write(tmp_path, [entry("1"), entry("2", locale="ta-IN"), entry("3")])
         predictions = tmp_path / "p.jsonl"
-        lines = [{"key": "1", "pred": "good"}, {"key": "2", "pred": "half"}, {"key": "3", "pred": "bad"}]
+        lines = [
+            {"key": "1", "pred": "good"},
+            {"key": "2", "pred": "half"},
+            {"key": "3", "pred": "bad"},
+        ]
         predictions.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
         def mark(call):
@@ -291,7 +354,9 @@ class TestTheScore:
             )  # fmt: skip
         assert document["counts"]["scored"] == 3
         assert document["metrics"]["score"]["value"] == pytest.approx(50)  # 3 of 6 points
-        assert document["metrics"]["macro"]["value"] == pytest.approx(50)  # ja-JP 2 of 4, ta-IN 1 of 2
+        assert document["metrics"]["macro"]["value"] == pytest.approx(
+            50
+        )  # ja-JP 2 of 4, ta-IN 1 of 2
 
 
 class TestPredictions:
@@ -302,7 +367,10 @@ class TestPredictions:
             ('{"key": "k1", "pred": ["3"]}\n', r"row 1: the prediction is a list, expected text"),
             ('["k1"]', r"row 1 is a str, expected an object with an id and a text"),
             ("[]", r"no predictions in it"),
-            ('{"key": "other", "pred": "x"}', r"none of its 1 ids \(first: 'other'\) is among the 1 references"),
+            (
+                '{"key": "other", "pred": "x"}',
+                r"none of its 1 ids \(first: 'other'\) is among the 1 references",
+            ),
             ('{"key": "k1", "pred": "x"}\n{"key": ', r"p.jsonl, line 2"),
         ],
     )
@@ -310,7 +378,13 @@ class TestPredictions:
         predictions = tmp_path / "p.jsonl"
         predictions.write_text(text, encoding="utf-8")
         done = reelbench(
-            "score", "curve", "--predictions", predictions, "--references", write(tmp_path, [entry()]), "--json"
+            "score",
+            "curve",
+            "--predictions",
+            predictions,
+            "--references",
+            write(tmp_path, [entry()]),
+            "--json",
         )
         assert done.returncode == 2
         assert done.stdout == ""
@@ -330,13 +404,21 @@ class TestPredictions:
         )
         document = score("curve", "--predictions", predictions, "--references", references)
         counts = document["counts"]
-        assert (counts["items"], counts["missing"], counts["extra"], counts["empty"]) == (3, 1, 1, 1)
+        assert (counts["items"], counts["missing"], counts["extra"], counts["empty"]) == (
+            3,
+            1,
+            1,
+            1,
+        )
         exact = document["metrics"]["exact_match"]
         assert (exact["value"], exact["n"]) == (50, 2)  # the missing one is not wrong
 
 
 def test_every_script_goes_unchanged_through_every_step(tmp_path, reelbench):
-    questions = [entry(locale, locale=locale, question=f"{text}?", answer=text) for locale, text in TEXTS.items()]
+    questions = [
+        entry(locale, locale=locale, question=f"{text}?", answer=text)
+        for locale, text in TEXTS.items()
+    ]
     references = write(tmp_path, questions)
     found = reelbench.load("curve", data=references)
     assert found["question"] == [f"{text}?" for text in TEXTS.values()]
@@ -346,12 +428,18 @@ def test_every_script_goes_unchanged_through_every_step(tmp_path, reelbench):
     lines = [{"key": locale, "pred": text} for locale, text in TEXTS.items()]
     # Escaped and bare characters are the same text.
     predictions.write_text(
-        "\n".join(json.dumps(line, ensure_ascii=n % 2 == 0) for n, line in enumerate(lines)), encoding="utf-8"
+        "\n".join(json.dumps(line, ensure_ascii=n % 2 == 0) for n, line in enumerate(lines)),
+        encoding="utf-8",
     )
     out = tmp_path / "الناتج"
-    done = reelbench("score", "curve", "--predictions", predictions, "--references", references, "--output", out)
+    done = reelbench(
+        "score", "curve", "--predictions", predictions, "--references", references, "--output", out
+    )
     assert done.returncode == 0, done.stderr
-    samples = [json.loads(line) for line in (out / "samples.jsonl").read_text(encoding="utf-8").splitlines()]
+    samples = [
+        json.loads(line)
+        for line in (out / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert {sample["id"]: sample["prediction"] for sample in samples} == TEXTS
     assert {sample["id"]: sample["target"]["text"] for sample in samples} == TEXTS
     result = json.loads((out / "result.json").read_text(encoding="utf-8"))
@@ -360,7 +448,9 @@ def test_every_script_goes_unchanged_through_every_step(tmp_path, reelbench):
 
 
 class TestVideos:
-    @pytest.mark.parametrize("name", [f"{ID}.mp4", f"{ID}.webm", f"videos/{ID}.mkv", f"curve/{ID}.mov"])
+    @pytest.mark.parametrize(
+        "name", [f"{ID}.mp4", f"{ID}.webm", f"videos/{ID}.mkv", f"curve/{ID}.mov"]
+    )
     def test_they_are_found_where_a_sibling_benchmark_has_them(self, name, tmp_path, monkeypatch):
         monkeypatch.setenv("MINERVA_VIDEO_DIR", str(tmp_path))
         (tmp_path / name).parent.mkdir(exist_ok=True)

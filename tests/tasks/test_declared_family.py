@@ -21,12 +21,15 @@ def rows_of(name, file):
 def test_minervas_column_is_found_as_the_owners_and_as_lmms_eval_write_it(tmp_path):
     given = rows_of("minerva", "minerva.json")
     owners = [
-        {("question type" if key == "question_type" else key): value for key, value in row.items()} for row in given
+        {("question type" if key == "question_type" else key): value for key, value in row.items()}
+        for row in given
     ]
     (tmp_path / "minerva.json").write_text(json.dumps(owners))
     read = locate("minerva", data=tmp_path / "minerva.json").read()
     assert [row["skills"] for row in read] == [row["question_type"].split(", ") for row in given]
-    assert [row["options"]["ABCDE".index(row["answer"])] for row in read] == [row["answer"] for row in given]
+    assert [row["options"]["ABCDE".index(row["answer"])] for row in read] == [
+        row["answer"] for row in given
+    ]
 
 
 @pytest.mark.parametrize("as_text", [False, True])
@@ -40,7 +43,10 @@ def test_a_span_is_nested_or_json_text(as_text, tmp_path):
 
 
 def test_options_are_a_mapping_and_an_id_is_the_films_and_the_questions():
-    given, read = rows_of("video_holmes", "test_Video-Holmes.json"), locate("video_holmes", "mini").read()
+    given, read = (
+        rows_of("video_holmes", "test_Video-Holmes.json"),
+        locate("video_holmes", "mini").read(),
+    )
     assert [row["options"] for row in read] == [list(row["Options"].values()) for row in given]
     assert [row["answer"] for row in read] == [row["Answer"] for row in given]
     assert read[0]["id"] == f"{given[0]['video ID']}-1"
@@ -62,7 +68,11 @@ def test_published_numbers_stand_where_the_table_has_them(name, split, model, me
 
 
 def test_lmms_evals_own_tasks_are_known_as_twins():
-    twins = {task.twin for name in ("minerva", "timelens", "video_holmes") for task in registry.get(name).tasks}
+    twins = {
+        task.twin
+        for name in ("minerva", "timelens", "video_holmes")
+        for task in registry.get(name).tasks
+    }
     assert twins - {None} == {
         "minerva", "video_holmes", "timelens_charades", "timelens_activitynet", "timelens_qvhighlights"
     }  # fmt: skip
@@ -72,7 +82,9 @@ def test_lmms_evals_own_tasks_are_known_as_twins():
 def test_tags_do_not_hide_a_facet_of_the_rows(tmp_path):
     items = scored("video_holmes", put(tmp_path / "p.csv", half_right("video_holmes"))).items
     tags = tmp_path / "tags.jsonl"
-    tags.write_text(json.dumps({"qid": items[0].id, "target": [], "content": [], "thinking": "Recall"}))
+    tags.write_text(
+        json.dumps({"qid": items[0].id, "target": [], "content": [], "thinking": "Recall"})
+    )
     spec = registry.get("video_holmes")
     own = replace(spec, facets=(replace(spec.facets[0], name="content"),))
     with pytest.raises(InputError, match="has a facet 'content' of its own"):

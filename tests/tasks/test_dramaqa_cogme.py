@@ -62,10 +62,19 @@ def picture(path, grey):
     """Write a jpg of one grey."""
     path.parent.mkdir(parents=True, exist_ok=True)
     encoder = av.CodecContext.create("mjpeg", "w")
-    encoder.width, encoder.height, encoder.pix_fmt, encoder.time_base = 64, 48, "yuvj420p", Fraction(1, 25)
-    frame = av.VideoFrame.from_ndarray(np.full((48, 64, 3), grey, np.uint8), "rgb24").reformat(format="yuvj420p")
+    encoder.width, encoder.height, encoder.pix_fmt, encoder.time_base = (
+        64,
+        48,
+        "yuvj420p",
+        Fraction(1, 25),
+    )
+    frame = av.VideoFrame.from_ndarray(np.full((48, 64, 3), grey, np.uint8), "rgb24").reformat(
+        format="yuvj420p"
+    )
     frame.pts = 0
-    path.write_bytes(b"".join(bytes(packet) for part in (frame, None) for packet in encoder.encode(part)))
+    path.write_bytes(
+        b"".join(bytes(packet) for part in (frame, None) for packet in encoder.encode(part))
+    )
 
 
 def pictures(root, shots):
@@ -101,7 +110,11 @@ class TestTheUsersFolder:
             reelbench.load("dramaqa_cogme")
         said = str(caught.value)
         assert "\n" not in said
-        for part in ("agreement", "https://dramaqa.github.io/Download", "REELBENCH_DATA_DRAMAQA_COGME"):
+        for part in (
+            "agreement",
+            "https://dramaqa.github.io/Download",
+            "REELBENCH_DATA_DRAMAQA_COGME",
+        ):
             assert part in said
 
     def test_the_test_split_keeps_its_answers_hidden(self, folder):
@@ -110,7 +123,9 @@ class TestTheUsersFolder:
         assert found["answer"] == ""
 
     def test_a_shot_is_its_own_video(self, tmp_path):
-        path = write(tmp_path / "q.json", [entry(vid=shot(3), videoType="shot", shot_contained=[3])])
+        path = write(
+            tmp_path / "q.json", [entry(vid=shot(3), videoType="shot", shot_contained=[3])]
+        )
         assert reelbench.load("dramaqa_cogme", data=path)[0]["shots"] == [shot(3)]
 
     @pytest.mark.parametrize(
@@ -135,11 +150,23 @@ class TestTheUsersFolder:
 
 
 SCRIPT = {
-    shot(2): {"contained_subs": [line("10.5", "Third."), line("9.25", "Second.")], "st": "9", "et": "12"},
+    shot(2): {
+        "contained_subs": [line("10.5", "Third."), line("9.25", "Second.")],
+        "st": "9",
+        "et": "12",
+    },
     # A line that runs over a cut stands in both shots.
-    shot(3): {"contained_subs": [line("10.5", "Third."), line("100.1", "Last.", "Tria")], "st": "12", "et": "15"},
+    shot(3): {
+        "contained_subs": [line("10.5", "Third."), line("100.1", "Last.", "Tria")],
+        "st": "12",
+        "et": "15",
+    },
     shot(1): {"contained_subs": [line("3.5", "First.")], "st": "2", "et": "9"},
-    f"{EPISODE}_003_0001": {"contained_subs": [line("200.0", "Elsewhere.")], "st": "199", "et": "202"},
+    f"{EPISODE}_003_0001": {
+        "contained_subs": [line("200.0", "Elsewhere.")],
+        "st": "199",
+        "et": "202",
+    },
 }
 
 
@@ -148,18 +175,28 @@ class TestWhatIsSaid:
         # As the authors merge it: by the scene's prefix, one line per start, sorted by it as a number.
         write(folder / "AnotherMissOh_script.json", SCRIPT)
         (found,) = reelbench.load("dramaqa_cogme", data=folder)
-        assert found["subtitles"].split("\n") == ["Quad: First.", "Quad: Second.", "Quad: Third.", "Tria: Last."]
+        assert found["subtitles"].split("\n") == [
+            "Quad: First.",
+            "Quad: Second.",
+            "Quad: Third.",
+            "Tria: Last.",
+        ]
 
     def test_a_shot_has_its_own_lines(self, folder):
         write(folder / "AnotherMissOh_script.json", SCRIPT)
         write(folder / "AnotherMissOh_QA" / "AnotherMissOhQA_val_set.json", [entry(vid=shot(2))])
-        assert reelbench.load("dramaqa_cogme", data=folder)[0]["subtitles"] == "Quad: Second.\nQuad: Third."
+        assert (
+            reelbench.load("dramaqa_cogme", data=folder)[0]["subtitles"]
+            == "Quad: Second.\nQuad: Third."
+        )
 
     def test_it_is_shown_on_request_only_and_the_results_can_be_told_apart(self, folder):
         write(folder / "AnotherMissOh_script.json", SCRIPT)
         (found,) = reelbench.load("dramaqa_cogme", data=folder)
         assert "Second." not in lmms.doc_to_text(found)
-        assert "Quad: Second.\nQuad: Third." in lmms.doc_to_text(found, {"prompt": "prompt_subtitles.txt"})
+        assert "Quad: Second.\nQuad: Third." in lmms.doc_to_text(
+            found, {"prompt": "prompt_subtitles.txt"}
+        )
         from reelbench.registry.prompts import prompt_sha256
 
         prompts = {task.name: prompt_sha256(SPEC, task.prompt) for task in SPEC.tasks}
@@ -176,8 +213,13 @@ class TestWhatIsSaid:
         )
 
     def test_a_broken_script_says_where(self, folder):
-        write(folder / "AnotherMissOh_script.json", {shot(2): {"contained_subs": [{"utter": "No time."}]}})
-        with pytest.raises(InputError, match=rf"script.json: '{shot(2)}' has no 'contained_subs' with speaker, st"):
+        write(
+            folder / "AnotherMissOh_script.json",
+            {shot(2): {"contained_subs": [{"utter": "No time."}]}},
+        )
+        with pytest.raises(
+            InputError, match=rf"script.json: '{shot(2)}' has no 'contained_subs' with speaker, st"
+        ):
             reelbench.load("dramaqa_cogme", data=folder)
 
 
@@ -196,15 +238,25 @@ class TestPictures:
 
     def test_they_are_one_clip_that_holds_exactly_them(self, folder, monkeypatch):
         greys = [20, 60, 100, 140, 180, 220]
-        pictures(folder, {2: dict(zip((400, 408, 416), greys[:3], strict=True)), 3: {424: 140, 432: 180, 440: 220}})
+        pictures(
+            folder,
+            {
+                2: dict(zip((400, 408, 416), greys[:3], strict=True)),
+                3: {424: 140, 432: 180, 440: 220},
+            },
+        )
         clip = library(monkeypatch, folder).clip(row())
         with av.open(str(clip)) as container:
             frames = list(container.decode(video=0))
         shown = [frame.to_ndarray(format="gray").mean() for frame in frames]
         assert shown == pytest.approx(greys, abs=6)
-        assert [frame.time for frame in frames] == pytest.approx([n * 0.32 for n in range(6)], abs=1e-3)
+        assert [frame.time for frame in frames] == pytest.approx(
+            [n * 0.32 for n in range(6)], abs=1e-3
+        )
 
-    @pytest.mark.parametrize("place", ["AnotherMissOh_images", "AnotherMissOh/AnotherMissOh_images", ""])
+    @pytest.mark.parametrize(
+        "place", ["AnotherMissOh_images", "AnotherMissOh/AnotherMissOh_images", ""]
+    )
     def test_they_may_lie_under_a_media_root(self, place, folder, tmp_path, monkeypatch):
         pictures(folder, {2: {400: 10}})
         root = tmp_path / "media"
@@ -272,15 +324,26 @@ class TestAccuracy:
     )
     def test_it_is_the_authors_in_percent(self, document, references, tmp_path, score):
         result = score(
-            "dramaqa_cogme", "--predictions", write(tmp_path / "p.json", document), "--references", references
+            "dramaqa_cogme",
+            "--predictions",
+            write(tmp_path / "p.json", document),
+            "--references",
+            references,
         )
         assert result["metrics"]["accuracy"]["value"] == pytest.approx(400 / 7)
-        levels = {label: found["accuracy"]["value"] for label, found in result["breakdowns"]["difficulty"].items()}
+        levels = {
+            label: found["accuracy"]["value"]
+            for label, found in result["breakdowns"]["difficulty"].items()
+        }
         assert levels == pytest.approx({"1": 200 / 3, "2": 50, "3": 0, "4": 100})
-        assert result["metrics"]["difficulty_average"]["value"] == pytest.approx((200 / 3 + 50 + 0 + 100) / 4)
+        assert result["metrics"]["difficulty_average"]["value"] == pytest.approx(
+            (200 / 3 + 50 + 0 + 100) / 4
+        )
         assert set(result["breakdowns"]) == {"difficulty"}
 
-    def test_a_missing_answer_is_counted_where_the_authors_script_gives_up(self, references, tmp_path, score):
+    def test_a_missing_answer_is_counted_where_the_authors_script_gives_up(
+        self, references, tmp_path, score
+    ):
         found = {qid: index for qid, index in PREDICTIONS.items() if qid != 3}
         path = write(tmp_path / "p.json", [*as_list(found), *as_list({99: 0})])
         counts = score("dramaqa_cogme", "--predictions", path, "--references", references)["counts"]
@@ -294,7 +357,10 @@ class TestAccuracy:
         assert result["counts"]["parse_failed"] == 4
 
     def test_references_without_answers_are_refused(self, tmp_path, reelbench):
-        hidden = [{name: value for name, value in one.items() if name != "correct_idx"} for one in REFERENCES]
+        hidden = [
+            {name: value for name, value in one.items() if name != "correct_idx"}
+            for one in REFERENCES
+        ]
         done = reelbench(
             "score", "dramaqa_cogme",
             "--predictions", write(tmp_path / "p.json", as_list(PREDICTIONS)),
@@ -322,7 +388,10 @@ TAGS = [
 
 def tags_file(tmp_path, tags=TAGS):
     path = tmp_path / "tags.jsonl"
-    path.write_text("\n".join(one if isinstance(one, str) else json.dumps(one) for one in tags), encoding="utf-8")
+    path.write_text(
+        "\n".join(one if isinstance(one, str) else json.dumps(one) for one in tags),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -345,10 +414,21 @@ RATES = {  # facet, label: share right, share of points won, questions
 class TestTheProfile:
     def test_rates_are_those_worked_by_hand(self, references, tmp_path, score):
         predictions = write(tmp_path / "p.json", as_list(PREDICTIONS))
-        files = ("--predictions", predictions, "--references", references, "--tags", tags_file(tmp_path))
+        files = (
+            "--predictions",
+            predictions,
+            "--references",
+            references,
+            "--tags",
+            tags_file(tmp_path),
+        )
         result = score("dramaqa_cogme", *files)
         found = {
-            (facet, label): (metrics["rate"]["value"], metrics["weighted_rate"]["value"], metrics["rate"]["n"])
+            (facet, label): (
+                metrics["rate"]["value"],
+                metrics["weighted_rate"]["value"],
+                metrics["rate"]["n"],
+            )
             for facet, labels in result["breakdowns"].items()
             for label, metrics in labels.items()
             if facet in COMPONENTS
@@ -365,10 +445,22 @@ class TestTheProfile:
     @pytest.mark.parametrize(
         ("bad", "said"),
         [
-            (tag(2, ["Charakter"], [], "Recall"), "line 2, field \"target\": no label 'Charakter'; labels are"),
-            (tag(2, [], ["Identity", "Feature", "Means", "Context"], "Recall"), 'line 2, field "content": 4 labels'),
-            (tag(2, ["Character", "Object", "Place", "Event"], [], "Recall"), 'line 2, field "target": 4 labels'),
-            (tag(2, [], [], ["Recall", "Reasoning"]), 'line 2, field "thinking": a list of 2 labels; expected exactly'),
+            (
+                tag(2, ["Charakter"], [], "Recall"),
+                "line 2, field \"target\": no label 'Charakter'; labels are",
+            ),
+            (
+                tag(2, [], ["Identity", "Feature", "Means", "Context"], "Recall"),
+                'line 2, field "content": 4 labels',
+            ),
+            (
+                tag(2, ["Character", "Object", "Place", "Event"], [], "Recall"),
+                'line 2, field "target": 4 labels',
+            ),
+            (
+                tag(2, [], [], ["Recall", "Reasoning"]),
+                'line 2, field "thinking": a list of 2 labels; expected exactly',
+            ),
             (tag(2, [], [], "Analysing"), "line 2, field \"thinking\": no label 'Analysing'"),
             (tag(1, [], [], "Recall"), "line 2, field \"qid\": '1' has its tags in line 1 already"),
             ('{"qid": 2', "line 2, column"),
@@ -378,7 +470,15 @@ class TestTheProfile:
         predictions = write(tmp_path / "p.json", as_list(PREDICTIONS))
         path = tags_file(tmp_path, [TAGS[0], bad])
         done = reelbench(
-            "score", "dramaqa_cogme", "--predictions", predictions, "--references", references, "--tags", path, "--json"
+            "score",
+            "dramaqa_cogme",
+            "--predictions",
+            predictions,
+            "--references",
+            references,
+            "--tags",
+            path,
+            "--json",
         )
         assert (done.returncode, done.stdout) == (2, "")
         (line,) = done.stderr.strip().splitlines()
@@ -389,10 +489,20 @@ class TestTheProfile:
         predictions = write(tmp_path / "p.json", as_list(PREDICTIONS))
         path = tags_file(tmp_path, [tag(9001, [], [], "Recall")])
         done = reelbench(
-            "score", "dramaqa_cogme", "--predictions", predictions, "--references", references, "--tags", path
+            "score",
+            "dramaqa_cogme",
+            "--predictions",
+            predictions,
+            "--references",
+            references,
+            "--tags",
+            path,
         )
         assert done.returncode == 2
-        assert "none of its 1 qids (first: '9001') is among the 7 questions (first: '1')" in done.stderr
+        assert (
+            "none of its 1 qids (first: '9001') is among the 7 questions (first: '1')"
+            in done.stderr
+        )
 
 
 def test_a_submission_is_read_back_as_it_was_written(tmp_path):
@@ -402,7 +512,14 @@ def test_a_submission_is_read_back_as_it_was_written(tmp_path):
 
     answers = {"8": "E", "9": None}
     samples = [
-        Sample(id=qid, video=SCENE, prediction="", parsed={"answer": letter}, target={}, state="unscored")
+        Sample(
+            id=qid,
+            video=SCENE,
+            prediction="",
+            parsed={"answer": letter},
+            target={},
+            state="unscored",
+        )
         for qid, letter in answers.items()
     ]
     path = tmp_path / "submission.json"
@@ -431,4 +548,6 @@ def test_lmms_eval_shows_what_is_said_where_the_tasks_name_says_so(kind):
         prompts = [task.doc_to_text(row)]
         if kind == "chat":
             prompts.append(task.doc_to_messages(row)[0]["content"][1]["text"])
-        assert all(("Quad: The way is long." in prompt) == ("subtitles" in name) for prompt in prompts)
+        assert all(
+            ("Quad: The way is long." in prompt) == ("subtitles" in name) for prompt in prompts
+        )

@@ -106,7 +106,9 @@ class TestEveryBenchmark:
 
         def values(answer):
             samples = [aggregation.to_sample(spec, task.item(row, answer(row))) for row in dataset]
-            return {metric.name: aggregation.metric_value(spec, metric, samples) for metric in unjudged}
+            return {
+                metric.name: aggregation.metric_value(spec, metric, samples) for metric in unjudged
+            }
 
         def right(row):
             said = {name: row[name] for name in ("answer", "span") if name in row}
@@ -118,7 +120,10 @@ class TestEveryBenchmark:
     def test_no_answer_is_not_a_wrong_answer(self, spec):
         row = reelbench.load(spec.id, "mini")[0]
         task = lmms_runs.functions(spec)
-        for marker in ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] timeout", "[LMMS_EVAL_BUDGET_EXCEEDED]"):
+        for marker in (
+            "[LMMS_EVAL_REQUEST_FAILED after 5 retries] timeout",
+            "[LMMS_EVAL_BUDGET_EXCEEDED]",
+        ):
             sample = aggregation.to_sample(spec, task.item(row, marker))
             assert (sample.state, sample.reason, sample.scores) == ("unscored", "model_failed", {})
 
@@ -128,7 +133,9 @@ class TestEveryBenchmark:
         task = lmms_runs.functions(spec)
         sample = task.process_results(row, [text])[spec.primary.name]["sample"]
         # In a run an opening tag that is never closed says that the run's limit cut the answer off.
-        assert sample["reason"] in ((Reason.CUT_OFF,) if text == HOSTILE["reasoning"] else (None, "judge_unavailable"))
+        assert sample["reason"] in (
+            (Reason.CUT_OFF,) if text == HOSTILE["reasoning"] else (None, "judge_unavailable")
+        )
 
     def test_judged_metrics_without_a_judge_are_none_and_never_zero(self, spec):
         row = reelbench.load(spec.id, "mini")[0]
@@ -159,7 +166,9 @@ class TestEveryBenchmark:
 class TestEveryTask:
     def test_its_files_are_what_the_spec_writes(self, spec, task):
         name = f"{task.name}.yaml"
-        assert (folder(spec) / name).read_text(encoding="utf-8") == codegen.files_of(spec)[name], "run make tasks"
+        assert (folder(spec) / name).read_text(encoding="utf-8") == codegen.files_of(spec)[name], (
+            "run make tasks"
+        )
 
     def test_lmms_eval_reads_in_its_yaml_what_the_spec_says(self, spec, task):
         config = read_yaml(folder(spec) / f"{task.name}.yaml")
@@ -175,7 +184,9 @@ class TestEveryTask:
         hidden = spec.splits[upstream_split(spec, task.split)].hidden_answers
         assert names == (["submission"] if hidden else [metric.name for metric in spec.metrics])
         tags = set(config.get("tag", ()))
-        if not task.plain:  # cues, or what not every model can give: it never runs with those that all can be asked
+        if (
+            not task.plain
+        ):  # cues, or what not every model can give: it never runs with those that all can be asked
             assert not tags
         elif is_mini(task.split):
             assert tags == {"reelbench_mini"}

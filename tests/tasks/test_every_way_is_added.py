@@ -53,7 +53,11 @@ WAYS = {
     "one of nobody's": (
         lambda entries: [
             *entries,
-            {**entries[0], **dict.fromkeys({"id", "qid", "key", "question_id"} & entries[0].keys(), "x"), "video": "x"},
+            {
+                **entries[0],
+                **dict.fromkeys({"id", "qid", "key", "question_id"} & entries[0].keys(), "x"),
+                "video": "x",
+            },
         ],
         None,
     ),
@@ -77,8 +81,12 @@ def test_files(spec, way, references, added, tmp_path):
 
 @each_benchmark
 def test_an_answer_that_is_there_twice_is_refused(spec, tmp_path):
-    path = edited(predictions(tmp_path / "predictions.json", spec), lambda entries: [*entries, entries[0]])
-    with pytest.raises(InputError, match=r" 13: the id '[^']+' occurs twice, first at .* 1; keep one"):
+    path = edited(
+        predictions(tmp_path / "predictions.json", spec), lambda entries: [*entries, entries[0]]
+    )
+    with pytest.raises(
+        InputError, match=r" 13: the id '[^']+' occurs twice, first at .* 1; keep one"
+    ):
         score_files(spec.id, Inputs(path, split="mini"), tmp_path / "result", PLAIN)
 
 
@@ -93,7 +101,9 @@ def test_an_answer_that_is_there_twice_is_refused(spec, tmp_path):
 )
 def test_files_that_hold_less(name, answer, added, tmp_path):
     path = tmp_path / "predictions.json"
-    path.write_text(json.dumps([{"qid": row["id"], **answer} for row in reelbench.load(name, "mini")]))
+    path.write_text(
+        json.dumps([{"qid": row["id"], **answer} for row in reelbench.load(name, "mini")])
+    )
     score_files(name, Inputs(path, split="mini"), tmp_path / "result", PLAIN)
     assert added(tmp_path / "result").check.partial is None
 
@@ -120,9 +130,15 @@ def test_judged(spec, options, spoilt, added, tmp_path):
         return Answer("no" if spoilt and first in call.user else '{"score": 1}')
 
     with JudgeServer(judge) as server:
-        asked = JudgeOptions(model="judge", url=server.url, cache=tmp_path / "judge.sqlite", concurrency=1, **options)
+        asked = JudgeOptions(
+            model="judge", url=server.url, cache=tmp_path / "judge.sqlite", concurrency=1, **options
+        )
         score_files(
-            spec.id, Inputs(path, split="mini"), tmp_path / "result", Options(overlap=False, judge=asked), model="org/m"
+            spec.id,
+            Inputs(path, split="mini"),
+            tmp_path / "result",
+            Options(overlap=False, judge=asked),
+            model="org/m",
         )
     stored = added(tmp_path / "result")
     assert bool(stored.check.partial) is spoilt
@@ -144,19 +160,25 @@ def write_tags(path, ids):
 
 @pytest.mark.parametrize("tagged", [slice(12), slice(5)], ids=["all", "some"])
 @pytest.mark.parametrize("others", [[], ["999", "998"]], ids=["only these", "others too"])
-@pytest.mark.parametrize("of", ["run of dramaqa_cogme", "file of dramaqa_cogme", "run of moviecore", "file of rextime"])
+@pytest.mark.parametrize(
+    "of", ["run of dramaqa_cogme", "file of dramaqa_cogme", "run of moviecore", "file of rextime"]
+)
 def test_tags_that_fit_or_not(of, tagged, others, added, tmp_path):
     source, _, name = of.partition(" of ")
     spec = SPECS[name]
     ids = [row["id"] for row in reelbench.load(spec.id, "mini")]
     tags = write_tags(tmp_path / "tags.jsonl", [*ids[tagged], *others])
     if source == "run":
-        logged_run(tmp_path / "run", spec, next(task for task in spec.tasks if task.split == "mini"))
+        logged_run(
+            tmp_path / "run", spec, next(task for task in spec.tasks if task.split == "mini")
+        )
         score_run(tmp_path / "run", None, PLAIN, tags=read_tags(tags))
         stored = added(tmp_path / "run")
     else:
         path = predictions(tmp_path / "predictions.json", spec)
-        score_files(spec.id, Inputs(path, tags=read_tags(tags), split="mini"), tmp_path / "result", PLAIN)
+        score_files(
+            spec.id, Inputs(path, tags=read_tags(tags), split="mini"), tmp_path / "result", PLAIN
+        )
         stored = added(tmp_path / "result")
     counts = stored.result.counts
     assert counts.tags_without_question == len(others)
@@ -168,13 +190,25 @@ def test_of_a_run_with_several_tasks_those_get_tags_that_they_are_about(tmp_path
     (tmp_path / "run").mkdir()
     for name in ("rextime", "moviecore"):
         spec = SPECS[name]
-        logged_run(tmp_path / "run" / name, spec, next(task for task in spec.tasks if task.split == "mini"))
-    tags = write_tags(tmp_path / "tags.jsonl", [row["id"] for row in reelbench.load("rextime", "mini")][:5])
+        logged_run(
+            tmp_path / "run" / name, spec, next(task for task in spec.tasks if task.split == "mini")
+        )
+    tags = write_tags(
+        tmp_path / "tags.jsonl", [row["id"] for row in reelbench.load("rextime", "mini")][:5]
+    )
     outcomes = score_run(tmp_path / "run", None, PLAIN, tags=read_tags(tags))
-    untagged = {outcome.result.benchmark.id: outcome.result.counts.questions_without_tags for outcome in outcomes}
+    untagged = {
+        outcome.result.benchmark.id: outcome.result.counts.questions_without_tags
+        for outcome in outcomes
+    }
     assert untagged == {"rextime": 7, "moviecore": 0}
     with pytest.raises(InputError, match="none of its 1 qids is among the questions of the run"):
-        score_run(tmp_path / "run", None, PLAIN, tags=read_tags(write_tags(tmp_path / "others.jsonl", ["999"])))
+        score_run(
+            tmp_path / "run",
+            None,
+            PLAIN,
+            tags=read_tags(write_tags(tmp_path / "others.jsonl", ["999"])),
+        )
 
 
 @each_benchmark
@@ -224,16 +258,24 @@ def test_a_judge_completes_a_run_where_it_lies(judge, reelbench, tmp_path):
     run = two_tasks(tmp_path / "out")
     unjudged = reelbench("score", "--run", run, "--no-overlap")
     assert unjudged.returncode == 0, unjudged.stderr
-    hints = [line.partition("to finish: ")[2] for line in unjudged.stderr.splitlines() if "to finish" in line]
+    hints = [
+        line.partition("to finish: ")[2]
+        for line in unjudged.stderr.splitlines()
+        if "to finish" in line
+    ]
     assert len(hints) == len(JUDGED)
-    for hint, spec in zip(sorted(hints), sorted(JUDGED.values(), key=lambda spec: spec.id), strict=True):
+    for hint, spec in zip(
+        sorted(hints), sorted(JUDGED.values(), key=lambda spec: spec.id), strict=True
+    ):
         assert hint.endswith(f"--task {spec.id}_mini --judge {spec.judge.suggested}")
         assert f"--run {run} " in hint
         assert "--no-overlap" in hint
     options = ("--judge", "own-judge", "--judge-url", judge.url)
     done = reelbench("score", "--run", run, "--no-overlap", "--task", "moviecore_mini", *options)
     assert done.returncode == 0, done.stderr
-    found = {path.parent.name: json.loads(path.read_text())["judge"] for path in run.rglob("result.json")}
+    found = {
+        path.parent.name: json.loads(path.read_text())["judge"] for path in run.rglob("result.json")
+    }
     assert {name: bool(judged) for name, judged in found.items()} == {
         "moviecore_mini": True,
         "curve_mini": False,
@@ -269,9 +311,21 @@ def test_the_hint_of_a_judge_that_could_not_finish_names_that_judge(reelbench, t
     path = predictions(tmp_path / "my predictions.json", spec)
     with JudgeServer(lambda _: Answer('{"score": 1}')) as server:
         url = server.url
-    given = ("score", "moviecore", "--predictions", path, "--split", "mini", "--no-overlap", "--judge", "own-judge")
+    given = (
+        "score",
+        "moviecore",
+        "--predictions",
+        path,
+        "--split",
+        "mini",
+        "--no-overlap",
+        "--judge",
+        "own-judge",
+    )
     done = reelbench(*given, "--judge-url", url, "--output", tmp_path / "out", timeout=1800)
-    [hint] = [line.partition("to finish: ")[2] for line in done.stderr.splitlines() if "to finish" in line]
+    [hint] = [
+        line.partition("to finish: ")[2] for line in done.stderr.splitlines() if "to finish" in line
+    ]
     assert "--judge own-judge" in hint
     assert f"--judge-url {url}" in hint
     assert f"--output {tmp_path / 'out'}" in hint

@@ -63,7 +63,11 @@ group:
 def test_the_chains_of_video_mme_v2_by_hand(tmp_path):
     # Three right of four each. Relevance: (3/4)^2 = 56.25. Two chains [1,[2,3],4], whose last question is wrong:
     # (1 + 3 + 3) of 1 + 3 + 3 + 5 = 58.33 each. The mean of the three is 57.64; of the questions it is 75.
-    groups = [("a", "relevance", "None"), ("b", "logic", "[1,[2,3],4]"), ("c", "logic", "[1,[2,3],4]")]
+    groups = [
+        ("a", "relevance", "None"),
+        ("b", "logic", "[1,[2,3],4]"),
+        ("c", "logic", "[1,[2,3],4]"),
+    ]
     rows = [
         {
             "question_id": f"{video}-{n}", "video_id": video, "question": "Which?", "answer": "A",
@@ -73,7 +77,10 @@ def test_the_chains_of_video_mme_v2_by_hand(tmp_path):
         for n in range(1, 5)
     ]  # fmt: skip
     folder = declare(tmp_path / "mme", GROUPED, rows__jsonl=rows)
-    made = scored(folder, {row["question_id"]: "B" if row["question_id"].endswith("4") else "A" for row in rows})
+    made = scored(
+        folder,
+        {row["question_id"]: "B" if row["question_id"].endswith("4") else "A" for row in rows},
+    )
     assert next(iter(made)) == "group_accuracy"
     assert round(made["group_accuracy"], 2) == 57.64
     assert made["accuracy"] == 75
@@ -114,7 +121,9 @@ FORMATS = {
         "span: value}\n",
         {
             "rows__csv": "video_id,qid,question,answer,a0,a1\n7,1,what?,sit,sit,run\n7,2,who?,run,sit,run\n",
-            "spans__json": {"7": {"duration": 30, "location": {"1": [[2, 12]], "2": [[-0.1, 4], [8, 9]]}}},
+            "spans__json": {
+                "7": {"duration": 30, "location": {"1": [[2, 12]], "2": [[-0.1, 4], [8, 9]]}}
+            },
         },
         {"7_1": "A [2, 4]", "7_2": "B [0, 8]"},
         {"accuracy_at_iop_0.5": 100, "miop": 75, "iop_at_0.5": 100, "miou": 35, "accuracy": 100},
@@ -140,8 +149,20 @@ FORMATS = {
                     "choices": {"A": "a cup", "B": "a jar"},
                     "answer": "B",
                 },
-                {**row, "id": "2", "question_type": "open-ended", "choices": {"A": "", "B": ""}, "answer": "the jar"},
-                {**row, "id": "3", "question_type": "open-ended", "choices": {"A": "", "B": ""}, "answer": "a tin"},
+                {
+                    **row,
+                    "id": "2",
+                    "question_type": "open-ended",
+                    "choices": {"A": "", "B": ""},
+                    "answer": "the jar",
+                },
+                {
+                    **row,
+                    "id": "3",
+                    "question_type": "open-ended",
+                    "choices": {"A": "", "B": ""},
+                    "answer": "a tin",
+                },
             ]
         },
         {"1": "B", "2": "The jar.", "3": "a jar"},
@@ -149,14 +170,27 @@ FORMATS = {
     ),
     # The same with several right options.
     "several": (
-        "kind: choice\nanswers: all\nsource: {file: rows.json}\n" + IDS + "options: o, answer: a}\n",
-        {"rows__json": [{**ROW, "n": n, "o": ["red", "blue", "green"], "a": "AC"} for n in range(3)]},
+        "kind: choice\nanswers: all\nsource: {file: rows.json}\n"
+        + IDS
+        + "options: o, answer: a}\n",
+        {
+            "rows__json": [
+                {**ROW, "n": n, "o": ["red", "blue", "green"], "a": "AC"} for n in range(3)
+            ]
+        },
         {"0": "A and C", "1": "The answer is A.", "2": '{"answer": ["C", "A"]}'},
         {"accuracy": 200 / 3},
     ),
     "any": (
-        "kind: choice\nanswers: any\nsource: {file: rows.json}\n" + IDS + "options: o, answer: a}\n",
-        {"rows__json": [{**ROW, "n": n, "o": ["red", "blue", "green"], "a": ["red", "green"]} for n in range(3)]},
+        "kind: choice\nanswers: any\nsource: {file: rows.json}\n"
+        + IDS
+        + "options: o, answer: a}\n",
+        {
+            "rows__json": [
+                {**ROW, "n": n, "o": ["red", "blue", "green"], "a": ["red", "green"]}
+                for n in range(3)
+            ]
+        },
         {"0": "A", "1": "B", "2": "green"},
         {"accuracy": 200 / 3},
     ),
@@ -182,7 +216,15 @@ FORMATS = {
     "parallel": (
         "kind: span\nsource: {file: val.json}\neach: '{video}/timestamps+sentences'\n"
         "columns: {id: '{video}_{row}', video: video, question: sentences, span: timestamps}\n",
-        {"val__json": {"v_1": {"duration": 9, "timestamps": [[0, 4], [4, 8]], "sentences": ["He sits.", "He eats."]}}},
+        {
+            "val__json": {
+                "v_1": {
+                    "duration": 9,
+                    "timestamps": [[0, 4], [4, 8]],
+                    "sentences": ["He sits.", "He eats."],
+                }
+            }
+        },
         {"v_1_1": "0 to 4 s", "v_1_2": "6 to 8 s"},
         {"miou": 75},
     ),
@@ -191,7 +233,11 @@ FORMATS = {
         "kind: choice\nsource: {file: rows.json}\n" + IDS + "options: choices.choice, answer: a}\n",
         {
             "rows__json": [
-                {**ROW, "choices": [{"choice_id": 0, "choice": "x"}, {"choice_id": 1, "choice": "y"}], "a": "y"}
+                {
+                    **ROW,
+                    "choices": [{"choice_id": 0, "choice": "x"}, {"choice_id": 1, "choice": "y"}],
+                    "a": "y",
+                }
             ]
         },
         {"1": "B"},
@@ -211,7 +257,10 @@ FORMATS = {
         "columns: {id: '{film}_{n}', video: film, question: q, options: [a, b], answer: right}\n",
         {
             "rows__json": {
-                "f1": {"length": 9, "benchmark_dataset": [{"q": "who?", "a": "x", "b": "y", "right": "B"}] * 2}
+                "f1": {
+                    "length": 9,
+                    "benchmark_dataset": [{"q": "who?", "a": "x", "b": "y", "right": "B"}] * 2,
+                }
             }
         },
         {"f1_1": "B", "f1_2": "A"},
@@ -224,7 +273,10 @@ FORMATS = {
         {
             "rows__json": {
                 "7": {"action": [{"question": "What?\nA. sits\nB. runs", "answer": "B. runs"}]},
-                "8": {"speed": [{"question": "How?\nA. slow\nB. fast", "answer": "A. slow"}], "order": []},
+                "8": {
+                    "speed": [{"question": "How?\nA. slow\nB. fast", "answer": "A. slow"}],
+                    "order": [],
+                },
             }
         },
         {"7-action-1": "B", "8-speed-1": "(B)"},
@@ -243,8 +295,17 @@ FORMATS = {
     "two_by_two": (
         "kind: choice\nsource: {file: rows.json}\ngroup: {by: idx, rule: all}\n"
         "columns: {id: '{idx}_{side}', video: v, question: q, options: o, answer: a}\n",
-        {"rows__json": [{**ROW, "idx": n // 4, "side": "abcd"[n % 4], "o": ["x", "y"], "a": "A"} for n in range(8)]},
-        {f"{idx}_{side}": "B" if (idx, side) == (1, "d") else "A" for idx in (0, 1) for side in "abcd"},
+        {
+            "rows__json": [
+                {**ROW, "idx": n // 4, "side": "abcd"[n % 4], "o": ["x", "y"], "a": "A"}
+                for n in range(8)
+            ]
+        },
+        {
+            f"{idx}_{side}": "B" if (idx, side) == (1, "d") else "A"
+            for idx in (0, 1)
+            for side in "abcd"
+        },
         {"group_accuracy": 50, "accuracy": 87.5},
     ),
     # Video-MME: short, medium and long are a facet, in the column `duration`.
@@ -283,7 +344,10 @@ FORMATS = {
         "skip: unreadable\n"
         "columns: {id: q_uid, video: q_uid, question: question, options: [option 0, option 1], answer: value}\n",
         {
-            "questions__json": [{"q_uid": uid, "question": "Why?", "option 0": "x", "option 1": "y"} for uid in "abc"],
+            "questions__json": [
+                {"q_uid": uid, "question": "Why?", "option 0": "x", "option 1": "y"}
+                for uid in "abc"
+            ],
             "right__json": {"a": 1, "b": 0},
         },
         {"a": "B", "b": "B"},
@@ -296,7 +360,12 @@ FORMATS = {
         "columns: {id: idx, video: video_name, question: question, answer: GT}\n",
         {
             "rows__json": [
-                {"idx": n, "video_name": f"v{n // 2}", "question": "Which is right?\nA. one\nB. two", "GT": "AB"[n % 2]}
+                {
+                    "idx": n,
+                    "video_name": f"v{n // 2}",
+                    "question": "Which is right?\nA. one\nB. two",
+                    "GT": "AB"[n % 2],
+                }
                 for n in range(4)
             ]
         },
@@ -370,7 +439,11 @@ def test_a_format_is_said_in_one_file_and_scored_by_its_rule(name, tmp_path):
 
 def test_what_is_shown_of_a_video_may_be_a_part_of_it(tmp_path, monkeypatch):
     # MVBench: `start` and `end` bound what is shown; the times of frames stay the video's.
-    text = "kind: choice\nsource: {file: rows.json}\n" + IDS + "options: o, answer: a, clip: [start, end]}\n"
+    text = (
+        "kind: choice\nsource: {file: rows.json}\n"
+        + IDS
+        + "options: o, answer: a, clip: [start, end]}\n"
+    )
     row = {**ROW, "v": "a.mp4", "o": ["up", "down"], "a": "up", "start": 1, "end": 3}
     folder = declare(tmp_path / "part", text, rows__json=[row])
     (read,) = face.load(str(folder))
@@ -403,7 +476,10 @@ REFUSED = {
     "unequal_lists": (
         "kind: span\nsource: {file: rows.json}\neach: '{film}/timestamps+sentences'\n"
         "columns: {id: '{row}', video: film, question: sentences, span: timestamps}\n",
-        {"v_1": {"timestamps": [[0, 3]], "sentences": ["One.", "Two."]}, "v_2": {"timestamps": [], "sentences": []}},
+        {
+            "v_1": {"timestamps": [[0, 3]], "sentences": ["One.", "Two."]},
+            "v_2": {"timestamps": [], "sentences": []},
+        },
         r"the lists timestamps, sentences are of different lengths \(each: timestamps\+sentences\)",
     ),
     "three_kinds": (
@@ -435,16 +511,22 @@ def test_every_key_is_declared_read_and_in_the_schema():
     recipe = (ROOT / "docs" / "recipes" / "add_benchmark.md").read_text("utf-8")
     assert [path for path in benchmark_file.KEYS if f"| `{path}`" not in recipe] == []
     source = Path(benchmark_file.__file__).read_text("utf-8")
-    assert [path for path in benchmark_file.KEYS if f'"{path.rpartition(".")[2]}"' not in source] == []
+    assert [
+        path for path in benchmark_file.KEYS if f'"{path.rpartition(".")[2]}"' not in source
+    ] == []
     for file in (*ROOT.glob("tasks/*/benchmark.yaml"), *ROOT.glob("tools/parity/*/benchmark.yaml")):
         benchmark_file.read(file, installed=True)
         jsonschema.validate(yaml.safe_load(file.read_text("utf-8")), schema)
     with pytest.raises(jsonschema.ValidationError, match="windows"):
-        jsonschema.validate({"id": "x", "kind": "span", "source": {}, "columns": {}, "windows": "all"}, schema)
+        jsonschema.validate(
+            {"id": "x", "kind": "span", "source": {}, "columns": {}, "windows": "all"}, schema
+        )
 
 
 def test_parity_is_on_record_and_each_difference_is_explained():
-    found = [json.loads(path.read_text("utf-8")) for path in ROOT.glob("tools/parity/*/parity.json")]
+    found = [
+        json.loads(path.read_text("utf-8")) for path in ROOT.glob("tools/parity/*/parity.json")
+    ]
     assert len(found) >= 8
     spec = benchmark_file.read(ROOT / "tools" / "parity" / "qvhighlights")
     said = parity(spec)
@@ -455,7 +537,10 @@ def test_parity_is_on_record_and_each_difference_is_explained():
         "0.5 = 53.94; Recall@1, IoU ≥ 0.7 = 34.84; mAP = 32.2; mAP, IoU ≥ 0.5 = 54.96; mAP, IoU ≥ 0.75 = 31.01."
     )
     other = next(one for one in found if one["benchmark"] == "nextqa")
-    other = other | {"note": "two rows", "numbers": {"accuracy": {"theirs": 49.74, "ours": 50, "difference": 0.26}}}
+    other = other | {
+        "note": "two rows",
+        "numbers": {"accuracy": {"theirs": 49.74, "ours": 50, "difference": 0.26}},
+    }
     said = sentence(other, {"accuracy": "Accuracy"})
     assert "other numbers than ours on 4,996 answers" in said
     assert said.endswith("Accuracy = 49.74 and 50 (theirs and ours). The difference: two rows.")
@@ -471,7 +556,9 @@ def test_a_board_computes_again_what_such_a_result_says(name, tmp_path):
     file = folder / "answers.json"
     file.write_text(json.dumps(answers), encoding="utf-8")
     face.score(str(folder), file, model="org/one").save(tmp_path / "run")
-    done = CliRunner().invoke(app, ["leaderboard", "add", str(tmp_path / "run"), "--store", str(tmp_path / "store")])
+    done = CliRunner().invoke(
+        app, ["leaderboard", "add", str(tmp_path / "run"), "--store", str(tmp_path / "store")]
+    )
     assert done.exit_code == 0, (done.output, done.exception)
     table = face.results(tmp_path / "store")
     for metric, value in expected.items():
@@ -487,30 +574,50 @@ judge: {prompts: marks, scale: [0, 1]}
 """
 
 
-def test_judged_questions_beside_ones_with_options_have_their_own_number_and_one_of_all(tmp_path, monkeypatch):
+def test_judged_questions_beside_ones_with_options_have_their_own_number_and_one_of_all(
+    tmp_path, monkeypatch
+):
     """MMVU's owners have a model say of open answers whether they are right, and one number of all questions."""
     monkeypatch.setenv("REELBENCH_JUDGE_API_KEY", "x")
     form = {**ROW, "video": "a.mp4", "question": "Which?"}
     rows = [
-        {**form, "id": str(n), "question_type": "multiple-choice", "choices": ["x", "y"], "answer": "B"} for n in (1, 2)
+        {
+            **form,
+            "id": str(n),
+            "question_type": "multiple-choice",
+            "choices": ["x", "y"],
+            "answer": "B",
+        }
+        for n in (1, 2)
     ]
     rows += [
-        {**form, "id": str(n), "question_type": "open-ended", "choices": [], "answer": "the jar"} for n in (3, 4, 5)
+        {**form, "id": str(n), "question_type": "open-ended", "choices": [], "answer": "the jar"}
+        for n in (3, 4, 5)
     ]
     folder = declare(tmp_path / "judged", JUDGED, rows__json=rows)
     (folder / "marks").mkdir()
     for name in ("user", "correct"):
-        (folder / "marks" / f"{name}.txt").write_text("{question} {reference} {answer}", encoding="utf-8")
+        (folder / "marks" / f"{name}.txt").write_text(
+            "{question} {reference} {answer}", encoding="utf-8"
+        )
     file = folder / "answers.json"
-    file.write_text(json.dumps({"1": "B", "2": "A", "3": "a jar", "4": "a tin", "5": ""}), encoding="utf-8")
+    file.write_text(
+        json.dumps({"1": "B", "2": "A", "3": "a jar", "4": "a tin", "5": ""}), encoding="utf-8"
+    )
     with JudgeServer(lambda call: Answer(f'{{"score": {int("a jar" in call.user)}}}')) as server:
         result = face.score(str(folder), file, judge=f"marker@{server.url}", model="org/one")
         assert len(server.calls) == 2  # none about options, and none about an answer that is empty
     numbers = {name: (metric.value, metric.n) for name, metric in result.metrics.items()}
     # Of 5 questions 1 option of 2 and 1 open answer of 3 are right.
-    assert numbers == {"right": (40, 5), "accuracy": (50, 2), "correct": (pytest.approx(100 / 3), 3)}
+    assert numbers == {
+        "right": (40, 5),
+        "accuracy": (50, 2),
+        "correct": (pytest.approx(100 / 3), 3),
+    }
     result.save(tmp_path / "run")
-    done = CliRunner().invoke(app, ["leaderboard", "add", str(tmp_path / "run"), "--store", str(tmp_path / "store")])
+    done = CliRunner().invoke(
+        app, ["leaderboard", "add", str(tmp_path / "run"), "--store", str(tmp_path / "store")]
+    )
     assert done.exit_code == 0, (done.output, done.exception)
     alone = face.score(str(folder), file)
     assert {name: metric.value for name, metric in alone.metrics.items()}["accuracy"] == 50
@@ -528,7 +635,10 @@ def test_several_videos_are_shown_one_after_another_each_by_its_number(tmp_path)
     library = Library(discovery.find(str(folder)), "test")
     assert library.missing([read]) == []
     shown = show(library, read, FrameSampling.parse("uniform:2,as=images,times=text"))
-    pieces = [piece if isinstance(piece, str) else type(piece).__name__ for piece in shown.attachments("en")]
+    pieces = [
+        piece if isinstance(piece, str) else type(piece).__name__
+        for piece in shown.attachments("en")
+    ]
     times = [f"<{at:.1f} seconds>" for at in shown.timestamps]
     one = [word for time in times[:2] for word in (time, "Attachment")]
     assert pieces == ["Video 1:", *one, "Video 2:", *one]
@@ -544,7 +654,9 @@ def test_several_videos_are_shown_one_after_another_each_by_its_number(tmp_path)
 
 def test_a_span_that_begins_a_little_before_0_is_read_as_0_and_said(tmp_path):
     text = "kind: span\nsource: {file: rows.jsonl}\n" + IDS + "span: s}\n"
-    rows = [{**ROW, "n": n, "s": span} for n, span in enumerate([[1, 2], [-0.1, 3], [-0.2, 4], [-2, 4]])]
+    rows = [
+        {**ROW, "n": n, "s": span} for n, span in enumerate([[1, 2], [-0.1, 3], [-0.2, 4], [-2, 4]])
+    ]
     folder = declare(tmp_path / "early", text + "skip: unreadable\n", rows__jsonl=rows)
     assert [row["span"] for row in face.load(str(folder))] == [[1, 2], [0, 3], [0, 4]]
     done = CliRunner().invoke(app, ["check", str(folder), "--no-media"])

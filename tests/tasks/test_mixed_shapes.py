@@ -47,7 +47,9 @@ def test_a_reference_with_an_odd_field_is_named(name, field, odd, named, *, tmp_
     references.write_text(json.dumps(document))
     rows = reelbench.load(name, "mini")
     predictions.write_text(json.dumps([{"id": row["id"], "prediction": "(A)"} for row in rows]))
-    done = reelbench("score", name, "--predictions", predictions, "--references", references, "--no-overlap")
+    done = reelbench(
+        "score", name, "--predictions", predictions, "--references", references, "--no-overlap"
+    )
     assert done.returncode == 2, done.stdout
     assert named in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -65,18 +67,29 @@ def test_references_without_a_question_say_which_file_has_some(name, said, tmp_p
     references, predictions = tmp_path / "references.json", tmp_path / "predictions.json"
     references.write_text("[]")
     predictions.write_text('[{"id": "q1", "prediction": "(A)"}]')
-    done = reelbench("score", name, "--predictions", predictions, "--references", references, "--no-overlap")
+    done = reelbench(
+        "score", name, "--predictions", predictions, "--references", references, "--no-overlap"
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{references}: {said}" in done.stderr
 
 
 def test_an_owners_files_may_name_their_questions_by_id(tmp_path, score):
     rows = list(reelbench.load("rextime", "mini"))
-    answers = [{"qid": row["id"], "pred_relevant_windows": [row["span"]], "ans": row["answer"]} for row in rows]
-    truth = json.loads((ROOT / "reelbench" / "tasks" / "rextime" / "mini" / "rextime_val.json").read_text())
+    answers = [
+        {"qid": row["id"], "pred_relevant_windows": [row["span"]], "ans": row["answer"]}
+        for row in rows
+    ]
+    truth = json.loads(
+        (ROOT / "reelbench" / "tasks" / "rextime" / "mini" / "rextime_val.json").read_text()
+    )
     predictions, references = tmp_path / "predictions.json", tmp_path / "references.json"
     for file, listed in ((predictions, answers), (references, truth)):
-        file.write_text(json.dumps({entry["qid"]: {k: v for k, v in entry.items() if k != "qid"} for entry in listed}))
+        file.write_text(
+            json.dumps(
+                {entry["qid"]: {k: v for k, v in entry.items() if k != "qid"} for entry in listed}
+            )
+        )
     document = score("rextime", "--predictions", predictions, "--references", references)
     assert document["counts"]["scored"] == len(rows) == 12
     assert document["metrics"]["accuracy"]["value"] == document["metrics"]["miou"]["value"] == 100

@@ -7,7 +7,10 @@ import pytest
 import reelbench
 from reelbench.base.errors import InputError
 
-TURNS = [{"role": "user", "content": "Improve it."}, {"role": "assistant", "content": "The better answer."}]
+TURNS = [
+    {"role": "user", "content": "Improve it."},
+    {"role": "assistant", "content": "The better answer."},
+]
 
 
 def entry(**fields):
@@ -28,7 +31,9 @@ BY_VIDEO = {"233.mp4": [entry()], "AWA-1.mp4": [entry(enhanced_answer=TURNS)]}
 LISTED = [entry(video="233.mp4", id="233_1"), entry(video_id="AWA-1", enhanced_answer=TURNS)]
 
 
-@pytest.mark.parametrize("document", [BY_QUESTION, BY_VIDEO, LISTED], ids=["by question", "by video", "listed"])
+@pytest.mark.parametrize(
+    "document", [BY_QUESTION, BY_VIDEO, LISTED], ids=["by question", "by video", "listed"]
+)
 def test_all_three_shapes_give_the_same_rows(document, tmp_path):
     write(tmp_path, document)
     rows = list(reelbench.load("moviecore", "test", data=tmp_path))
@@ -53,8 +58,14 @@ def test_a_question_without_a_class_is_kept(tmp_path):
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ({"1_1": {"text": "Why?", "video": "1"}}, r"'1_1'.*no 'question'; expected question, answer .*; found .*text"),
-        ({"1_1": entry(enhanced_answer="better")}, r"'1_1'.*enhanced_answer is not a list of turns"),
+        (
+            {"1_1": {"text": "Why?", "video": "1"}},
+            r"'1_1'.*no 'question'; expected question, answer .*; found .*text",
+        ),
+        (
+            {"1_1": entry(enhanced_answer="better")},
+            r"'1_1'.*enhanced_answer is not a list of turns",
+        ),
         ({"1_1": 3}, r"'1_1' holds a int"),
         ([entry()], r"entry 1 names no video"),
         ({}, r"no rows"),
@@ -75,7 +86,9 @@ class TestScoring:
     def test_the_authors_file_holds_its_references(self, tmp_path, score):
         # BLEU-4 and METEOR of a perfect answer are 1, whatever scores it (pycocoevalcap's own figures).
         long = "The man walks home alone because nobody waited for him at the station."
-        file = write(tmp_path, {"233.mp4": [entry(answer=long, pred=long + "</s>")]}, "predictions.json")
+        file = write(
+            tmp_path, {"233.mp4": [entry(answer=long, pred=long + "</s>")]}, "predictions.json"
+        )
         document = score("moviecore", "--predictions", file)
         assert document["metrics"]["bleu4"]["value"] == pytest.approx(1, abs=1e-6)
         assert document["metrics"]["meteor"]["value"] == pytest.approx(1, abs=1e-6)
@@ -85,16 +98,34 @@ class TestScoring:
         assert document["breakdowns"] == {}
 
     def test_the_enhanced_answer_is_the_reference(self, tmp_path, score):
-        file = write(tmp_path, {"1.mp4": [entry(enhanced_answer=TURNS, pred="x")]}, "predictions.json")
+        file = write(
+            tmp_path, {"1.mp4": [entry(enhanced_answer=TURNS, pred="x")]}, "predictions.json"
+        )
         score("moviecore", "--predictions", file, "--no-overlap", "--output", tmp_path / "out")
         (line,) = (tmp_path / "out" / "samples.jsonl").read_text(encoding="utf-8").splitlines()
         assert json.loads(line)["target"] == {"text": "The better answer."}
 
-    def test_predictions_without_references_are_matched_by_video_and_question(self, tmp_path, reelbench):
+    def test_predictions_without_references_are_matched_by_video_and_question(
+        self, tmp_path, reelbench
+    ):
         truth = write(tmp_path, {"v_1": entry(question="Why?"), "v_2": entry(question="How?")})
-        file = write(tmp_path, {"v.mp4": [{"question": "How?", "pred": "slowly"}]}, "predictions.json")
-        done = reelbench("score", "moviecore", "--predictions", file, "--references", truth, "--no-overlap", "--json")
-        assert json.loads(done.stdout)["counts"]["unscored"] == {"judge_unavailable": 1, "prediction_missing": 1}
+        file = write(
+            tmp_path, {"v.mp4": [{"question": "How?", "pred": "slowly"}]}, "predictions.json"
+        )
+        done = reelbench(
+            "score",
+            "moviecore",
+            "--predictions",
+            file,
+            "--references",
+            truth,
+            "--no-overlap",
+            "--json",
+        )
+        assert json.loads(done.stdout)["counts"]["unscored"] == {
+            "judge_unavailable": 1,
+            "prediction_missing": 1,
+        }
         assert "1 missing id: v_1" in done.stderr
         assert "--judge gpt-6-luna" in done.stderr  # the authors' own judge shuts down
 
@@ -106,7 +137,8 @@ class TestScoring:
         )
 
     @pytest.mark.parametrize(
-        ("document", "said"), [({"1.mp4": [entry()]}, "no 'pred'"), ({"1.mp4": [entry(pred=3)]}, "'pred' is a int")]
+        ("document", "said"),
+        [({"1.mp4": [entry()]}, "no 'pred'"), ({"1.mp4": [entry(pred=3)]}, "'pred' is a int")],
     )
     def test_a_file_that_is_not_predictions(self, document, said, tmp_path, reelbench):
         file = write(tmp_path, document, "predictions.json")

@@ -14,7 +14,9 @@ from reelbench.tasks.column_guess import guess
 from tests.program import app
 from tests.tasks.field_formats import FORMATS
 
-SIX = [{"n": n, "film": f"film{n % 2}.mp4", "words": f"Which shape is number {n}?"} for n in range(6)]
+SIX = [
+    {"n": n, "film": f"film{n % 2}.mp4", "words": f"Which shape is number {n}?"} for n in range(6)
+]
 OPTIONS = ["circle", "square", "star"]
 
 
@@ -25,31 +27,63 @@ def with_each(**more):
 GUESSES = [
     (
         with_each(pool=lambda _: OPTIONS, truth=lambda n: OPTIONS[n % 3]),
-        ("choice", {"id": "n", "video": "film", "question": "words", "options": "pool", "answer": "truth"}, "text"),
-    ),
-    (
-        with_each(a0=lambda _: "circle", a1=lambda _: "square", a2=lambda n: f"star {n}", right=lambda n: n % 3),
         (
             "choice",
-            {"id": "n", "video": "film", "question": "words", "options": ("a0", "a1", "a2"), "answer": "right"},
+            {"id": "n", "video": "film", "question": "words", "options": "pool", "answer": "truth"},
+            "text",
+        ),
+    ),
+    (
+        with_each(
+            a0=lambda _: "circle",
+            a1=lambda _: "square",
+            a2=lambda n: f"star {n}",
+            right=lambda n: n % 3,
+        ),
+        (
+            "choice",
+            {
+                "id": "n",
+                "video": "film",
+                "question": "words",
+                "options": ("a0", "a1", "a2"),
+                "answer": "right",
+            },
             "index0",
         ),
     ),
     (
         with_each(mc=lambda _: dict(zip("ABC", OPTIONS, strict=True)), key=lambda n: "ABC"[n % 3]),
-        ("choice", {"id": "n", "video": "film", "question": "words", "options": "mc", "answer": "key"}, "letter"),
+        (
+            "choice",
+            {"id": "n", "video": "film", "question": "words", "options": "mc", "answer": "key"},
+            "letter",
+        ),
     ),
     (
-        with_each(pool=lambda _: OPTIONS, ans=lambda n: "ABC"[n % 3], seen=lambda n: f"[{n}, {n + 2}]"),
+        with_each(
+            pool=lambda _: OPTIONS, ans=lambda n: "ABC"[n % 3], seen=lambda n: f"[{n}, {n + 2}]"
+        ),
         (
             "grounded_choice",
-            {"id": "n", "video": "film", "question": "words", "options": "pool", "answer": "ans", "span": "seen"},
+            {
+                "id": "n",
+                "video": "film",
+                "question": "words",
+                "options": "pool",
+                "answer": "ans",
+                "span": "seen",
+            },
             "letter",
         ),
     ),
     (
         with_each(t_start=lambda n: n, t_end=lambda n: n + 2),
-        ("span", {"id": "n", "video": "film", "question": "words", "start": "t_start", "end": "t_end"}, None),
+        (
+            "span",
+            {"id": "n", "video": "film", "question": "words", "start": "t_start", "end": "t_end"},
+            None,
+        ),
     ),
     (
         with_each(ref=lambda n: f"It is the one that crosses the field in the {n}th scene."),
@@ -62,7 +96,9 @@ GUESSES = [
 ]
 
 
-@pytest.mark.parametrize(("rows", "expected"), GUESSES, ids=[expected[0] for _, expected in GUESSES])
+@pytest.mark.parametrize(
+    ("rows", "expected"), GUESSES, ids=[expected[0] for _, expected in GUESSES]
+)
 def test_columns_are_seen_from_their_values(rows, expected):
     made = guess(rows)
     assert (made.kind, made.columns, made.answer_is) == expected
@@ -71,19 +107,30 @@ def test_columns_are_seen_from_their_values(rows, expected):
 
 def test_answers_of_yes_and_no_are_options():
     made = guess(with_each(truth=lambda n: "Yes" if n % 2 else "no"))
-    assert (made.kind, made.options, made.columns["answer"]) == ("choice", "{are: [yes, no]}", "truth")
+    assert (made.kind, made.options, made.columns["answer"]) == (
+        "choice",
+        "{are: [yes, no]}",
+        "truth",
+    )
     assert made.lacking == []
 
 
 def test_ids_are_made_where_no_column_is_unique_and_labels_are_facets():
     rows = [
-        {**row, "n": row["n"] // 2, "answer": "so it is, as anybody can see", "topic": "ab"[row["n"] % 2]}
+        {
+            **row,
+            "n": row["n"] // 2,
+            "answer": "so it is, as anybody can see",
+            "topic": "ab"[row["n"] % 2],
+        }
         for row in SIX
     ]
     made = guess(rows)
     assert made.columns["id"] == "{film}_{n}"
     assert made.facets == ["topic"]
-    given = guess(rows, given={"id": "{film}_{n}"})  # what makes an id may be the video all the same
+    given = guess(
+        rows, given={"id": "{film}_{n}"}
+    )  # what makes an id may be the video all the same
     assert (given.columns["video"], given.lacking) == ("film", [])
     for row in rows:
         del row["n"]
@@ -91,38 +138,58 @@ def test_ids_are_made_where_no_column_is_unique_and_labels_are_facets():
 
 
 def test_what_cannot_be_guessed_is_named_and_nothing_is_written(reelbench, tmp_path):
-    rows = [{"n": n, "alpha": "x", "q": "Why?", "pool": OPTIONS, "right": 1 + n % 2} for n in range(4)]
+    rows = [
+        {"n": n, "alpha": "x", "q": "Why?", "pool": OPTIONS, "right": 1 + n % 2} for n in range(4)
+    ]
     source = tmp_path / "rows.json"
     source.write_text(json.dumps(rows), encoding="utf-8")
     done = reelbench("new", "shapes", "--from", source, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert "no column is the video; answers can be read as index0 or as index1, which differ: give --answer-is" in line
+    assert (
+        "no column is the video; answers can be read as index0 or as index1, which differ: give --answer-is"
+        in line
+    )
     assert not (tmp_path / "shapes").exists()
     named = ("--column", "video=alpha", "--answer-is", "index1")
     done = reelbench("new", "shapes", "--from", source, *named, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "answer: B" in done.stdout  # 2 of circle, square, star
-    assert "answer_is: index1\n" in (tmp_path / "shapes" / "benchmark.yaml").read_text(encoding="utf-8")
+    assert "answer_is: index1\n" in (tmp_path / "shapes" / "benchmark.yaml").read_text(
+        encoding="utf-8"
+    )
     taken = reelbench("new", "rextime", "--from", source, cwd=tmp_path)
-    assert (taken.returncode, "there is a benchmark or a task of this name" in taken.stderr) == (2, True)
+    assert (taken.returncode, "there is a benchmark or a task of this name" in taken.stderr) == (
+        2,
+        True,
+    )
 
 
-def test_a_video_s_name_that_no_file_can_have_is_one_line_and_nothing_is_written(reelbench, tmp_path):
-    rows = [{"n": n, "film": f"{'v' * 900}{n}.mp4", "q": "Why?", "pool": OPTIONS, "right": "A"} for n in range(3)]
+def test_a_video_s_name_that_no_file_can_have_is_one_line_and_nothing_is_written(
+    reelbench, tmp_path
+):
+    rows = [
+        {"n": n, "film": f"{'v' * 900}{n}.mp4", "q": "Why?", "pool": OPTIONS, "right": "A"}
+        for n in range(3)
+    ]
     source = tmp_path / "rows.json"
     source.write_text(json.dumps(rows), encoding="utf-8")
     done = reelbench("new", "kitchen", "--from", source, cwd=tmp_path)
     (line,) = done.stderr.strip().splitlines()
     assert done.returncode == 2
     assert len(line) < 500
-    assert all(words in line for words in (str(source), "film", "255 bytes", "--column video=COLUMN"))
+    assert all(
+        words in line for words in (str(source), "film", "255 bytes", "--column video=COLUMN")
+    )
     assert not (tmp_path / "kitchen").exists()
 
 
 def test_frames_with_texts_are_no_questions():
     frames = [{"text": "", "time": 1.2}, {"text": "A man.", "time": 2.7}]
-    rows = [{**row, "pool": OPTIONS, "answer": OPTIONS[n % 3], "frames": frames} for n, row in enumerate(SIX)]
+    rows = [
+        {**row, "pool": OPTIONS, "answer": OPTIONS[n % 3], "frames": frames}
+        for n, row in enumerate(SIX)
+    ]
     assert guess(rows).held == {}
     asked = [{**row, "frames": [{"text": "What?", "answer": "A man."}]} for row in rows]
     assert "whole questions" in str(guess(asked).held)
@@ -148,7 +215,9 @@ def test_a_published_format_is_taken_as_it_is_meant_or_refused(name, tmp_path, m
         assert isinstance(refused.exception, InputError), refused.output
         assert form.says in str(refused.exception)
         assert not (tmp_path / "b").exists()
-    done = CliRunner().invoke(app, [*new, *(word for option in form.told for word in option.split(" ", 1))])
+    done = CliRunner().invoke(
+        app, [*new, *(word for option in form.told for word in option.split(" ", 1))]
+    )
     assert done.exit_code == 0, (done.output, done.exception)
     spec = discovery.find(str(tmp_path / "b"))
     row = locate(spec.id).read()[0]
@@ -159,20 +228,39 @@ def test_a_published_format_is_taken_as_it_is_meant_or_refused(name, tmp_path, m
 def test_the_table_of_formats_says_what_is_tested():
     page = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text("utf-8")
     rows = [
-        line.split(" | ") for line in page.splitlines() if line.startswith("| ") and not line.startswith("| benchmark")
+        line.split(" | ")
+        for line in page.splitlines()
+        if line.startswith("| ") and not line.startswith("| benchmark")
     ]
     said = {name.removeprefix("| "): (told, ranks.strip("`")) for name, told, ranks, _ in rows}
-    told = {name: "<br>".join(f"`{option}`" for option in form.told) or "nothing" for name, form in FORMATS.items()}
+    told = {
+        name: "<br>".join(f"`{option}`" for option in form.told) or "nothing"
+        for name, form in FORMATS.items()
+    }
     assert said == {name: (told[name], form.ranks) for name, form in FORMATS.items()}
 
 
-def test_keys_that_are_stated_replace_what_is_guessed_and_one_that_no_key_takes_is_named(tmp_path, monkeypatch):
+def test_keys_that_are_stated_replace_what_is_guessed_and_one_that_no_key_takes_is_named(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(discovery, "_registry", None)
-    put(tmp_path / "rows.json", with_each(ref=lambda n: f"It is number {n}, and it stays.", rubric=lambda n: {"a": n}))
+    put(
+        tmp_path / "rows.json",
+        with_each(ref=lambda n: f"It is number {n}, and it stays.", rubric=lambda n: {"a": n}),
+    )
     new = ["new", "asked", "--from", str(tmp_path / "rows.json"), "--out", str(tmp_path / "b")]
     refused = CliRunner().invoke(app, new)
-    assert "'rubric' holds what an answer is marked by, row by row: no key takes it" in str(refused.exception)
-    stated = ["--without", "rubric", "--set", "languages=[de]", "--set", "judge={prompts: moviecore}"]
+    assert "'rubric' holds what an answer is marked by, row by row: no key takes it" in str(
+        refused.exception
+    )
+    stated = [
+        "--without",
+        "rubric",
+        "--set",
+        "languages=[de]",
+        "--set",
+        "judge={prompts: moviecore}",
+    ]
     assert CliRunner().invoke(app, [*new, *stated]).exit_code == 0
     text = (tmp_path / "b" / "benchmark.yaml").read_text("utf-8")
     assert (text.count("judge:"), text.count("languages:")) == (1, 1)
@@ -182,7 +270,14 @@ def test_keys_that_are_stated_replace_what_is_guessed_and_one_that_no_key_takes_
 
 def test_a_column_that_is_called_answer_is_it_though_a_row_is_bad_and_numbers_fit_by_chance():
     rows = [
-        {"n": n, "film": f"film{n}.mp4", "words": f"Which is {n}?", "pool": OPTIONS, "part": n % 3, "answer": "star"}
+        {
+            "n": n,
+            "film": f"film{n}.mp4",
+            "words": f"Which is {n}?",
+            "pool": OPTIONS,
+            "part": n % 3,
+            "answer": "star",
+        }
         for n in range(20)
     ]
     rows[7]["answer"] = "stra"
@@ -192,7 +287,10 @@ def test_a_column_that_is_called_answer_is_it_though_a_row_is_bad_and_numbers_fi
 
 def test_spans_that_begin_where_they_end_are_no_seconds():
     # DiDeMo: a moment is the numbers of its first and last piece, as several people marked them.
-    rows = [{"n": n, "video": f"{n}.m4v", "description": "a man waves", "times": [[n, n], [1, 2]]} for n in range(4)]
+    rows = [
+        {"n": n, "video": f"{n}.m4v", "description": "a man waves", "times": [[n, n], [1, 2]]}
+        for n in range(4)
+    ]
     (doubt,) = guess(rows).units
     assert doubt.startswith("times: 4 of 8 begin where they end")
     spans = [{**row, "times": [[n, n + 5.5]]} for n, row in enumerate(rows)]
@@ -203,7 +301,14 @@ def test_a_column_called_answer_is_it_though_a_tests_answers_are_kept_back():
     # MotionBench: `start` is 0 in all rows, which reads as the number of the first option.
     asked = "What is done first?\nA. Sits\nB. Stands"
     rows = [
-        {"n": n, "video": f"{n}.mp4", "question": asked, "start": 0, "answer": "NA" if n % 3 else "B"} for n in range(9)
+        {
+            "n": n,
+            "video": f"{n}.mp4",
+            "question": asked,
+            "start": 0,
+            "answer": "NA" if n % 3 else "B",
+        }
+        for n in range(9)
     ]
     assert guess(rows).columns["answer"] == "answer"
 

@@ -24,11 +24,19 @@ def test_of_an_answer_that_meteor_cannot_take_overlap_reads_the_end_and_it_is_co
 
     monkeypatch.setattr(text_overlap, "compute_score", score)
     texts = {"a": "The cat.", "b": "the " * 10_000 + "cat", "c": "x" * 10_001, "d": "y" * 10_000}
-    items = [Item(id=name, video="v", prediction=text, target={"text": "The cat sat."}) for name, text in texts.items()]
+    items = [
+        Item(id=name, video="v", prediction=text, target={"text": "The cat sat."})
+        for name, text in texts.items()
+    ]
     scored = aggregation.score(discovery.get("moviecore"), items)
     assert scored.numbers.metrics["meteor"].n == 4
     # Of "the the … the cat" the last 10,000 characters begin with the space before 2,499 of its words.
-    assert asked == {"a": "The cat.", "b": "the " * 2_499 + "cat", "c": "x" * 10_000, "d": "y" * 10_000}
+    assert asked == {
+        "a": "The cat.",
+        "b": "the " * 2_499 + "cat",
+        "c": "x" * 10_000,
+        "d": "y" * 10_000,
+    }
     assert aggregation.too_long(scored.samples) == 2
 
 
@@ -38,15 +46,23 @@ def run(tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
     tasks = {name: {} for name in ("rextime_mini", "dramaqa_cogme_mini")}
-    configs = {name: {"dataset_path": f"reelbench:{name}@0123456789abcdef;media_missing=0"} for name in tasks}
+    configs = {
+        name: {"dataset_path": f"reelbench:{name}@0123456789abcdef;media_missing=0"}
+        for name in tasks
+    }
     document = {"results": tasks, "configs": configs, "config": {"model": "openai"}}
     (folder / "1_results.json").write_text(json.dumps(document))
     for name in tasks:
         spec, _ = discovery.find_task(name)
-        rows = [{**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(spec.id, "mini")]
+        rows = [
+            {**row, "split": upstream_split(spec, "mini")}
+            for row in reelbench.load(spec.id, "mini")
+        ]
         details = [lmms_runs.functions(spec).process_results(row, ["(A)"]) for row in rows]
         lines = "".join(json.dumps(detail) + "\n" for detail in details)
-        (folder / f"1_samples_{name}.jsonl").write_text(lines + ("" if name == "rextime_mini" else '{"doc_id":'))
+        (folder / f"1_samples_{name}.jsonl").write_text(
+            lines + ("" if name == "rextime_mini" else '{"doc_id":')
+        )
     return folder
 
 
@@ -71,7 +87,11 @@ def test_a_line_of_a_log_that_is_none_is_told_by_its_number(line, says, run):
     with (run / "1_samples_rextime_mini.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
     with pytest.raises(InputError, match=says):
-        list(score_runs.run_evaluations(run, None, score.Options(overlap=False), tasks=["rextime_mini"]))
+        list(
+            score_runs.run_evaluations(
+                run, None, score.Options(overlap=False), tasks=["rextime_mini"]
+            )
+        )
 
 
 def test_a_facet_that_none_of_its_tasks_has_is_told_before_anything_is_scored(run, reelbench):

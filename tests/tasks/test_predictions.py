@@ -69,7 +69,10 @@ def right(row):
 
 def half_right(name):
     rows = list(locate(name, "mini").read())
-    return [{"id": row["id"], "prediction": right(row) if n % 2 else "no idea"} for n, row in enumerate(rows)]
+    return [
+        {"id": row["id"], "prediction": right(row) if n % 2 else "no idea"}
+        for n, row in enumerate(rows)
+    ]
 
 
 @pytest.fixture
@@ -79,7 +82,13 @@ def asked(tmp_path):
     def write(*ids):
         path = tmp_path / "curve.json"
         entries = [
-            {"key": key, "video_id": "abcdefghijk", "locale": "en-GB", "question": "Which?", "answer": "a carp"}
+            {
+                "key": key,
+                "video_id": "abcdefghijk",
+                "locale": "en-GB",
+                "question": "Which?",
+                "answer": "a carp",
+            }
             for key in ids
         ]
         path.write_text(json.dumps(entries), encoding="utf-8")
@@ -96,7 +105,9 @@ def asked(tmp_path):
 def test_ids_and_raw_texts_are_enough(name, suffix, tmp_path):
     rows = half_right(name)
     found = scored(name, put(tmp_path / f"p{suffix}", rows))
-    assert {item.id: item.prediction for item in found.items} == {row["id"]: row["prediction"] for row in rows}
+    assert {item.id: item.prediction for item in found.items} == {
+        row["id"]: row["prediction"] for row in rows
+    }
     if name in ALONE:
         assert found.scored.numbers.metrics[ALONE[name]].value == 50
     assert not any(found.fits.values())
@@ -111,7 +122,14 @@ def test_a_judge_is_asked_about_raw_texts_too(name, tmp_path, score):
     path = put(tmp_path / "p.csv", half_right(name))
     with JudgeServer(lambda _: Answer("2" if name == "curve" else '{"score": 2}')) as server:
         document = score(
-            f"{name}_mini", "--predictions", path, "--no-overlap", "--judge", "judge-1", "--judge-url", server.url
+            f"{name}_mini",
+            "--predictions",
+            path,
+            "--no-overlap",
+            "--judge",
+            "judge-1",
+            "--judge-url",
+            server.url,
         )
     assert document["metrics"][SPECS[name].primary.name]["value"] == (100 if name == "curve" else 2)
 
@@ -124,7 +142,9 @@ def test_a_letter_alone_is_an_answer(name, tmp_path):
     assert found.scored.numbers.metrics["accuracy"].value == 100
     if name == "rextime":
         assert found.scored.numbers.metrics["miou"].value == 0
-        assert found.fits["notes"] == ["no answer contains a span of time; metrics that need one count these as wrong"]
+        assert found.fits["notes"] == [
+            "no answer contains a span of time; metrics that need one count these as wrong"
+        ]
 
 
 def test_a_tagged_table_has_a_cognitive_profile(tmp_path):
@@ -132,7 +152,9 @@ def test_a_tagged_table_has_a_cognitive_profile(tmp_path):
     tags = tmp_path / "tags.jsonl"
     tags.write_text(
         "".join(
-            json.dumps({"qid": i, "target": ["Place"], "content": ["Means"], "thinking": "Recall"}) + "\n" for i in ids
+            json.dumps({"qid": i, "target": ["Place"], "content": ["Means"], "thinking": "Recall"})
+            + "\n"
+            for i in ids
         ),
         encoding="utf-8",
     )
@@ -156,7 +178,9 @@ TEXTS = {
 
 @each_kind
 def test_ids_and_texts_stay_as_they_stand(suffix, tmp_path, asked):
-    path = put(tmp_path / f"p{suffix}", [{"id": key, "prediction": text} for key, text in TEXTS.items()])
+    path = put(
+        tmp_path / f"p{suffix}", [{"id": key, "prediction": text} for key, text in TEXTS.items()]
+    )
     found = scored("curve", path, asked(*TEXTS))
     assert {item.id: item.prediction for item in found.items} == TEXTS
 
@@ -170,7 +194,9 @@ def test_a_number_is_its_digits_and_a_null_is_no_prediction(suffix, tmp_path, as
     else:
         put(path, rows)
     found = scored("curve", path, asked("7", "8", "9"))
-    empty = ("", ("empty",), None) if suffix == ".xlsx" else (None, (), "prediction_missing")  # a sheet has no null
+    empty = (
+        ("", ("empty",), None) if suffix == ".xlsx" else (None, (), "prediction_missing")
+    )  # a sheet has no null
     assert [(item.prediction, item.flags, item.reason) for item in found.items] == [
         ("12", (), None),
         empty,
@@ -186,15 +212,23 @@ def test_a_byte_order_mark_is_not_a_part_of_the_first_column(tmp_path, asked):
 
 def test_an_object_of_texts_by_id_is_a_table(tmp_path, asked):
     path = tmp_path / "p.json"
-    for document in ({"007": "carp", "8": "pike"}, {"007": {"response": "carp"}, "8": {"response": "pike"}}):
+    for document in (
+        {"007": "carp", "8": "pike"},
+        {"007": {"response": "carp"}, "8": {"response": "pike"}},
+    ):
         path.write_text(json.dumps(document), encoding="utf-8")
-        assert [item.prediction for item in scored("curve", path, asked("007", "8")).items] == ["carp", "pike"]
+        assert [item.prediction for item in scored("curve", path, asked("007", "8")).items] == [
+            "carp",
+            "pike",
+        ]
 
 
 # --- columns --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("columns", [("question_id", "response"), ("QID", "Output"), ("key", "generated_text")])
+@pytest.mark.parametrize(
+    "columns", [("question_id", "response"), ("QID", "Output"), ("key", "generated_text")]
+)
 def test_columns_are_told_by_their_usual_names(columns, tmp_path, asked):
     path = put(tmp_path / "p.csv", [dict(zip(columns, ("7", "carp"), strict=True))])
     assert scored("curve", path, asked("7")).items[0].prediction == "carp"
@@ -223,7 +257,10 @@ def test_named_columns_win_over_usual_ones_and_over_the_owners_format(tmp_path, 
 
 def test_the_owners_format_wins_where_a_file_is_in_it(tmp_path):
     rows = locate("rextime", "mini").read()
-    path = put(tmp_path / "p.jsonl", [{"qid": row["id"], "ans": row["answer"], "prediction": "(B)"} for row in rows])
+    path = put(
+        tmp_path / "p.jsonl",
+        [{"qid": row["id"], "ans": row["answer"], "prediction": "(B)"} for row in rows],
+    )
     found = scored("rextime", path)
     assert found.scored.numbers.metrics["accuracy"].value == 100
     assert "miou" not in found.scored.numbers.metrics  # answers only are allowed there
@@ -241,8 +278,12 @@ def test_the_owners_format_wins_where_a_file_is_in_it(tmp_path):
     ],
 )
 def test_an_id_that_is_there_twice_is_refused_with_both_places(tmp_path, asked, suffix, places):
-    path = put(tmp_path / f"p{suffix}", [{"id": "7", "prediction": text} for text in ("pike", "carp")])
-    with pytest.raises(InputError, match=rf"{places[0]}: the id '7' occurs twice, first at .*{places[1]}; keep one"):
+    path = put(
+        tmp_path / f"p{suffix}", [{"id": "7", "prediction": text} for text in ("pike", "carp")]
+    )
+    with pytest.raises(
+        InputError, match=rf"{places[0]}: the id '7' occurs twice, first at .*{places[1]}; keep one"
+    ):
         scored("curve", path, asked("7", "8"))
 
 
@@ -271,7 +312,11 @@ def test_a_table_is_held_against_the_evaluators_own_ground_truth(tmp_path):
     truth = tmp_path / "gt.jsonl"
     entry = {"query": "Which?", "duration": 20, "vid": "v", "relevant_windows": [[0, 10]]}
     truth.write_text(
-        "".join(json.dumps({"qid": f"q{n}", "ans": letter, **entry}) + "\n" for n, letter in enumerate("AD")), "utf-8"
+        "".join(
+            json.dumps({"qid": f"q{n}", "ans": letter, **entry}) + "\n"
+            for n, letter in enumerate("AD")
+        ),
+        "utf-8",
     )
     path = put(tmp_path / "p.csv", [{"id": f"q{n}", "prediction": "(D) [0, 10]"} for n in range(2)])
     found = scored("rextime", path, truth, split=None)
@@ -282,12 +327,20 @@ def test_a_table_is_held_against_the_evaluators_own_ground_truth(tmp_path):
 
 def test_a_task_that_is_a_part_of_a_split_is_that_part(tmp_path):
     entries = [
-        {"key": key, "video_id": "abcdefghijk", "locale": locale, "question": "Which?", "answer": "a carp"}
+        {
+            "key": key,
+            "video_id": "abcdefghijk",
+            "locale": locale,
+            "question": "Which?",
+            "answer": "a carp",
+        }
         for key, locale in (("1", "ja-JP"), ("2", "de-DE"))
     ]
     references = tmp_path / "curve.json"
     references.write_text(json.dumps(entries), encoding="utf-8")
-    path = put(tmp_path / "p.csv", [{"id": "1", "prediction": "a carp"}, {"id": "2", "prediction": "x"}])
+    path = put(
+        tmp_path / "p.csv", [{"id": "1", "prediction": "a carp"}, {"id": "2", "prediction": "x"}]
+    )
     found = scored("curve_ja-JP", path, references, split=None)
     assert [item.id for item in found.items] == ["1"]
     assert found.scored.numbers.metrics["exact_match"].value == 100
@@ -334,7 +387,9 @@ def test_what_is_neither_a_table_nor_the_owners_format_is_told_both(tmp_path):
 
 def test_a_named_column_that_is_not_there_says_what_is(tmp_path, reelbench, asked):
     path = put(tmp_path / "p.csv", [{"id": "7", "prediction": "carp"}])
-    done = reelbench("score", "curve", "--predictions", path, "--references", asked("7"), "--text-column", "said")
+    done = reelbench(
+        "score", "curve", "--predictions", path, "--references", asked("7"), "--text-column", "said"
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.strip() == f"reelbench: {path}: no column 'said'; it has id, prediction"
 
@@ -349,14 +404,17 @@ def test_a_file_that_is_not_there_says_so(name, tmp_path, asked):
 
 
 @pytest.mark.parametrize(
-    ("task", "suffix"), [*((task, ".csv") for task in MINIS), *((MINIS[-1], suffix) for suffix in KINDS[1:])]
+    ("task", "suffix"),
+    [*((task, ".csv") for task in MINIS), *((MINIS[-1], suffix) for suffix in KINDS[1:])],
 )
 def test_a_filled_template_is_scored(task, suffix, tmp_path):
     path = tmp_path / f"t{suffix}"
     prediction_template.write(prediction_template.rows(task.name), path)
     match suffix:
         case ".csv" | ".tsv":
-            rows = pd.read_csv(path, sep="," if suffix == ".csv" else "\t", dtype=str, keep_default_na=False)
+            rows = pd.read_csv(
+                path, sep="," if suffix == ".csv" else "\t", dtype=str, keep_default_na=False
+            )
         case ".json" | ".jsonl":
             rows = pd.read_json(path, lines=suffix == ".jsonl", dtype=False)
         case ".parquet":
@@ -375,7 +433,9 @@ def test_a_filled_template_is_scored(task, suffix, tmp_path):
 
 def test_raw_text_on_hidden_answers_becomes_the_owners_file(tmp_path):
     rows = locate("rextime", "mini_test").read()
-    path = put(tmp_path / "p.csv", [{"id": row["id"], "prediction": "(B) from 1 to 2"} for row in rows])
+    path = put(
+        tmp_path / "p.csv", [{"id": row["id"], "prediction": "(B) from 1 to 2"} for row in rows]
+    )
     outcome = scored("rextime", path, split="mini_test").write(tmp_path / "out")
     lines = [line for _, line in read_jsonl(tmp_path / "out" / "submission.jsonl")]
     ids = sorted(row["id"] for row in rows)
@@ -404,7 +464,9 @@ def test_a_template_runs_nothing_in_a_spreadsheet(suffix, tmp_path):
         [_, cells] = csv.reader(lines, delimiter="," if suffix == ".csv" else "\t")
     assert cells[:3] == ["-x7", "'@film", '\'=HYPERLINK("http://a") [2J']
     for formula in ("=1+1", "-2+3", "@SUM(A1)", "a;=1"):  # an id is read again as it stands
-        with pytest.raises(InputError, match=r"is a formula to a spreadsheet; write the table as .json or .jsonl"):
+        with pytest.raises(
+            InputError, match=r"is a formula to a spreadsheet; write the table as .json or .jsonl"
+        ):
             prediction_template.write([row | {"id": formula}], path)
         prediction_template.write([row | {"id": formula}], tmp_path / "t.jsonl")
 
@@ -427,9 +489,14 @@ def table(tmp_path, suffix=".parquet", name="rextime"):
 
 
 def test_predictions_of_a_data_set_on_the_hub_are_fetched_and_named_in_the_record(hub, tmp_path):
-    repo = hub.add("museum/answers", {"README.md": b"# a", "data/train-00000-of-00001.parquet": table(tmp_path)})
+    repo = hub.add(
+        "museum/answers",
+        {"README.md": b"# a", "data/train-00000-of-00001.parquet": table(tmp_path)},
+    )
     path, said = resolve_predictions("hf://datasets/museum/answers", RunMetadata())
-    outcome = score_files("rextime", Inputs(path, split="mini"), Options(), metadata=said).write(tmp_path / "out")
+    outcome = score_files("rextime", Inputs(path, split="mini"), Options(), metadata=said).write(
+        tmp_path / "out"
+    )
     assert outcome.result.metrics["accuracy"].value == 50
     assert outcome.result.model.id == "museum/answers"
     origin = f"hf://datasets/museum/answers@{repo.head}/data/train-00000-of-00001.parquet"
@@ -437,11 +504,18 @@ def test_predictions_of_a_data_set_on_the_hub_are_fetched_and_named_in_the_recor
 
 
 def test_a_file_at_a_revision_is_that_file(hub, tmp_path, reelbench):
-    repo = hub.add("museum/answers", {"a.csv": table(tmp_path, ".csv"), "b.csv": b"id,prediction\nx,y\n"})
+    repo = hub.add(
+        "museum/answers", {"a.csv": table(tmp_path, ".csv"), "b.csv": b"id,prediction\nx,y\n"}
+    )
     old = repo.head
     repo.commit({"a.csv": b"id,prediction\nx,y\n"}, "spoil it")
     done = reelbench(
-        "score", "rextime_mini", "--predictions", f"hf://datasets/museum/answers@{old}/a.csv", "--json", "--quiet"
+        "score",
+        "rextime_mini",
+        "--predictions",
+        f"hf://datasets/museum/answers@{old}/a.csv",
+        "--json",
+        "--quiet",
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["metrics"]["accuracy"]["value"] == 50
@@ -450,7 +524,10 @@ def test_a_file_at_a_revision_is_that_file(hub, tmp_path, reelbench):
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("hf://datasets/museum/answers", r"2 files could be meant \(a.csv, b.csv\); end the address with one"),
+        (
+            "hf://datasets/museum/answers",
+            r"2 files could be meant \(a.csv, b.csv\); end the address with one",
+        ),
         ("hf://datasets/museum/empty", r"no file that can hold predictions \(.csv"),
         ("hf://museum/answers", r"expected hf://datasets/ORG/NAME"),
     ],
@@ -483,7 +560,9 @@ def test_questions_lie_beside_samples_that_are_free_of_them(name, tmp_path):
     assert all(line.keys() == {"id", "question", "options", "media"} for line in lines)
     samples = (tmp_path / "out" / "samples.jsonl").read_text(encoding="utf-8")
     assert not any(json.dumps(row["question"], ensure_ascii=False) in samples for row in rows)
-    assert [Sample.model_validate(line).id for _, line in read_jsonl(tmp_path / "out" / "samples.jsonl")]
+    assert [
+        Sample.model_validate(line).id for _, line in read_jsonl(tmp_path / "out" / "samples.jsonl")
+    ]
 
 
 def test_a_question_says_where_its_video_is_once_it_is_here(tmp_path):
@@ -492,10 +571,14 @@ def test_a_question_says_where_its_video_is_once_it_is_here(tmp_path):
     rows = locate("rextime", "mini").read()
     path = put(tmp_path / "p.csv", half_right("rextime"))
     scored("rextime", path).write(tmp_path / "before")
-    assert {line["media"] for _, line in read_jsonl(tmp_path / "before" / "questions.jsonl")} == {None}
+    assert {line["media"] for _, line in read_jsonl(tmp_path / "before" / "questions.jsonl")} == {
+        None
+    }
     clip = Library(SPECS["rextime"], "mini").find(rows[0])
     scored("rextime", path).write(tmp_path / "after")
-    media = {line["id"]: line["media"] for _, line in read_jsonl(tmp_path / "after" / "questions.jsonl")}
+    media = {
+        line["id"]: line["media"] for _, line in read_jsonl(tmp_path / "after" / "questions.jsonl")
+    }
     assert Path(media[rows[0]["id"]]) == clip
 
 

@@ -34,8 +34,13 @@ class TestRealGroundTruth:
 
     def test_the_whole_video_and_option_a(self, truth, tmp_path, score):
         path, rows = truth
-        whole = [{"qid": r["qid"], "pred_relevant_windows": [[0, r["duration"]]], "ans": "A"} for r in rows]
-        document = score("rextime", "--predictions", write(tmp_path / "whole.jsonl", whole), "--references", path)
+        whole = [
+            {"qid": r["qid"], "pred_relevant_windows": [[0, r["duration"]]], "ans": "A"}
+            for r in rows
+        ]
+        document = score(
+            "rextime", "--predictions", write(tmp_path / "whole.jsonl", whole), "--references", path
+        )
         assert values(document) == {
             "accuracy_at_iou_0.5": 9.01,
             "accuracy": 26.93,
@@ -49,25 +54,65 @@ class TestRealGroundTruth:
 
     def test_the_truth_itself_misses_its_two_windows_without_length(self, truth, tmp_path, score):
         path, rows = truth
-        same = [{"qid": r["qid"], "pred_relevant_windows": r["relevant_windows"], "ans": r["ans"]} for r in rows]
-        document = score("rextime", "--predictions", write(tmp_path / "same.jsonl", same), "--references", path)
+        same = [
+            {"qid": r["qid"], "pred_relevant_windows": r["relevant_windows"], "ans": r["ans"]}
+            for r in rows
+        ]
+        document = score(
+            "rextime", "--predictions", write(tmp_path / "same.jsonl", same), "--references", path
+        )
         assert values(document)["miou"] == 99.78
         assert values(document)["accuracy"] == 100
 
     def test_the_order_of_the_lines_changes_nothing(self, truth, tmp_path, score):
         path, rows = truth
-        lines = [{"qid": r["qid"], "pred_relevant_windows": [[1, r["duration"] / 2]], "ans": "B"} for r in rows]
-        straight = score("rextime", "--predictions", write(tmp_path / "a.jsonl", lines), "--references", path)
+        lines = [
+            {"qid": r["qid"], "pred_relevant_windows": [[1, r["duration"] / 2]], "ans": "B"}
+            for r in rows
+        ]
+        straight = score(
+            "rextime", "--predictions", write(tmp_path / "a.jsonl", lines), "--references", path
+        )
         random.Random(0).shuffle(lines)
-        shuffled = score("rextime", "--predictions", write(tmp_path / "b.jsonl", lines), "--references", path)
+        shuffled = score(
+            "rextime", "--predictions", write(tmp_path / "b.jsonl", lines), "--references", path
+        )
         assert straight == shuffled
 
 
 GROUND_TRUTH = [
-    {"qid": "q1", "query": "?", "duration": 20, "vid": "v1", "relevant_windows": [[0, 10]], "ans": "A"},
-    {"qid": "q2", "query": "?", "duration": 20, "vid": "v1", "relevant_windows": [[5, 5]], "ans": "B"},
-    {"qid": "q3", "query": "?", "duration": 20, "vid": "v2", "relevant_windows": [[10, 20]], "ans": "C"},
-    {"qid": "q4", "query": "?", "duration": 20, "vid": "v3", "relevant_windows": [[0, 4]], "ans": "D"},
+    {
+        "qid": "q1",
+        "query": "?",
+        "duration": 20,
+        "vid": "v1",
+        "relevant_windows": [[0, 10]],
+        "ans": "A",
+    },
+    {
+        "qid": "q2",
+        "query": "?",
+        "duration": 20,
+        "vid": "v1",
+        "relevant_windows": [[5, 5]],
+        "ans": "B",
+    },
+    {
+        "qid": "q3",
+        "query": "?",
+        "duration": 20,
+        "vid": "v2",
+        "relevant_windows": [[10, 20]],
+        "ans": "C",
+    },
+    {
+        "qid": "q4",
+        "query": "?",
+        "duration": 20,
+        "vid": "v3",
+        "relevant_windows": [[0, 4]],
+        "ans": "D",
+    },
 ]
 
 
@@ -106,8 +151,12 @@ class TestTheAuthorsRules:
         }
 
     def test_reversed_windows_score_nothing(self, references, tmp_path, score):
-        file = predict(tmp_path, q1=span(10, 0), q2=span(9, 1), q3=span(20, 10, "C"), q4=span(4, 0, "D"))
-        assert values(score("rextime", "--predictions", file, "--references", references))["miou"] == 0
+        file = predict(
+            tmp_path, q1=span(10, 0), q2=span(9, 1), q3=span(20, 10, "C"), q4=span(4, 0, "D")
+        )
+        assert (
+            values(score("rextime", "--predictions", file, "--references", references))["miou"] == 0
+        )
 
     @pytest.mark.parametrize(
         ("answer", "there"),
@@ -116,7 +165,9 @@ class TestTheAuthorsRules:
             ({"pred_relevant_windows": [[0, 10]]}, {"miou", "recall_at_0.3", "recall_at_0.5"}),
         ],
     )
-    def test_a_metric_that_a_submission_can_not_support_is_absent(self, answer, there, references, tmp_path, score):
+    def test_a_metric_that_a_submission_can_not_support_is_absent(
+        self, answer, there, references, tmp_path, score
+    ):
         file = predict(tmp_path, **{row["qid"]: answer for row in GROUND_TRUTH})
         document = score("rextime", "--predictions", file, "--references", references)
         assert document["metrics"].keys() == there
@@ -126,11 +177,18 @@ class TestTheAuthorsRules:
         file = predict(
             tmp_path,
             q1={"pred_relevant_windows": windows, "ans": "A"},
-            **{row["qid"]: span(*row["relevant_windows"][0], row["ans"]) for row in GROUND_TRUTH[1:]},
+            **{
+                row["qid"]: span(*row["relevant_windows"][0], row["ans"])
+                for row in GROUND_TRUTH[1:]
+            },
         )
         document = score("rextime", "--predictions", file, "--references", references)
         assert document["counts"]["parse_failed"] == 1
-        assert document["metrics"]["miou"] == {"value": 50, "ci95": document["metrics"]["miou"]["ci95"], "n": 4}
+        assert document["metrics"]["miou"] == {
+            "value": 50,
+            "ci95": document["metrics"]["miou"]["ci95"],
+            "n": 4,
+        }
 
 
 class TestIdsThatDoNotFit:
@@ -145,28 +203,48 @@ class TestIdsThatDoNotFit:
         return write(tmp_path / "predictions.jsonl", rows)
 
     def test_they_are_counted_and_listed(self, file, references, reelbench):
-        done = reelbench("score", "rextime", "--predictions", file, "--references", references, "--json")
+        done = reelbench(
+            "score", "rextime", "--predictions", file, "--references", references, "--json"
+        )
         document = json.loads(done.stdout)
         assert done.returncode == 0
         counts = document["counts"]
-        assert (counts["items"], counts["scored"], counts["unscored"]) == (4, 3, {"prediction_missing": 1})
+        assert (counts["items"], counts["scored"], counts["unscored"]) == (
+            4,
+            3,
+            {"prediction_missing": 1},
+        )
         assert (counts["missing"], counts["extra"], counts["duplicate"]) == (1, 1, 0)
         assert values(document)["accuracy"] == 100  # of the three that were answered
         assert document["metrics"]["accuracy"]["n"] == 3
         assert "1 missing id: q2" in done.stderr
         assert "1 extra id: other" in done.stderr
 
-    def test_strict_makes_them_a_failure_and_still_writes_the_result(self, file, references, tmp_path, reelbench):
+    def test_strict_makes_them_a_failure_and_still_writes_the_result(
+        self, file, references, tmp_path, reelbench
+    ):
         out = tmp_path / "a folder" / "out"
         done = reelbench(
-            "score", "rextime", "--predictions", file, "--references", references, "--strict", "--output", out
+            "score",
+            "rextime",
+            "--predictions",
+            file,
+            "--references",
+            references,
+            "--strict",
+            "--output",
+            out,
         )
         assert done.returncode == 1
         assert (out / "result.json").is_file()
 
     def test_strict_is_content_with_a_whole_submission(self, references, tmp_path, reelbench):
-        file = predict(tmp_path, **{r["qid"]: span(*r["relevant_windows"][0], r["ans"]) for r in GROUND_TRUTH})
-        done = reelbench("score", "rextime", "--predictions", file, "--references", references, "--strict")
+        file = predict(
+            tmp_path, **{r["qid"]: span(*r["relevant_windows"][0], r["ans"]) for r in GROUND_TRUTH}
+        )
+        done = reelbench(
+            "score", "rextime", "--predictions", file, "--references", references, "--strict"
+        )
         assert done.returncode == 0, done.stderr
 
 
@@ -193,7 +271,9 @@ class TestBadInput:
         assert str(file) in done.stderr
         assert done.stdout == ""
 
-    def test_a_reference_file_of_another_kind_says_what_was_expected_and_found(self, tmp_path, reelbench):
+    def test_a_reference_file_of_another_kind_says_what_was_expected_and_found(
+        self, tmp_path, reelbench
+    ):
         file = predict(tmp_path, q1=span(0, 1))
         wrong = write(tmp_path / "wrong.jsonl", [{"key": "q1", "text": "?"}])
         done = reelbench("score", "rextime", "--predictions", file, "--references", wrong)
@@ -207,7 +287,18 @@ class TestBadInput:
         (tmp_path / "rextime_test_release.json").write_text(json.dumps(hub), encoding="utf-8")
         file = predict(tmp_path, t1=span(0, 1))
         out = tmp_path / "out"
-        command = ["score", "rextime", "--predictions", file, "--split", "test", "--data", tmp_path, "--output", out]
+        command = [
+            "score",
+            "rextime",
+            "--predictions",
+            file,
+            "--split",
+            "test",
+            "--data",
+            tmp_path,
+            "--output",
+            out,
+        ]
         done = reelbench(*command, "--json")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["metrics"] == {}
@@ -287,17 +378,35 @@ class TestBothSchemas:
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        ({"relevant_windows": [[float("nan"), 5]]}, "entry 2: the window is nan, expected a time in seconds"),
-        ({"relevant_windows": [[0, float("inf")]]}, "entry 2: the window is inf, expected a time in seconds"),
+        (
+            {"relevant_windows": [[float("nan"), 5]]},
+            "entry 2: the window is nan, expected a time in seconds",
+        ),
+        (
+            {"relevant_windows": [[0, float("inf")]]},
+            "entry 2: the window is inf, expected a time in seconds",
+        ),
         ({"relevant_windows": [[0, 10**400]]}, "0, expected a time in seconds"),
-        ({"relevant_windows": [[True, 5]]}, "entry 2: the window is True, expected a time in seconds"),
+        (
+            {"relevant_windows": [[True, 5]]},
+            "entry 2: the window is True, expected a time in seconds",
+        ),
         ({"relevant_windows": [5]}, "entry 2: the window is [5], expected [start, end]"),
         ({"relevant_windows": []}, "entry 2 has no window"),
-        ({"relevant_windows": [[10, 0]]}, "entry 2: the window is [[10, 0]], which ends before it starts"),
-        ({"relevant_windows": [[-5, -1]]}, "entry 2: the window is [[-5, -1]], which begins before 0"),
+        (
+            {"relevant_windows": [[10, 0]]},
+            "entry 2: the window is [[10, 0]], which ends before it starts",
+        ),
+        (
+            {"relevant_windows": [[-5, -1]]},
+            "entry 2: the window is [[-5, -1]], which begins before 0",
+        ),
         ({"ans": "ABCD"}, "the reference 'q3': answer is 'ABCD'"),
         ({"ans": "a"}, "the reference 'q3': answer is 'a'"),
-        ({"ans": "E"}, "the reference 'q3': answer is 'E', expected the letter of one of its options: A, B, C, D"),
+        (
+            {"ans": "E"},
+            "the reference 'q3': answer is 'E', expected the letter of one of its options: A, B, C, D",
+        ),
         ({"ans": ["A"]}, "entry 2 has no 'ans'"),
     ],
 )
@@ -312,7 +421,9 @@ def test_damaged_references_are_refused_and_never_a_zero(damage, told, tmp_path,
 
 
 @pytest.mark.parametrize("window", [[0, 10**400], [0, float("inf")], ["0", 5], [5]])
-def test_a_predicted_window_that_is_not_one_is_the_models_error(window, references, tmp_path, score):
+def test_a_predicted_window_that_is_not_one_is_the_models_error(
+    window, references, tmp_path, score
+):
     file = predict(tmp_path, q1={"pred_relevant_windows": [window], "ans": "A"})
     document = score("rextime", "--predictions", file, "--references", references)
     assert values(document)["miou"] == 0
@@ -338,7 +449,11 @@ def test_the_training_split_may_have_options_or_none(tmp_path, options):
     (read,) = loading.locate("rextime", "train", path).read()
     assert read["options"] == row.get("options", [])
     assert read["answer"] == row.get("ans", "")
-    assert (read["span"], read["sentence"], read["category"]) == ([3, 9], row["answer"], ["cause-effect"])
+    assert (read["span"], read["sentence"], read["category"]) == (
+        [3, 9],
+        row["answer"],
+        ["cause-effect"],
+    )
     if not options:
         with pytest.raises(InputError, match="has no options"):
             loading.locate("rextime", "val", path).read()
@@ -353,11 +468,17 @@ class TestPublished:
         assert {(row.model, *row.metrics) for row in rows} == {
             (m, "accuracy") for m in ("VTimeLLM", "TimeChat", "LITA")
         }
-        whole = {row.model: row.metrics["accuracy"].value for row in rows if row.group.subset is None}
+        whole = {
+            row.model: row.metrics["accuracy"].value for row in rows if row.group.subset is None
+        }
         assert whole == {"VTimeLLM": 36.16, "TimeChat": 40.04, "LITA": 34.44}
 
     def test_fine_tuned_rows_have_their_frames(self):
-        rows = [row for row in discovery.get("rextime").published if row.setting == "fine-tuned" and not row.subset]
+        rows = [
+            row
+            for row in discovery.get("rextime").published
+            if row.setting == "fine-tuned" and not row.subset
+        ]
         assert {row.model: row.frames for row in rows} == {
             "UniVTG": None, "CG-DETR": None, "VTimeLLM": "100", "TimeChat": "96",
         }  # fmt: skip

@@ -33,24 +33,35 @@ def logged_run(folder, spec, task):
     """What lmms-eval leaves of a run of `task` whose rows are not on this machine (here: answers to the mini rows)."""
     functions = lmms_runs.functions(spec)
     config = {"dataset_path": f"reelbench:{task.name}@0123456789abcdef;media_missing=0"}
-    document = {"results": {task.name: {}}, "configs": {task.name: config}, "config": {"model": "openai"}}
+    document = {
+        "results": {task.name: {}},
+        "configs": {task.name: config},
+        "config": {"model": "openai"},
+    }
     folder.mkdir()
     (folder / "1_results.json").write_text(json.dumps(document), encoding="utf-8")
     with (folder / f"1_samples_{task.name}.jsonl").open("w", encoding="utf-8") as file:
         for row in reelbench.load(spec.id, "mini"):
-            details = functions.process_results({**row, "split": upstream_split(spec, "mini")}, ["(A)"])
+            details = functions.process_results(
+                {**row, "split": upstream_split(spec, "mini")}, ["(A)"]
+            )
             file.write(json.dumps(details) + "\n")
 
 
 def predictions(path, spec):
     rows = reelbench.load(spec.id, "mini")
     if spec.id in ("moviecore", "moviechat"):
-        document = {row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"} for row in rows}
+        document = {
+            row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"}
+            for row in rows
+        }
     else:
         key = {"curve": "key", "rextime": "qid", "dramaqa_cogme": "qid"}.get(spec.id, "id")
-        row = {"curve": {"pred": "x"}, "rextime": {"ans": "A"}, "dramaqa_cogme": {"correct_idx": 0}}.get(
-            spec.id, {"prediction": "From 1 to 4 seconds" if spec.asks_span else "A"}
-        )
+        row = {
+            "curve": {"pred": "x"},
+            "rextime": {"ans": "A"},
+            "dramaqa_cogme": {"correct_idx": 0},
+        }.get(spec.id, {"prediction": "From 1 to 4 seconds" if spec.asks_span else "A"})
         document = [{key: found["id"], **row} for found in rows]
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
@@ -61,7 +72,11 @@ def test_a_run_is_scored_without_its_rows(spec, tmp_path, network_asked, reelben
     task = default_task(spec)
     logged_run(tmp_path / "run", spec, task)
     done = reelbench(
-        "score", "--run", tmp_path / "run", "--no-overlap", env={"REELBENCH_HOME": str(tmp_path / "empty")}
+        "score",
+        "--run",
+        tmp_path / "run",
+        "--no-overlap",
+        env={"REELBENCH_HOME": str(tmp_path / "empty")},
     )
     assert done.returncode == 0, done.stderr
     (result,) = tmp_path.rglob("result.json")
@@ -72,11 +87,19 @@ def test_a_run_is_scored_without_its_rows(spec, tmp_path, network_asked, reelben
 
 @each_benchmark
 @pytest.mark.parametrize("references", [True, False])
-def test_files_are_scored_against_what_is_here(spec, references, tmp_path, network_asked, reelbench):
+def test_files_are_scored_against_what_is_here(
+    spec, references, tmp_path, network_asked, reelbench
+):
     own = ("--references", spec.folder / "mini" / MINI_FILES[spec.id]) if references else ()
     file = predictions(tmp_path / "predictions.json", spec)
     done = reelbench(
-        "score", spec.id, "--predictions", file, *own, "--no-overlap", env={"REELBENCH_HOME": str(tmp_path / "empty")}
+        "score",
+        spec.id,
+        "--predictions",
+        file,
+        *own,
+        "--no-overlap",
+        env={"REELBENCH_HOME": str(tmp_path / "empty")},
     )
     if references:
         assert done.returncode == 0, done.stderr

@@ -42,10 +42,19 @@ def logged(tmp_path):
     folder.mkdir(parents=True)
     spec, _ = discovery.find_task(NAME)
     named = f"reelbench:{NAME}@{loading.locate(NAME).source.fingerprint[:16]};media_missing=0"
-    document = {"results": {NAME: {}}, "configs": {NAME: {"dataset_path": named}}, "config": {"model": "openai"}}
+    document = {
+        "results": {NAME: {}},
+        "configs": {NAME: {"dataset_path": named}},
+        "config": {"model": "openai"},
+    }
     (folder / "1_results.json").write_text(json.dumps(document))
-    details = [lmms_runs.functions(spec).process_results(row, ["(A)"]) for row in reelbench.load(spec.id, "mini")]
-    (folder / f"1_samples_{NAME}.jsonl").write_text("".join(json.dumps(detail) + "\n" for detail in details))
+    details = [
+        lmms_runs.functions(spec).process_results(row, ["(A)"])
+        for row in reelbench.load(spec.id, "mini")
+    ]
+    (folder / f"1_samples_{NAME}.jsonl").write_text(
+        "".join(json.dumps(detail) + "\n" for detail in details)
+    )
     [one] = logged_tasks(folder)
     return one
 
@@ -55,7 +64,9 @@ def test_a_file_is_scored_on_questions_that_are_located_and_read_once(count, tmp
     answers = tmp_path / "answers.jsonl"
     rows = loading.locate_files(*loading.find_split(NAME), None, fetch=False).rows
     read.clear()
-    answers.write_text("".join(json.dumps({"id": row["id"], "prediction": "A [1, 4]"}) + "\n" for row in rows))
+    answers.write_text(
+        "".join(json.dumps({"id": row["id"], "prediction": "A [1, 4]"}) + "\n" for row in rows)
+    )
     score_files(NAME, Inputs(answers), Options()).write(tmp_path / "out")
     assert (len(located), len(read)) == (0, 1)
 
@@ -80,7 +91,9 @@ def test_scores_in_a_strangers_log_are_not_believed(logged, tmp_path):
                 detail["sample"]["scores"] = dict.fromkeys(detail["sample"]["scores"], 1.0)
     logged.samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert score_runs.score_logged(logged, tmp_path / "after", Options()).result.metrics == before
-    [(evaluation, _)] = score_runs.run_evaluations(logged.results.parent, tmp_path / "run-again", Options())
+    [(evaluation, _)] = score_runs.run_evaluations(
+        logged.results.parent, tmp_path / "run-again", Options()
+    )
     assert evaluation.scored.numbers.metrics == before
 
 

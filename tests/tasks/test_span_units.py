@@ -11,7 +11,9 @@ from reelbench.data.loading import locate
 from reelbench.registry import benchmark_file, discovery
 from tests.program import app
 
-WHERE = [{"id": n, "video": f"v{n % 3}.mp4", "question": f"When is number {n} seen?"} for n in range(6)]
+WHERE = [
+    {"id": n, "video": f"v{n % 3}.mp4", "question": f"When is number {n} seen?"} for n in range(6)
+]
 
 
 def refusal(*arguments):
@@ -42,7 +44,11 @@ def declared(folder, rows, *keys, columns="start: start, end: end"):
 
 UNITS = [
     (["span_unit: frames", "fps: 25"], {"start": 75, "end": 300}, "start: start, end: end"),
-    (["span_unit: frames", "fps: rate"], {"start": 75, "end": 300, "rate": 25}, "start: start, end: end"),
+    (
+        ["span_unit: frames", "fps: rate"],
+        {"start": 75, "end": 300, "rate": 25},
+        "start: start, end: end",
+    ),
     (["span_unit: milliseconds"], {"start": 3000, "end": 12000}, "start: start, end: end"),
     (["span_unit: ratio"], {"at": [0.1, 0.4], "long": 30}, "span: at, duration: long"),
     (["span_unit: percent"], {"at": [10, 40], "long": 30}, "span: at, duration: long"),
@@ -51,7 +57,9 @@ UNITS = [
 ]
 
 
-@pytest.mark.parametrize(("keys", "cells", "columns"), UNITS, ids=[" ".join(keys) or "none" for keys, *_ in UNITS])
+@pytest.mark.parametrize(
+    ("keys", "cells", "columns"), UNITS, ids=[" ".join(keys) or "none" for keys, *_ in UNITS]
+)
 def test_spans_become_seconds(keys, cells, columns, tmp_path):
     spec = declared(tmp_path, [{**row, **cells} for row in WHERE], *keys, columns=columns)
     assert locate(spec.id).read()[0]["span"] == pytest.approx([3, 12])
@@ -63,7 +71,10 @@ def test_spans_become_seconds(keys, cells, columns, tmp_path):
         (["span_unit: frames"], "needs `fps: NUMBER` or `fps: COLUMN`"),
         (["fps: 25"], "needs `fps: NUMBER` or `fps: COLUMN`"),
         (["span_unit: ratio"], "needs columns.duration"),
-        (["span_unit: fortnights"], "expected seconds, milliseconds, frames, ratio, percent, clock"),
+        (
+            ["span_unit: fortnights"],
+            "expected seconds, milliseconds, frames, ratio, percent, clock",
+        ),
     ],
 )
 def test_a_unit_without_what_it_needs_is_refused(keys, said, tmp_path):
@@ -112,13 +123,23 @@ def test_new_writes_the_unit_that_it_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ({"start": 72, "end": 168, "long": 10}, "6 of 6 spans end after their video (168 > 10 s): are these frames"),
-        ({"start": 0.1, "end": 0.4, "long": 10}, "all 6 spans end within the first second of their video"),
+        (
+            {"start": 72, "end": 168, "long": 10},
+            "6 of 6 spans end after their video (168 > 10 s): are these frames",
+        ),
+        (
+            {"start": 0.1, "end": 0.4, "long": 10},
+            "all 6 spans end within the first second of their video",
+        ),
         ({"start": 3, "end": 3, "long": 10}, "6 spans without length"),
     ],
 )
 def test_check_holds_spans_to_their_video(cells, said, tmp_path):
-    declared(tmp_path, [{**row, **cells} for row in WHERE], columns="start: start, end: end, duration: long")
+    declared(
+        tmp_path,
+        [{**row, **cells} for row in WHERE],
+        columns="start: start, end: end, duration: long",
+    )
     checked = run("check", str(tmp_path), "--no-media")
     assert checked.exit_code == 2
     assert said in checked.output
@@ -167,7 +188,9 @@ def test_options_in_the_question_are_parted(tmp_path):
 def test_each_way_of_naming_an_option_in_the_question_counts(reply, tmp_path):
     rows = written(tmp_path, ASKED)
     run("new", "within_scored", "--from", str(rows), "--out", str(tmp_path / "made"))
-    replies = written(tmp_path, [{"id": str(row["id"]), "text": reply} for row in ASKED], "replies.jsonl")
+    replies = written(
+        tmp_path, [{"id": str(row["id"]), "text": reply} for row in ASKED], "replies.jsonl"
+    )
     scored = run("score", str(tmp_path / "made"), "--predictions", str(replies), "--json")
     assert scored.exit_code == 0, scored.output
     assert '"value": 100.0' in scored.output
@@ -175,18 +198,39 @@ def test_each_way_of_naming_an_option_in_the_question_counts(reply, tmp_path):
 
 def test_captions_that_are_numbered_are_options_too(tmp_path):
     rows = [
-        {**row, "question": "Which fits?\nOption 1: It rains.\nOption 2: It snows.", "answer": "Option 2: It snows."}
+        {
+            **row,
+            "question": "Which fits?\nOption 1: It rains.\nOption 2: It snows.",
+            "answer": "Option 2: It snows.",
+        }
         for row in ASKED
     ]
-    made = run("new", "within_numbered", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
+    made = run(
+        "new",
+        "within_numbered",
+        "--from",
+        str(written(tmp_path, rows)),
+        "--out",
+        str(tmp_path / "made"),
+    )
     assert made.exit_code == 0, made.output
     row = locate(discovery.open_file(tmp_path / "made").id).read()[0]
     assert (row["options"], row["answer"]) == (["It rains.", "It snows."], "B")
 
 
 def test_captions_whose_answers_are_their_numbers_alone_are_options_too(tmp_path):
-    rows = [{**row, "question": "Which fits?\nOption 1: Rain.\nOption 2: Snow.", "answer": "Option 2"} for row in ASKED]
-    made = run("new", "within_named", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
+    rows = [
+        {**row, "question": "Which fits?\nOption 1: Rain.\nOption 2: Snow.", "answer": "Option 2"}
+        for row in ASKED
+    ]
+    made = run(
+        "new",
+        "within_named",
+        "--from",
+        str(written(tmp_path, rows)),
+        "--out",
+        str(tmp_path / "made"),
+    )
     assert made.exit_code == 0, made.output
     row = locate(discovery.open_file(tmp_path / "made").id).read()[0]
     assert (row["options"], row["answer"]) == (["Rain.", "Snow."], "B")
@@ -195,39 +239,84 @@ def test_captions_whose_answers_are_their_numbers_alone_are_options_too(tmp_path
 def test_questions_by_video_and_kind_are_asked_by_the_steps_that_new_names(tmp_path):
     asked = [{"question": row["question"], "answer": row["answer"]} for row in ASKED]
     path = tmp_path / "nested.json"
-    path.write_text(json.dumps({f"v{n}": {"action": asked[:2], "order": asked[2:]} for n in range(3)}))
+    path.write_text(
+        json.dumps({f"v{n}": {"action": asked[:2], "order": asked[2:]} for n in range(3)})
+    )
     line = refusal("new", "by_video", "--from", str(path), "--out", str(tmp_path / "made"))
-    assert line.count("'action', 'order' hold whole questions: --set each={video}/{part} makes a row of each") == 1
+    assert (
+        line.count(
+            "'action', 'order' hold whole questions: --set each={video}/{part} makes a row of each"
+        )
+        == 1
+    )
     advice = ["--set", "each={video}/{part}", "--out", str(tmp_path / "made")]
     made = run("new", "by_video", "--from", str(path), *advice)
     assert made.exit_code == 0, made.output
     asked = reelbench.load(str(tmp_path / "made"))
-    assert (len(asked), set(asked["video"]), set(asked["answer"])) == (18, {"v0", "v1", "v2"}, {"B"})
+    assert (len(asked), set(asked["video"]), set(asked["answer"])) == (
+        18,
+        {"v0", "v1", "v2"},
+        {"B"},
+    )
 
 
 def test_check_says_where_questions_of_another_kind_end_in_options(tmp_path):
     rows = written(tmp_path, ASKED)
-    run("new", "within_exact", "--from", str(rows), "--kind", "exact", "--out", str(tmp_path / "made"))
+    run(
+        "new",
+        "within_exact",
+        "--from",
+        str(rows),
+        "--kind",
+        "exact",
+        "--out",
+        str(tmp_path / "made"),
+    )
     checked = run("check", str(tmp_path / "made"), "--no-media")
     assert "6 of 6 questions end in their options" in checked.output
 
 
 def test_several_right_options_are_named(tmp_path):
     rows = [
-        {**row, "question": "Which?", "options": ["a cup", "a tin", "a jar"], "answer": "A,C" if row["id"] % 2 else "B"}
+        {
+            **row,
+            "question": "Which?",
+            "options": ["a cup", "a tin", "a jar"],
+            "answer": "A,C" if row["id"] % 2 else "B",
+        }
         for row in ASKED
     ]
-    line = refusal("new", "several_right", "--from", str(written(tmp_path, rows)), "--out", str(tmp_path / "made"))
-    assert "3 of 6 answers name several of them: --set answers=all, or any, and --column options=options" in line
+    line = refusal(
+        "new",
+        "several_right",
+        "--from",
+        str(written(tmp_path, rows)),
+        "--out",
+        str(tmp_path / "made"),
+    )
+    assert (
+        "3 of 6 answers name several of them: --set answers=all, or any, and --column options=options"
+        in line
+    )
     advice = ["--set", "answers=all", "--column", "options=options"]
-    made = run("new", "several_right", "--from", str(tmp_path / "rows.jsonl"), "--out", str(tmp_path / "made"), *advice)
+    made = run(
+        "new",
+        "several_right",
+        "--from",
+        str(tmp_path / "rows.jsonl"),
+        "--out",
+        str(tmp_path / "made"),
+        *advice,
+    )
     assert made.exit_code == 0, made.output
     assert set(reelbench.load(str(tmp_path / "made"))["answer"]) == {"AC", "B"}
 
 
 def test_whole_questions_in_a_cell_are_asked_by_the_key_that_new_names(tmp_path):
     path = tmp_path / "nested.json"
-    path.write_text(json.dumps([{"film": "v.mp4", "qa": [{"question": "Why is it so?", "answer": "So."}] * 2}]))
+    path.write_text(
+        json.dumps([{"film": "v.mp4", "qa": [{"question": "Why is it so?", "answer": "So."}] * 2}])
+    )
     line = refusal("new", "nested_rows", "--from", str(path), "--out", str(tmp_path / "made"))
     assert "'qa' holds whole questions: --set each=qa makes a row of each" in line
     advice = ["--set", "each=qa", "--kind", "exact"]
@@ -263,7 +352,11 @@ def test_new_drops_nothing_in_silence(said, tmp_path):
 
 def test_start_and_end_become_what_new_is_told(tmp_path):
     rows = written(
-        tmp_path, [{"id": n, **PLAIN, "candidates": ["a cup", "a tin"], "start": n, "end": 9} for n in range(6)]
+        tmp_path,
+        [
+            {"id": n, **PLAIN, "candidates": ["a cup", "a tin"], "start": n, "end": 9}
+            for n in range(6)
+        ],
     )
     for name, said in (("shown", ["clip=start,end"]), ("asked", ["start=start", "end=end"])):
         columns = [part for column in said for part in ("--column", column)]

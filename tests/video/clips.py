@@ -13,16 +13,19 @@ CLOCK = 1000
 """Frame times are given in ticks of 1/1000 s, which every container here can hold."""
 
 X264 = "keyint={gop}:min-keyint={gop}:scenecut=0:bframes=3:b-pyramid=normal:ref=3:b-adapt=0"
-X265 = (
-    "keyint={gop}:min-keyint={gop}:scenecut=0:bframes=3:b-adapt=0:open-gop=0:log-level=none:pools=none:frame-threads=1"
-)
+X265 = "keyint={gop}:min-keyint={gop}:scenecut=0:bframes=3:b-adapt=0:open-gop=0:log-level=none:pools=none:frame-threads=1"
 
 
 def picture(number: int) -> av.VideoFrame:
     bits = [(number >> (15 - place)) & 1 for place in range(16)]
-    luma = np.kron(np.array(bits, np.uint8).reshape(4, 4) * 219 + 16, np.ones((HEIGHT // 4, WIDTH // 4), np.uint8))
+    luma = np.kron(
+        np.array(bits, np.uint8).reshape(4, 4) * 219 + 16,
+        np.ones((HEIGHT // 4, WIDTH // 4), np.uint8),
+    )
     chroma = np.full((HEIGHT // 2, WIDTH), 128, np.uint8)
-    return av.VideoFrame.from_ndarray(np.concatenate([luma.astype(np.uint8), chroma]), format="yuv420p")
+    return av.VideoFrame.from_ndarray(
+        np.concatenate([luma.astype(np.uint8), chroma]), format="yuv420p"
+    )
 
 
 def number_in(rgb: np.ndarray) -> int:
@@ -46,13 +49,21 @@ def encode(path: Path, *, codec: str, gop: int, ticks: list[int], first: int = 0
         case "libx265":
             options = {"preset": "ultrafast", "x265-params": X265.format(gop=gop)}
         case "libvpx-vp9":
-            options |= {"deadline": "realtime", "cpu-used": "8", "keyint_min": str(gop), "crf": "20", "b": "0"}
+            options |= {
+                "deadline": "realtime",
+                "cpu-used": "8",
+                "keyint_min": str(gop),
+                "crf": "20",
+                "b": "0",
+            }
         case "mpeg4":
             options |= {"qmin": "2", "qmax": "4", "bf": "2", "sc_threshold": "1000000000"}
     with av.open(str(path), "w") as container:
         rate = Fraction(len(ticks) - 1, ticks[-1] - ticks[0]) * CLOCK if len(ticks) > 1 else 25
         even = path.suffix == ".avi"
-        stream = container.add_stream(codec, rate=rate.limit_denominator(1001) if even else rate, options=options)
+        stream = container.add_stream(
+            codec, rate=rate.limit_denominator(1001) if even else rate, options=options
+        )
         stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
         stream.codec_context.thread_type = "FRAME"
         stream.codec_context.thread_count = 1
@@ -60,7 +71,9 @@ def encode(path: Path, *, codec: str, gop: int, ticks: list[int], first: int = 0
             stream.codec_context.time_base = Fraction(1, CLOCK)
         for number, tick in enumerate(ticks):
             frame = picture(first + number)
-            frame.pts, frame.time_base = (number, 1 / Fraction(rate)) if even else (tick, Fraction(1, CLOCK))
+            frame.pts, frame.time_base = (
+                (number, 1 / Fraction(rate)) if even else (tick, Fraction(1, CLOCK))
+            )
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     return path
@@ -78,7 +91,10 @@ def varying(frames: int) -> list[int]:
 def decoded_in_order(path: Path) -> list[tuple[int, float, bool]]:
     """(number, seconds from the first, keyframe) of all frames, by one plain decode of the whole file."""
     with av.open(str(path)) as container:
-        frames = [(number_in(f.to_ndarray(format="rgb24")), f.time, f.key_frame) for f in container.decode(video=0)]
+        frames = [
+            (number_in(f.to_ndarray(format="rgb24")), f.time, f.key_frame)
+            for f in container.decode(video=0)
+        ]
     return [(number, at - frames[0][1], key) for number, at, key in frames]
 
 

@@ -12,7 +12,9 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     folder = tmp_path_factory.mktemp("clips")
     made: dict[str, Path] = {}
 
-    def make(codec: str, container: str, *, gop: int = 12, frames: int = 300, even: bool = True) -> Path:
+    def make(
+        codec: str, container: str, *, gop: int = 12, frames: int = 300, even: bool = True
+    ) -> Path:
         name = f"{codec}-{gop}-{frames}-{'even' if even else 'uneven'}.{container}"
         if name not in made:
             ticks = clips.constant(frames) if even else clips.varying(frames)

@@ -48,7 +48,9 @@ def test_things_are_made_in_their_order_and_never_far_beyond_what_was_asked_for(
     assert max(beyond) <= bound
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="a thread has a niceness of its own on Linux alone")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="a thread has a niceness of its own on Linux alone"
+)
 def test_whoever_asks_goes_before_what_is_made_ahead():
     def nice():
         return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())

@@ -133,7 +133,13 @@ print("done")
 def test_damaged_videos_don_t_freeze_a_process_that_logs_what_ffmpeg_says(
     clip: Callable[..., Path], tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-c", LOGGED, clip("libx264", "mp4", gop=250, frames=600), tmp_path / "damaged.mp4"]
+    command = [
+        sys.executable,
+        "-c",
+        LOGGED,
+        clip("libx264", "mp4", gop=250, frames=600),
+        tmp_path / "damaged.mp4",
+    ]
     child = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
     assert child.stdout == "done\n", child.stderr[-2000:]
 
@@ -143,7 +149,10 @@ def test_frames_rise_though_a_keyframe_claims_a_later_time(
     clip: Callable[..., Path], tmp_path: Path, spec: str
 ) -> None:
     path = tmp_path / "late.mkv"
-    with av.open(str(clip("libvpx-vp9", "webm", frames=600))) as whole, av.open(str(path), "w") as late:
+    with (
+        av.open(str(clip("libvpx-vp9", "webm", frames=600))) as whole,
+        av.open(str(path), "w") as late,
+    ):
         stream = late.add_stream_from_template(whole.streams.video[0])
         for number, packet in enumerate(whole.demux(video=0)):
             if packet.dts is None:
@@ -163,7 +172,9 @@ def test_frames_of_which_none_is_a_keyframe_begin_with_the_first(tmp_path):
     data = bytearray(path.read_bytes())
     start = b"\x00\x00\x01\xb6"
     for place in (at.end() for at in re.finditer(start, bytes(data))):
-        data[place] |= 0x40 if data[place] >> 6 == 0 else 0  # vop_coding_type (ISO/IEC 14496-2, 6.3.5)
+        data[place] |= (
+            0x40 if data[place] >> 6 == 0 else 0
+        )  # vop_coding_type (ISO/IEC 14496-2, 6.3.5)
     path.write_bytes(data)
     frames = list(decode(path, FrameSampling.parse("keyframe:5")))
     assert [frame.index for frame in frames] == [0]

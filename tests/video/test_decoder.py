@@ -49,7 +49,10 @@ UNEVEN = {
 
 def shown(path: Path, spec: str) -> list[tuple[int, float]]:
     """(number in the pixels, time) of the frames under a spec."""
-    return [(clips.number_in(frame.rgb), frame.timestamp) for frame in decode(path, FrameSampling.parse(spec))]
+    return [
+        (clips.number_in(frame.rgb), frame.timestamp)
+        for frame in decode(path, FrameSampling.parse(spec))
+    ]
 
 
 def numbers(path: Path, spec: str) -> list[int]:
@@ -64,30 +67,42 @@ def test_exactly_the_frames_asked_for(clip: Make, codec: str, container: str, go
     got = {spec: shown(path, spec) for spec in expected}
     assert {spec: [number for number, _ in frames] for spec, frames in got.items()} == expected
     times = [at for frames in got.values() for _, at in frames]
-    assert times == pytest.approx([number / 25 for frames in expected.values() for number in frames], abs=2e-3)
+    assert times == pytest.approx(
+        [number / 25 for frames in expected.values() for number in frames], abs=2e-3
+    )
 
 
 @pytest.mark.parametrize(("codec", "container"), [pair for pair in WRITTEN if pair[1] != "avi"])
-def test_exact_frames_and_times_where_the_frame_rate_varies(clip: Make, codec: str, container: str) -> None:
+def test_exact_frames_and_times_where_the_frame_rate_varies(
+    clip: Make, codec: str, container: str
+) -> None:
     path = clip(codec, container, even=False)
     ticks = clips.varying(300)
-    on_screen = [max(number for number in range(300) if ticks[number] <= 500 * k) for k in range(39)]  # 19.5 s long
+    on_screen = [
+        max(number for number in range(300) if ticks[number] <= 500 * k) for k in range(39)
+    ]  # 19.5 s long
     for spec, expected in (UNEVEN | {"fps:2": on_screen}).items():
         got = shown(path, spec)
         assert [number for number, _ in got] == expected, spec
-        assert [at for _, at in got] == pytest.approx([ticks[number] / 1000 for number in expected], abs=2e-3)
+        assert [at for _, at in got] == pytest.approx(
+            [ticks[number] / 1000 for number in expected], abs=2e-3
+        )
 
 
 def test_the_pixels_are_those_of_a_plain_decode(clip: Make) -> None:
     path = clip("libx264", "mp4", gop=250)
     with av.open(str(path)) as container:
-        plain = {n: frame.to_ndarray(format="rgb24") for n, frame in enumerate(container.decode(video=0))}
+        plain = {
+            n: frame.to_ndarray(format="rgb24") for n, frame in enumerate(container.decode(video=0))
+        }
     for spec in ("uniform:7", "window:10.4-11.2,3"):
         for frame in decode(path, FrameSampling.parse(spec)):
             assert np.array_equal(frame.rgb, plain[frame.index])
 
 
-def test_frames_before_their_keyframe_in_an_open_group_of_pictures_are_exact(tmp_path: Path) -> None:
+def test_frames_before_their_keyframe_in_an_open_group_of_pictures_are_exact(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "open.mkv"
     with av.open(str(path), "w") as container:
         options = {
@@ -101,12 +116,18 @@ def test_frames_before_their_keyframe_in_an_open_group_of_pictures_are_exact(tmp
         container.mux(stream.encode(None))
     assert numbers(path, "all") == list(range(120))
     for first in range(40, 52):
-        assert numbers(path, f"window:{first / 25 - 0.001:.3f}-{first / 25 + 0.001:.3f},1") == [first]
+        assert numbers(path, f"window:{first / 25 - 0.001:.3f}-{first / 25 + 0.001:.3f},1") == [
+            first
+        ]
 
 
 def test_a_transport_stream_that_starts_late_counts_from_its_first_frame(tmp_path: Path) -> None:
     path = clips.encode(
-        tmp_path / "late.ts", codec="libx264", gop=12, ticks=[5000 + tick for tick in clips.constant(100)], first=7
+        tmp_path / "late.ts",
+        codec="libx264",
+        gop=12,
+        ticks=[5000 + tick for tick in clips.constant(100)],
+        first=7,
     )
     assert shown(path, "uniform:3") == [
         (7, 0.0),
@@ -118,7 +139,11 @@ def test_a_transport_stream_that_starts_late_counts_from_its_first_frame(tmp_pat
 def test_joined_streams_whose_clock_jumps_back_play_one_after_the_other(tmp_path: Path) -> None:
     first = clips.encode(tmp_path / "a.ts", codec="libx264", gop=12, ticks=clips.constant(100))
     second = clips.encode(
-        tmp_path / "b.ts", codec="libx264", gop=12, ticks=[1500 + tick for tick in clips.constant(40)], first=100
+        tmp_path / "b.ts",
+        codec="libx264",
+        gop=12,
+        ticks=[1500 + tick for tick in clips.constant(40)],
+        first=100,
     )
     joined = tmp_path / "joined.ts"
     joined.write_bytes(first.read_bytes() + second.read_bytes())
@@ -140,7 +165,9 @@ def turned(source: Path, path: Path, matrix: tuple[int, ...]) -> Path:
     [((0, 1, -1, 0), -1), ((-1, 0, 0, -1), 2), ((0, -1, 1, 0), 1)],
     ids=["clockwise", "upside down", "counter-clockwise"],
 )
-def test_rotation_in_the_file_is_honoured(clip: Make, tmp_path: Path, matrix: tuple[int, ...], turns: int) -> None:
+def test_rotation_in_the_file_is_honoured(
+    clip: Make, tmp_path: Path, matrix: tuple[int, ...], turns: int
+) -> None:
     """A phone's display matrix (ISO/IEC 14496-12, 8.3.2) is written into the track header by hand."""
     path = turned(clip("libx264", "mp4"), tmp_path / "turned.mp4", matrix)
     info = VideoFile(path).info
@@ -161,7 +188,11 @@ def test_pictures_of_any_size_are_turned(tmp_path: Path, size: tuple[int, int]) 
     with av.open(str(lying), "w") as container:
         even = not (width % 2 or height % 2)
         stream = container.add_stream("libx264", rate=25, options={"qp": "0"})
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p" if even else "yuv444p"
+        stream.width, stream.height, stream.pix_fmt = (
+            width,
+            height,
+            "yuv420p" if even else "yuv444p",
+        )
         for _ in range(3):
             container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         container.mux(stream.encode(None))
@@ -233,7 +264,10 @@ def test_a_video_shorter_than_the_frames_asked_for_gives_all_it_has(clip: Make) 
 def test_a_truncated_file_gives_what_is_in_it_and_says_so(clip: Make, tmp_path: Path) -> None:
     whole = clip("libx264", "mp4", gop=12)
     fast = tmp_path / "fast.mp4"
-    with av.open(str(whole)) as old, av.open(str(fast), "w", options={"movflags": "faststart"}) as new:
+    with (
+        av.open(str(whole)) as old,
+        av.open(str(fast), "w", options={"movflags": "faststart"}) as new,
+    ):
         stream = new.add_stream_from_template(old.streams.video[0])
         for packet in old.demux(video=0):
             if packet.size:
@@ -253,7 +287,9 @@ def test_a_truncated_file_gives_what_is_in_it_and_says_so(clip: Make, tmp_path: 
 def audio_only(path: Path) -> None:
     with av.open(str(path), "w") as container:
         stream = container.add_stream("aac", rate=16000)
-        frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+        frame = av.AudioFrame.from_ndarray(
+            np.zeros((1, 1024), np.float32), format="fltp", layout="mono"
+        )
         frame.sample_rate = 16000
         for _ in range(20):
             frame.pts = None
@@ -291,7 +327,9 @@ def cut_head(path: Path) -> None:
     ],
     ids=["empty", "text", "terminal", "playlist", "head only", "audio only", "folder", "missing"],
 )
-def test_what_is_no_video_is_one_clear_error(tmp_path: Path, write: Callable[[Path], None], reason: str) -> None:
+def test_what_is_no_video_is_one_clear_error(
+    tmp_path: Path, write: Callable[[Path], None], reason: str
+) -> None:
     path = tmp_path / "film.mp4"
     write(path)
     with pytest.raises(MediaError, match=reason) as caught:
@@ -301,8 +339,12 @@ def test_what_is_no_video_is_one_clear_error(tmp_path: Path, write: Callable[[Pa
     assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize("name", ["pipe:0", "http:/127.0.0.1:9/film.mp4", "concat:a.mp4|b.mp4", "50%d.mp4", "-i.mp4"])
-def test_a_name_is_never_an_address(clip: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["pipe:0", "http:/127.0.0.1:9/film.mp4", "concat:a.mp4|b.mp4", "50%d.mp4", "-i.mp4"]
+)
+def test_a_name_is_never_an_address(
+    clip: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     Path(name).write_bytes(clip("libx264", "mp4").read_bytes())
@@ -343,7 +385,9 @@ def test_metadata_in_another_encoding_is_no_hindrance(clip: Make, tmp_path: Path
 
 def test_a_window_behind_the_end_names_the_video(clip: Make) -> None:
     path = clip("libx264", "mp4")
-    with pytest.raises(MediaError, match=r"window:90-95,4: the window starts at 90 s, but the video lasts 12 s"):
+    with pytest.raises(
+        MediaError, match=r"window:90-95,4: the window starts at 90 s, but the video lasts 12 s"
+    ):
         list(decode(path, FrameSampling.parse("window:90-95,4")))
 
 
@@ -383,7 +427,9 @@ print(count, peak_mib())
 def test_memory_does_not_grow_with_the_video(tmp_path: Path) -> None:
     path = tmp_path / "large.mp4"
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=25, options={"preset": "ultrafast", "g": "250"})
+        stream = container.add_stream(
+            "libx264", rate=25, options={"preset": "ultrafast", "g": "250"}
+        )
         stream.width, stream.height, stream.pix_fmt = 1280, 720, "yuv420p"
         flat = av.VideoFrame.from_ndarray(np.full((1080, 1280), 90, np.uint8), format="yuv420p")
         for number in range(250):  # 345 MB as pictures
@@ -391,7 +437,11 @@ def test_memory_does_not_grow_with_the_video(tmp_path: Path) -> None:
             container.mux(stream.encode(flat))
         container.mux(stream.encode(None))
     out = subprocess.run(
-        [sys.executable, "-c", clips.PEAK_MIB + PEAK, path], check=True, capture_output=True, text=True, timeout=1800
+        [sys.executable, "-c", clips.PEAK_MIB + PEAK, path],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=1800,
     )
     count, peak = map(int, out.stdout.split())
     assert count == 250
@@ -399,12 +449,16 @@ def test_memory_does_not_grow_with_the_video(tmp_path: Path) -> None:
 
 
 def test_a_film_that_begins_behind_its_only_keyframe_has_none_to_show(tmp_path):
-    path = clips.encode(tmp_path / "cut.mov", codec="libx264", gop=100, ticks=[40 * n for n in range(30)])
+    path = clips.encode(
+        tmp_path / "cut.mov", codec="libx264", gop=100, ticks=[40 * n for n in range(30)]
+    )
     content = bytearray(path.read_bytes())
     begin = content.index(b"elst") + 16  # of what is shown, in ticks of the file's own
     content[begin : begin + 4] = (4000).to_bytes(4)
     path.write_bytes(content)
-    with pytest.raises(MediaError, match=r"cut.mov: shows no frame of those that keyframe:5 takes; take uniform:8"):
+    with pytest.raises(
+        MediaError, match=r"cut.mov: shows no frame of those that keyframe:5 takes; take uniform:8"
+    ):
         list(decode(path, FrameSampling.parse("keyframe:5")))
 
 

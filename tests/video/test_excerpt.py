@@ -16,7 +16,9 @@ SECONDS = 4
 
 def film(path: Path, codec: str) -> Path:
     """Write four seconds of numbered frames, 25 a second, with a noise below 500 Hz that is nowhere like itself."""
-    noise = np.random.default_rng(7).choice([-9000, 9000], SECONDS * 1000).repeat(48).astype(np.int16)
+    noise = (
+        np.random.default_rng(7).choice([-9000, 9000], SECONDS * 1000).repeat(48).astype(np.int16)
+    )
     with av.open(str(path), "w") as container:
         pictures = container.add_stream("libx264", rate=25)
         pictures.width, pictures.height, pictures.pix_fmt = clips.WIDTH, clips.HEIGHT, "yuv420p"
@@ -40,7 +42,9 @@ def heard(path: Path, start: float, seconds: float) -> np.ndarray:
     with av.open(str(path)) as container:
         frames = list(container.decode(audio=0))
         first = frames[0].time
-        wave = np.concatenate([part.to_ndarray()[0] for frame in frames for part in fit.resample(frame)])
+        wave = np.concatenate(
+            [part.to_ndarray()[0] for frame in frames for part in fit.resample(frame)]
+        )
     at = round((start - first) * HZ)
     return wave[at : at + round(seconds * HZ)]
 
@@ -68,7 +72,9 @@ def test_frames_and_sound_keep_their_times(tmp_path, codec, start, end):
     assert len(shown) == pytest.approx(FPS * ((end or SECONDS) - start), abs=1)
     for number, at, _ in shown:
         assert number / 25 == pytest.approx(start + first + at, abs=0.021)
-    assert lag(heard(tmp_path / "small.mp4", 0.1, 1.2), heard(source, start + 0.1, 1.2)) == pytest.approx(0, abs=0.01)
+    assert lag(
+        heard(tmp_path / "small.mp4", 0.1, 1.2), heard(source, start + 0.1, 1.2)
+    ) == pytest.approx(0, abs=0.01)
 
 
 def test_it_is_small_and_no_picture_is_enlarged(tmp_path):

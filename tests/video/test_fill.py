@@ -27,7 +27,9 @@ def videos(clip, tmp_path):
     made = []
     for number in range(6):
         made.append(tmp_path / f"{number}.mp4")
-        made[-1].write_bytes(source + b"\0\0\0\x09free" + bytes([number]))  # a box that says nothing
+        made[-1].write_bytes(
+            source + b"\0\0\0\x09free" + bytes([number])
+        )  # a box that says nothing
     broken = tmp_path / "broken.mp4"
     broken.write_bytes(b"no video")
     return made, broken
@@ -61,9 +63,14 @@ def test_a_pool_leaves_the_files_of_one_process_and_tells_what_failed(videos, tm
 
 def test_the_bytes_do_not_depend_on_the_machines_cores(tmp_path):
     # Large enough that x264 would take a thread per core.
-    pictures = [av.VideoFrame.from_ndarray(np.full((1080, 1280), 128, np.uint8), format="yuv420p") for _ in range(2)]
+    pictures = [
+        av.VideoFrame.from_ndarray(np.full((1080, 1280), 128, np.uint8), format="yuv420p")
+        for _ in range(2)
+    ]
     write_clip(tmp_path / "clip.mp4", pictures, 1.0)
-    assert b" threads=1 " in (tmp_path / "clip.mp4").read_bytes()  # x264 writes its settings into the stream
+    assert (
+        b" threads=1 " in (tmp_path / "clip.mp4").read_bytes()
+    )  # x264 writes its settings into the stream
 
 
 def test_what_is_stored_is_not_decoded_again(videos, tmp_path):
@@ -124,7 +131,9 @@ def test_a_pool_outlives_a_worker_that_is_killed(videos, tmp_path):
     good, _ = videos
     store = FrameStore(tmp_path / "pool")
     results = fill(good, SAMPLING, store=store, workers=2)
-    filled, victims = killed_in_the_middle(results, lambda command: "multiprocessing.spawn" in command, store, good[-1])
+    filled, victims = killed_in_the_middle(
+        results, lambda command: "multiprocessing.spawn" in command, store, good[-1]
+    )
     assert victims
     assert sorted(one.video for one in filled if one.error is None) == good
     assert files(store) == files(one_process(good, tmp_path / "one"))
@@ -151,7 +160,13 @@ def test_a_video_that_takes_its_process_down_is_a_failure_of_its_own(videos, tmp
 def start_two_workers(ray):
     for tries_left in (2, 1, 0):
         try:
-            ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=10**8)
+            ray.init(
+                "local",
+                num_cpus=2,
+                include_dashboard=False,
+                log_to_driver=False,
+                object_store_memory=10**8,
+            )
         except Exception as error:
             # Ray gives its own processes 30 s to start, too little on a machine that is busy with other tests.
             ray.shutdown()
@@ -162,7 +177,9 @@ def start_two_workers(ray):
 
 
 @pytest.mark.slow
-def test_rays_store_equals_the_one_process_store_though_a_worker_is_killed(videos, tmp_path, monkeypatch):
+def test_rays_store_equals_the_one_process_store_though_a_worker_is_killed(
+    videos, tmp_path, monkeypatch
+):
     pytest.importorskip("ray", reason="Ray is not installed (pip install 'reelbench[ray]')")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
@@ -200,7 +217,9 @@ def test_without_ray_the_error_says_what_to_install(videos, monkeypatch):
 
 def test_the_command_lists_failures_at_the_end_and_goes_on(reelbench, videos):
     good, broken = videos
-    done = reelbench("frames", "extract", *good[:2], broken, "--frames", "uniform:4", "--workers", 2)
+    done = reelbench(
+        "frames", "extract", *good[:2], broken, "--frames", "uniform:4", "--workers", 2
+    )
     assert done.returncode == 1
     assert "8 frames of 2 videos (uniform:4)" in done.stdout
     assert done.stderr.splitlines()[-1].startswith(f"failed: {broken}")

@@ -18,11 +18,16 @@ def film(path):
     """Write a film of eight frames into the container that the suffix names; an .m4v is an .mp4 of that name."""
     suffix = path.suffix.lower()
     if suffix == ".gif":
-        first, *others = (Image.fromarray(clips.picture(number).to_ndarray(format="rgb24")) for number in range(FRAMES))
+        first, *others = (
+            Image.fromarray(clips.picture(number).to_ndarray(format="rgb24"))
+            for number in range(FRAMES)
+        )
         first.save(path, save_all=True, append_images=others, duration=40)
         return
     made = path.with_name("made.mp4") if suffix == ".m4v" else path
-    clips.encode(made, codec=CODECS.get(suffix, "libx264"), gop=4, ticks=clips.constant(FRAMES)).rename(path)
+    clips.encode(
+        made, codec=CODECS.get(suffix, "libx264"), gop=4, ticks=clips.constant(FRAMES)
+    ).rename(path)
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".AVI", ".M4V"])
@@ -42,6 +47,7 @@ def test_a_video_of_each_suffix_is_found_and_decoded(tmp_path, monkeypatch, suff
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".AVI", ".M4V"])
 def test_a_column_of_each_suffix_is_the_videos(suffix):
     rows = [
-        {"n": n, "words": f"What is in the picture {n}?", "which": f"{n}{suffix}", "said": "a cat"} for n in range(4)
+        {"n": n, "words": f"What is in the picture {n}?", "which": f"{n}{suffix}", "said": "a cat"}
+        for n in range(4)
     ]
     assert guess(rows).columns["video"] == "which"

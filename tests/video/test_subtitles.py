@@ -39,10 +39,16 @@ Not &amp; yet.
 01:00:00.000 --> 01:00:02.000
 Much later.
 """
-CUES = [Cue(1, 4.5, "Do you see the kite?"), Cue(4.5, 6.25, "Not & yet."), Cue(3600, 3602, "Much later.")]
+CUES = [
+    Cue(1, 4.5, "Do you see the kite?"),
+    Cue(4.5, 6.25, "Not & yet."),
+    Cue(3600, 3602, "Much later."),
+]
 
 
-@pytest.mark.parametrize(("name", "text"), [("a.srt", SRT), ("b.srt", SRT.replace("\n", "\r\n")), ("c.vtt", VTT)])
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.srt", SRT), ("b.srt", SRT.replace("\n", "\r\n")), ("c.vtt", VTT)]
+)
 def test_both_formats_are_read_as_ffmpeg_times_them(name, text, tmp_path):
     path = tmp_path / name
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
@@ -50,7 +56,8 @@ def test_both_formats_are_read_as_ffmpeg_times_them(name, text, tmp_path):
     with av.open(str(path)) as container:
         packets = [packet for packet in container.demux() if packet.pts is not None]
         times = [
-            (packet.pts * packet.time_base, (packet.pts + packet.duration) * packet.time_base) for packet in packets
+            (packet.pts * packet.time_base, (packet.pts + packet.duration) * packet.time_base)
+            for packet in packets
         ]
     assert times == [(cue.start, cue.end) for cue in CUES]
 

@@ -49,7 +49,10 @@ def files_of(result: dict[str, Any], samples: str) -> Files:
 
 def hostile(kind: str, number: int, result: dict[str, Any], samples: str) -> Files:
     """Return files that mean harm, of one of ten kinds."""
-    place, result = f"results/evil__{number}/unknown/rextime/{number:012x}", json.loads(json.dumps(result))
+    place, result = (
+        f"results/evil__{number}/unknown/rextime/{number:012x}",
+        json.loads(json.dumps(result)),
+    )
     lines = [json.loads(line) for line in samples.splitlines()]
     match kind:
         case "a number without end":
@@ -63,7 +66,10 @@ def hostile(kind: str, number: int, result: dict[str, Any], samples: str) -> Fil
         case "many folders":
             return {f"{place[:-4]}{n:04x}/result.json": "{}" for n in range(100)}
         case "paths":
-            return {f"results/{name}/1/rextime/ab/result.json": "{}" for name in ("a\0b", "..\\..\\evil", "x" * 300)}
+            return {
+                f"results/{name}/1/rextime/ab/result.json": "{}"
+                for name in ("a\0b", "..\\..\\evil", "x" * 300)
+            }
         case "a metric":
             result["metrics"]["accuracy"]["value"] = 100.0
         case "an answer without end":
@@ -73,8 +79,13 @@ def hostile(kind: str, number: int, result: dict[str, Any], samples: str) -> Fil
         case _:
             result["model"]["id"] = "reelbench/baseline-random"
     data = "".join(json.dumps(line) + "\n" for line in lines).encode() or bomb()
-    result["provenance"]["samples_sha256"] = hashlib.sha256(data).hexdigest()  # as a careful forger would
-    return {f"{place}/result.json": json.dumps(result), f"{place}/samples.jsonl": Blob(data, lfs=len(data) > 10**7)}
+    result["provenance"]["samples_sha256"] = hashlib.sha256(
+        data
+    ).hexdigest()  # as a careful forger would
+    return {
+        f"{place}/result.json": json.dumps(result),
+        f"{place}/samples.jsonl": Blob(data, lfs=len(data) > 10**7),
+    }
 
 
 class Offered(NamedTuple):
@@ -104,7 +115,10 @@ def flood(hub: HubServer, place: Path, run: Path, kinds: list[tuple[str, str]]) 
     store.add(run, place / "museum")
     publishing.publish(place / "museum", dataset=DATASET)
     table = hub.repo(DATASET)
-    result, samples = json.loads((run / "result.json").read_text("utf-8")), (run / "samples.jsonl").read_text("utf-8")
+    result, samples = (
+        json.loads((run / "result.json").read_text("utf-8")),
+        (run / "samples.jsonl").read_text("utf-8"),
+    )
     server = Served(hub, place)
     try:
         server.until("0 open pull requests")
@@ -112,7 +126,11 @@ def flood(hub: HubServer, place: Path, run: Path, kinds: list[tuple[str, str]]) 
         for number, (kind, author) in enumerate(kinds):
             if kind == GOOD:
                 result["model"]["id"] = f"{author}/model{number}"
-            files = files_of(result, samples) if kind == GOOD else hostile(kind, number, result, samples)
+            files = (
+                files_of(result, samples)
+                if kind == GOOD
+                else hostile(kind, number, result, samples)
+            )
             offers.append(_offer(table, author, files))
         head, told = table.head, time.monotonic()
         for one in offers:
@@ -164,7 +182,8 @@ def attack(rng: Random, place: Path, number: int, told: Callable[[str], Any]) ->
     place.mkdir()
     rows = loading.locate("rextime", "mini").read()
     answers = [
-        {"id": row["id"], "prediction": f"{row['answer'] if at % 3 else 'Z'} [0, 1]"} for at, row in enumerate(rows)
+        {"id": row["id"], "prediction": f"{row['answer'] if at % 3 else 'Z'} [0, 1]"}
+        for at, row in enumerate(rows)
     ]
     reelbench.score("rextime_mini", answers, model="org/first").save(place / "run")
     kinds = [(GOOD, f"user{at}") for at in range(number // 2)]
@@ -176,4 +195,6 @@ def attack(rng: Random, place: Path, number: int, told: Callable[[str], Any]) ->
         told(f"pull requests: {one.kind}").count(f"pull request {at + 1}", one.outcome())
     seconds = max(one.waited for one in done)
     comments = Counter(len(one.comments) for one in done)
-    print(f"{number} pull requests in {seconds:.0f} s, {seconds / number:.2f} s each; comments: {dict(comments)}")  # noqa: T201
+    print(
+        f"{number} pull requests in {seconds:.0f} s, {seconds / number:.2f} s each; comments: {dict(comments)}"
+    )  # noqa: T201

@@ -39,7 +39,10 @@ def linked(folder: Path, name: str, way: str, target: str) -> None:
     (folder / "again").unlink(missing_ok=True)
     (folder / "again").symlink_to(outside / target)
     named = way.format(target)
-    path.symlink_to({"private": folder.parent, "up": folder, "again": folder}.get(named.split("/")[0], folder) / named)
+    path.symlink_to(
+        {"private": folder.parent, "up": folder, "again": folder}.get(named.split("/")[0], folder)
+        / named
+    )
 
 
 def rows_as(folder: Path, kind: str, path: str) -> None:
@@ -47,7 +50,9 @@ def rows_as(folder: Path, kind: str, path: str) -> None:
     import pandas as pd
 
     lines = [json.loads(line) for line in (folder / "rows.jsonl").read_text("utf-8").splitlines()]
-    rows = pd.DataFrame([line | {"clip": path, "choices": json.dumps(line["choices"])} for line in lines])
+    rows = pd.DataFrame(
+        [line | {"clip": path, "choices": json.dumps(line["choices"])} for line in lines]
+    )
     write = {"csv": rows.to_csv, "parquet": rows.to_parquet, "xlsx": rows.to_excel}
     if kind == "jsonl":
         text = "".join(json.dumps(line | {"clip": path}) + "\n" for line in lines)
@@ -69,7 +74,10 @@ class Stranger:
     def asked(self, folder: Path, frames: str = "uniform:1") -> Commands:
         """Ask about it, and check it."""
         words = ["--llm", "m", "--llm-url", self.url, "--limit", 1, "--frames", frames]
-        return [["ask", folder, *words, "--output", self.place / "out" / "asked"], ["check", folder]]
+        return [
+            ["ask", folder, *words, "--output", self.place / "out" / "asked"],
+            ["check", folder],
+        ]
 
     def filed(self, folder: Path) -> Commands:
         """Check it as a result, file it as one's own, and show it."""
@@ -94,27 +102,54 @@ class Stranger:
     def defaults(self, path: str, folder: Path) -> Commands:
         """Defaults by which a command writes and reads elsewhere."""
         quoted = json.dumps(path)
-        keys = "".join(f"{key} = {quoted}\n" for key in ("status-file", "output", "data", "references"))
-        (folder / "reelbench.toml").write_text(f"[score]\n{keys}[leaderboard.check]\nmarkdown = {quoted}\n")
+        keys = "".join(
+            f"{key} = {quoted}\n" for key in ("status-file", "output", "data", "references")
+        )
+        (folder / "reelbench.toml").write_text(
+            f"[score]\n{keys}[leaderboard.check]\nmarkdown = {quoted}\n"
+        )
         rows = loading.locate("rextime", "mini").read()
         (folder / "p.jsonl").write_text(
             "".join(f"{json.dumps({'id': row['id'], 'prediction': 'A'})}\n" for row in rows)
         )
-        return [["score", "rextime_mini", "--predictions", "p.jsonl", "--output", self.place / "out" / "scored"]]
+        return [
+            [
+                "score",
+                "rextime_mini",
+                "--predictions",
+                "p.jsonl",
+                "--output",
+                self.place / "out" / "scored",
+            ]
+        ]
 
     def predictions(self, path: str, folder: Path) -> Commands:
         """Answers that are paths."""
-        lines = [{"id": f"q{n:02}", "prediction": path, "video": path, "frames": [path]} for n in range(36)]
+        lines = [
+            {"id": f"q{n:02}", "prediction": path, "video": path, "frames": [path]}
+            for n in range(36)
+        ]
         (folder / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         out = self.place / "out" / "scored"
-        scored = ["score", folder, "--predictions", folder / "p.jsonl", "--output", out, "--model", "a/b"]
+        scored = [
+            "score",
+            folder,
+            "--predictions",
+            folder / "p.jsonl",
+            "--output",
+            out,
+            "--model",
+            "a/b",
+        ]
         return [scored, *self.filed(out)]
 
     def samples(self, path: str, folder: Path) -> Commands:
         """Samples whose videos are elsewhere."""
         file = self.copied(folder) / "samples.jsonl"
         lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-        text = "".join(json.dumps(line | {"video": path, "frame_timestamps": [0.0]}) + "\n" for line in lines)
+        text = "".join(
+            json.dumps(line | {"video": path, "frame_timestamps": [0.0]}) + "\n" for line in lines
+        )
         file.write_text(text, encoding="utf-8")
         return self.filed(folder)
 
@@ -135,8 +170,15 @@ class Stranger:
     def of_benchmark(self, name: str, way: str, folder: Path) -> Commands:
         """A file of a benchmark that is a link: its rows, its datasheet, a prompt, its judge's prompts."""
         linked(folder, name, way, "rows.jsonl" if name == "rows.jsonl" else "secret.txt")
-        named = {"ask.txt": "prompt: ask.txt\n", "judged/score.txt": "judge: {prompts: judged, scale: [0, 5]}\n"}
-        text = self.spec.replace("options: choices, ", "").replace("choice", "open") if "/" in name else self.spec
+        named = {
+            "ask.txt": "prompt: ask.txt\n",
+            "judged/score.txt": "judge: {prompts: judged, scale: [0, 5]}\n",
+        }
+        text = (
+            self.spec.replace("options: choices, ", "").replace("choice", "open")
+            if "/" in name
+            else self.spec
+        )
         (folder / "benchmark.yaml").write_text(text + named.get(name, ""), encoding="utf-8")
         card = ["cards", "render", folder, "--out", self.place / "out" / "card"]
         return [*self.asked(folder, "none"), card]
@@ -153,13 +195,21 @@ def tries(stranger: Stranger, paths: tuple[str, ...]) -> Iterator[Try]:
         for part, key in (("model", "id"), ("model", "revision"), ("source", "location")):
             yield "result.json", f"{part}.{key}: {path}", partial(stranger.stated, part, key, path)
     for way in LINKS:
-        for name in ("samples.jsonl", "result.json", "check.json", calibration_file.FILE, *withheld.OWN):
+        for name in (
+            "samples.jsonl",
+            "result.json",
+            "check.json",
+            calibration_file.FILE,
+            *withheld.OWN,
+        ):
             yield f"{name}, a link", way, partial(stranger.of_result, name, way)
         for name in ("rows.jsonl", datasheet_form.FILE, "ask.txt", "judged/score.txt"):
             yield f"{name}, a link", way, partial(stranger.of_benchmark, name, way)
 
 
-def attack(place: Path, spec: str, benchmark: Callable[[Path], Path], paths: tuple[str, ...], counted: Any) -> None:  # noqa: ANN401 - the counts of a kind
+def attack(
+    place: Path, spec: str, benchmark: Callable[[Path], Path], paths: tuple[str, ...], counted: Any
+) -> None:  # noqa: ANN401 - the counts of a kind
     """Type what each try takes, and look for what is the user's own in all that there is then."""
     private = place / "private"
     private.mkdir()
@@ -186,13 +236,22 @@ def attack(place: Path, spec: str, benchmark: Callable[[Path], Path], paths: tup
                 done = forks.run([*map(str, words)], folder, env, 600)
                 said.append(done.stdout + done.stderr)
             sent = [json.dumps(call.body) for call in server.calls[asked:]]
-            made = [entry for name in ("out", "store") for entry in (place / name).rglob("*") if entry.is_file()]
+            made = [
+                entry
+                for name in ("out", "store")
+                for entry in (place / name).rglob("*")
+                if entry.is_file()
+            ]
             read = [text for text in (*said, *sent) if MARK in text or '"image_url"' in text]
             read += [str(entry) for entry in made if MARK.encode() in entry.read_bytes()]
             new = {entry.name for entry in place.iterdir()} - around - {"out", "store", "home"}
-            outcome = f"read: {read[0][:200]}" if read else f"wrote {sorted(new)}" if new else "refused"
+            outcome = (
+                f"read: {read[0][:200]}" if read else f"wrote {sorted(new)}" if new else "refused"
+            )
             if owned() != before:
                 outcome = "the user's own was changed"
             if any("Traceback" in text for text in said):
-                outcome = f"a traceback: {next(text for text in said if 'Traceback' in text)[-300:]}"
+                outcome = (
+                    f"a traceback: {next(text for text in said if 'Traceback' in text)[-300:]}"
+                )
             counted(f"paths out of: {kind}").count(path, outcome)

@@ -55,7 +55,9 @@ def seen(place: Path) -> dict[str, bytes]:
             result = result_files.read(path.parent)
             if result.provenance.samples_sha256 != sha256_of(result_files.samples_of(path.parent)):
                 raise ValueError(f"{name}: its samples are others")
-        files[name] = b"" if path.name in DATED else re.sub(rb'"seconds": ?[0-9.e-]+', b"", path.read_bytes())
+        files[name] = (
+            b"" if path.name in DATED else re.sub(rb'"seconds": ?[0-9.e-]+', b"", path.read_bytes())
+        )
     return files
 
 
@@ -87,7 +89,12 @@ def world(place: Path) -> Iterator[tuple[Callable[..., Any], JudgeServer]]:
         with JudgeServer(replied) as server:
 
             def run(*words: object, **env: str) -> Any:  # noqa: ANN401 - a finished process
-                environment = {**os.environ, "COLUMNS": "160", "REELBENCH_HOME": str(home), "HF_HUB_OFFLINE": "1"}
+                environment = {
+                    **os.environ,
+                    "COLUMNS": "160",
+                    "REELBENCH_HOME": str(home),
+                    "HF_HUB_OFFLINE": "1",
+                }
                 return forks.run([*map(str, words)], place, environment | env, 600)
 
             yield run, server
@@ -101,22 +108,36 @@ def material(place: Path, run: Callable[..., Any]) -> Path:
     curve = place / "curve1" / "result"
     for letter in "AB":
         rows = loading.locate("rextime", "mini").read()
-        lines = [{"id": row["id"], "prediction": f"({letter}), from 1 to {ord(letter)} s"} for row in rows]
+        lines = [
+            {"id": row["id"], "prediction": f"({letter}), from 1 to {ord(letter)} s"}
+            for row in rows
+        ]
         (place / f"{letter}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         words = ("--output", place / letter, "--model", "org/model")
         run("score", "rextime_mini", "--predictions", place / f"{letter}.jsonl", *words)
         run("leaderboard", "add", place / letter, "--store", place / f"store-{letter}")
     run("leaderboard", "add", curve, "--store", place / "judged")
     texts = [
-        {"id": row["id"], "prediction": f"He left {row['id']}."} for row in loading.locate("moviecore", "mini").read()
+        {"id": row["id"], "prediction": f"He left {row['id']}."}
+        for row in loading.locate("moviecore", "mini").read()
     ]
     (place / "texts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in texts))
     given = {"question": "Why?", "answer": "So.", "reasoning_steps": "1. one"}
     graphs = [{"id": str(n), **given, "question": f"Why {n}?"} for n in range(12)]
     (place / "graphs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in graphs))
-    row = {"id": "k1", "video": "v", "question": "What boils?", "options": ["Tea", "Soup"], "answer": "B"}
+    row = {
+        "id": "k1",
+        "video": "v",
+        "question": "What boils?",
+        "options": ["Tea", "Soup"],
+        "answer": "B",
+    }
     (place / "table.jsonl").write_text(json.dumps(row) + "\n")
-    film = {"video": "v1", "metadata": {"title": "A film"}, "qa": [{"question": "Who?", "answer": "Ann."}]}
+    film = {
+        "video": "v1",
+        "metadata": {"title": "A film"},
+        "qa": [{"question": "Who?", "answer": "Ann."}],
+    }
     (place / "films.jsonl").write_text(json.dumps(film | {"context": ["It rains."] * 8}) + "\n")
     return curve
 
@@ -132,11 +153,25 @@ def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[
         return ("--judge", model, "--judge-url", server.url, "--judge-concurrency", IN_FLIGHT)
 
     def scored(letter: str) -> tuple[object, ...]:
-        words = ("score", "rextime_mini", "--predictions", place / f"{letter}.jsonl", "--output", place / "scored")
+        words = (
+            "score",
+            "rextime_mini",
+            "--predictions",
+            place / f"{letter}.jsonl",
+            "--output",
+            place / "scored",
+        )
         return (*words, "--model", "org/model")
 
     def built(letter: str) -> tuple[object, ...]:
-        return ("leaderboard", "build", "--store", place / f"store-{letter}", "--out", place / "built")
+        return (
+            "leaderboard",
+            "build",
+            "--store",
+            place / f"store-{letter}",
+            "--out",
+            place / "built",
+        )
 
     def filed(letter: str) -> tuple[object, ...]:
         return ("leaderboard", "add", place / letter, "--store", place / "filed")
@@ -166,7 +201,15 @@ def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[
             out,
         ),
         "leaderboard rejudge": Command(
-            ("leaderboard", "rejudge", "--store", out, "--out", place / "rejudged", *judge("later")),
+            (
+                "leaderboard",
+                "rejudge",
+                "--store",
+                out,
+                "--out",
+                place / "rejudged",
+                *judge("later"),
+            ),
             out,
             ("leaderboard", "add", curve, "--store", out),
         ),
@@ -178,18 +221,33 @@ def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[
             out,
         ),
         "frames extract": Command(
-            ("frames", "extract", "rextime_mini", "--frames", "uniform:2"), place / "home" / "frames"
+            ("frames", "extract", "rextime_mini", "--frames", "uniform:2"),
+            place / "home" / "frames",
         ),
         "make tags": Command(
-            ("make", "tags", "dramaqa_cogme_mini", "--limit", 2, "--out", out / "tags.jsonl", *llm("tagger")), out
+            (
+                "make",
+                "tags",
+                "dramaqa_cogme_mini",
+                "--limit",
+                2,
+                "--out",
+                out / "tags.jsonl",
+                *llm("tagger"),
+            ),
+            out,
         ),
         "make discussion": Command(
             ("make", "discussion", "--videos", place / "films.jsonl", "--out", out, *discussed),
             out,
         ),
-        "diagnose graphs": Command(("diagnose", "graphs", place / "graphs.jsonl", "--out", out, *llm("m")), out),
+        "diagnose graphs": Command(
+            ("diagnose", "graphs", place / "graphs.jsonl", "--out", out, *llm("m")), out
+        ),
         "diagnose errors": Command(("diagnose", "errors", curve, "--out", out, *llm("m")), out),
-        "review page": Command(("review", "page", "rextime_mini", "--output", out / "page.html"), out),
+        "review page": Command(
+            ("review", "page", "rextime_mini", "--output", out / "page.html"), out
+        ),
         "new": Command(("new", "kitchen", "--from", place / "table.jsonl", "--out", out), out),
     }
 
@@ -197,7 +255,9 @@ def commands(place: Path, run: Callable[..., Any], server: JudgeServer) -> dict[
 class Tried:
     """A command, done once undisturbed to know what it leaves, and then with what disturbs it."""
 
-    def __init__(self, command: Command, place: Path, run: Callable[..., Any], server: JudgeServer) -> None:
+    def __init__(
+        self, command: Command, place: Path, run: Callable[..., Any], server: JudgeServer
+    ) -> None:
         self._command, self._place, self._run, self._server = command, place, run, server
         self._anew()
         self._before = seen(command.place)
@@ -278,7 +338,12 @@ def attack(
                 continue
             tried = Tried(command, place, run, server)
             share = kills // len(made) + (number < kills % len(made))
-            ways = {KILLS: [{KILL_AT: f"{rng.randint(1, tried.changes)} {place / 'changes'}"} for _ in range(share)]}
+            ways = {
+                KILLS: [
+                    {KILL_AT: f"{rng.randint(1, tried.changes)} {place / 'changes'}"}
+                    for _ in range(share)
+                ]
+            }
             ways[FULL] = [{FULL_AT: str(limit)} for limit in LIMITS]
             for what, tries in ways.items():
                 of = counted.setdefault(f"{what} `{name}`", kind())

@@ -26,7 +26,14 @@ Lines = list[dict[str, Any]]
 Stated = dict[str, Any]
 Forgery = Callable[[Random, Lines, Stated], None]
 
-WORDS = ("<script>alert(1)</script>", "Best of all.\x1b[31m", "Retracted", "=HYPERLINK(1)", "| a | b |", "\u202eevil")
+WORDS = (
+    "<script>alert(1)</script>",
+    "Best of all.\x1b[31m",
+    "Retracted",
+    "=HYPERLINK(1)",
+    "| a | b |",
+    "\u202eevil",
+)
 LOOKALIKES = (
     "held/model00",
     "Held/Model00",
@@ -55,18 +62,28 @@ def numbers(rng: Random, _: Lines, stated: Stated) -> None:
     change = rng.choice([{"value": 100.0}, {"ci95": [99.0, 100.0]}, {"n": 9999}, {"value": None}])
     stated["metrics"][name] |= change
     if rng.random() < 0.3:  # noqa: PLR2004
-        stated["counts"][rng.choice(["items", "scored", "parse_failed"])] = rng.choice([0, 35, 37, 10**6])
+        stated["counts"][rng.choice(["items", "scored", "parse_failed"])] = rng.choice(
+            [0, 35, 37, 10**6]
+        )
 
 
 def left_out(rng: Random, lines: Lines, stated: Stated) -> None:
     """Wrong answers that nobody gave: dropped, without media, refused, cut off, or not there."""
     wrong = [line for line in lines if line["scores"].get("correct") != 1.0]
-    reason = rng.choice([None, "media_missing", "refused", "cut_off", "prediction_missing", "answers_hidden"])
+    reason = rng.choice(
+        [None, "media_missing", "refused", "cut_off", "prediction_missing", "answers_hidden"]
+    )
     for line in rng.sample(wrong, rng.randint(1, len(wrong))):
         if reason is None:
             lines.remove(line)
         else:
-            line |= {"state": "unscored", "reason": reason, "scores": {}, "flags": [], "parsed": None}
+            line |= {
+                "state": "unscored",
+                "reason": reason,
+                "scores": {},
+                "flags": [],
+                "parsed": None,
+            }
             line["prediction"] = line["prediction"] if reason in ("refused", "cut_off") else None
     if rng.random() < 0.5:  # noqa: PLR2004
         stated["settings"]["limit"] = rng.choice([None, len(lines)])
@@ -86,9 +103,16 @@ def questions(rng: Random, lines: Lines, stated: Stated) -> None:
         else:
             line["facets"] = {"topic": [rng.choice(["pots", "easy"])]}
     stated["benchmark"]["questions_sha256"] = rng.choice(
-        [stated["benchmark"]["questions_sha256"], "0" * 64, None, stated["benchmark"]["questions_sha256"][::-1]]
+        [
+            stated["benchmark"]["questions_sha256"],
+            "0" * 64,
+            None,
+            stated["benchmark"]["questions_sha256"][::-1],
+        ]
     )
-    stated["provenance"]["date"] = rng.choice(["1970-01-01T00:00:00+00:00", stated["provenance"]["date"]])
+    stated["provenance"]["date"] = rng.choice(
+        ["1970-01-01T00:00:00+00:00", stated["provenance"]["date"]]
+    )
 
 
 def names(rng: Random, _: Lines, stated: Stated) -> None:
@@ -105,7 +129,9 @@ def words(rng: Random, _: Lines, stated: Stated) -> None:
     if place in ("note", "citation"):
         stated["provenance"][place] = text
     elif place == "url":
-        stated["provenance"]["url"] = rng.choice(["javascript:alert(1)", "https://example.org", "file:///etc/passwd"])
+        stated["provenance"]["url"] = rng.choice(
+            ["javascript:alert(1)", "https://example.org", "file:///etc/passwd"]
+        )
     elif place == "about":
         stated["model"]["about"] = {"organisation": text, "links": {text: "javascript:alert(1)"}}
     elif place == "label":
@@ -124,7 +150,12 @@ def ways_of_asking(rng: Random, _: Lines, stated: Stated) -> None:
                 ("candidates", {"how": "beam", "k": 5}),
                 ("seed", 2**64),
             ),
-            *(("answering", {"norm": "sum"}), ("label", "web search"), ("limit", 36), ("preset", {"name": "x"})),
+            *(
+                ("answering", {"norm": "sum"}),
+                ("label", "web search"),
+                ("limit", 36),
+                ("preset", {"name": "x"}),
+            ),
         ]
     )
     stated["settings"][name] = value
@@ -133,7 +164,9 @@ def ways_of_asking(rng: Random, _: Lines, stated: Stated) -> None:
 
 def records(rng: Random, lines: Lines, stated: Stated) -> None:
     """Any value of the record, or of an item's, is another."""
-    of_mini.spoiled(stated if rng.random() < 0.6 else rng.choice(lines), rng, but=("id", "prediction"))  # noqa: PLR2004
+    of_mini.spoiled(
+        stated if rng.random() < 0.6 else rng.choice(lines), rng, but=("id", "prediction")
+    )  # noqa: PLR2004
 
 
 def judges(rng: Random, lines: Lines, stated: Stated) -> None:
@@ -158,24 +191,33 @@ FORGERIES: dict[str, Forgery] = {
     "judges and versions": judges,
 }
 JUDGED = {"rextime": ways.REXTIME, "curve": ways.CURVE}
-KINDS = [f"forged: {name}" for name in (*FORGERIES, *(f"{base}, {len(of)} ways" for base, of in JUDGED.items()))]
+KINDS = [
+    f"forged: {name}"
+    for name in (*FORGERIES, *(f"{base}, {len(of)} ways" for base, of in JUDGED.items()))
+]
 LOOKS = "forged: looks at all that was taken together"
 
 
-def forged(rng: Random, honest: dict[str, list[Path]], folder: Path, number: int) -> tuple[str, Path]:
+def forged(
+    rng: Random, honest: dict[str, list[Path]], folder: Path, number: int
+) -> tuple[str, Path]:
     """Write a forged copy of an honest result; return its kind and the honest one."""
     kind = KINDS[number % len(KINDS)]
     name, model = kind.removeprefix("forged: "), f"stranger/{number:03}"
     if name in FORGERIES:
         base = rng.choice(honest["kitchen"][4:])
         shutil.copytree(base, folder)
-        lines = [json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()]
+        lines = [
+            json.loads(line) for line in (folder / "samples.jsonl").read_text("utf-8").splitlines()
+        ]
         stated = json.loads((folder / "result.json").read_text("utf-8"))
         stated["model"]["id"] = model
         FORGERIES[name](rng, lines, stated)
 
         def result(document: Stated) -> None:
-            made = deepcopy({name: document[name] for name in ("metrics", "breakdowns", "counts", "media")})
+            made = deepcopy(
+                {name: document[name] for name in ("metrics", "breakdowns", "counts", "media")}
+            )
             samples = document["provenance"]["samples_sha256"]
             document.clear()
             document.update(stated if name in ("numbers", "any value") else stated | made)
@@ -185,7 +227,15 @@ def forged(rng: Random, honest: dict[str, list[Path]], folder: Path, number: int
             try:
                 forge(folder, lambda _: lines, result, numbers=fits)
                 break
-            except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, ReelbenchError):
+            except (
+                ValueError,
+                TypeError,
+                KeyError,
+                AttributeError,
+                IndexError,
+                OverflowError,
+                ReelbenchError,
+            ):
                 continue
     else:
         base = rng.choice(honest[name.partition(",")[0]])
@@ -200,9 +250,25 @@ def shown(made: Board) -> dict[str, Any]:
         row.key: json.dumps(
             [
                 {name: value.model_dump() for name, value in row.metrics.items()},
-                {facet: {label: len(of) for label, of in labels.items()} for facet, labels in row.breakdowns.items()},
-                [row.model, row.note, row.cite, row.url, row.unranked, row.group.id, row.about.model_dump()],
-                [made.other_judges.get(row.key), made.blind.get(row.key), made.names[row.model], row.facts["stated"]],
+                {
+                    facet: {label: len(of) for label, of in labels.items()}
+                    for facet, labels in row.breakdowns.items()
+                },
+                [
+                    row.model,
+                    row.note,
+                    row.cite,
+                    row.url,
+                    row.unranked,
+                    row.group.id,
+                    row.about.model_dump(),
+                ],
+                [
+                    made.other_judges.get(row.key),
+                    made.blind.get(row.key),
+                    made.names[row.model],
+                    row.facts["stated"],
+                ],
             ],
             sort_keys=True,
         )
@@ -231,7 +297,9 @@ def _one(folder: Path, base: Path, path: Path, scratch: Path) -> str:
     shutil.copytree(path, scratch)
     [added] = store.add(folder, scratch, filing=Filing(STRANGER))
     made = board.make(scratch, published=False)
-    filed = [row for row in made.entries if row.stored is not None and row.stored.folder == added.place]
+    filed = [
+        row for row in made.entries if row.stored is not None and row.stored.folder == added.place
+    ]
     rows = [row for row in filed if row.stored is not None and row.stored.videos is None]
     refused = added.outcome == "refused" or checked.verdict == "refused"
     if "can't be checked (" in added.why or (not rows and not refused):
@@ -245,13 +313,17 @@ def _one(folder: Path, base: Path, path: Path, scratch: Path) -> str:
         json.loads((base / "result.json").read_text("utf-8"))["metrics"][name]["value"],
         metric_value(row.metrics, name),
     )
-    apart = row.unranked or row.facts["stated"] or not row.group.plain or row.group in made.listed_only
+    apart = (
+        row.unranked or row.facts["stated"] or not row.group.plain or row.group in made.listed_only
+    )
     if apart or row.note or row.facts["intervals"]:
         return "marked"
     return "no higher" if value is None or value <= stated + 1e-9 else "stands higher, unmarked"
 
 
-def _changes(before: Board, made: Board, row: BoardEntry | None = None, said: Sequence[str] = ()) -> Iterator[str]:
+def _changes(
+    before: Board, made: Board, row: BoardEntry | None = None, said: Sequence[str] = ()
+) -> Iterator[str]:
     """Yield what is otherwise of the honest rows than `row`, which was taken, and what `check` said of it explain."""
     now = shown(made)
     if changed := [key for key, was in shown(before).items() if now.get(key) != was]:
@@ -285,7 +357,11 @@ def bases(kitchen: list[Path], place: Path) -> dict[str, list[Path]]:
     for name, base in made.items():
         for number in range(3):
             copy = shutil.copytree(base, place / f"{name}-{number}")
-            forge(copy, None, lambda stated, model=f"held/{name}{number}": stated["model"].update(id=model))
+            forge(
+                copy,
+                None,
+                lambda stated, model=f"held/{name}{number}": stated["model"].update(id=model),
+            )
             honest.setdefault(name, []).append(copy)
     return honest
 
@@ -309,5 +385,9 @@ def attack(rng: Random, place: Path, tries: int, counted: dict[str, Any]) -> Non
             store.add(folder, together, filing=Filing(STRANGER))
     before, after = (board.make(one, published=False) for one in (path, together))
     changed = [key for key, was in shown(before).items() if shown(after).get(key) != was]
-    counted[LOOKS].count("numbers, words, presence", f"changed {first_of(changed)}" if changed else "held")
-    counted[LOOKS].count("main tables", "held" if before.main == after.main else "others stand for their benchmarks")
+    counted[LOOKS].count(
+        "numbers, words, presence", f"changed {first_of(changed)}" if changed else "held"
+    )
+    counted[LOOKS].count(
+        "main tables", "held" if before.main == after.main else "others stand for their benchmarks"
+    )

@@ -122,7 +122,10 @@ def checked(words: str, **more: Any) -> Done:  # noqa: ANN401 - as `command`
     for line in done.stderr.splitlines():
         if line.strip():
             one_line(line)
-    require(done.status == 0 or done.stderr.strip() or done.stdout.strip(), f"ends with {done.status}, without a word")
+    require(
+        done.status == 0 or done.stderr.strip() or done.stdout.strip(),
+        f"ends with {done.status}, without a word",
+    )
     if done.status == 0 and "--json" in words.split():
         with contextlib.suppress(ValueError):
             json.loads(done.stdout)
@@ -169,9 +172,16 @@ def _run(*lines: str) -> None:
 
 
 def _answers(path: str, letters: str = "ABCD") -> None:
-    said = [f"The answer is {letters[n % len(letters)]}, from {n % 4} to {n + 3} seconds." for n in range(20)]
+    said = [
+        f"The answer is {letters[n % len(letters)]}, from {n % 4} to {n + 3} seconds."
+        for n in range(20)
+    ]
     _jsonl(
-        path, ({"id": row["id"], "prediction": text} for row, text in zip(seeds.rows("rextime"), said, strict=False))
+        path,
+        (
+            {"id": row["id"], "prediction": text}
+            for row, text in zip(seeds.rows("rextime"), said, strict=False)
+        ),
     )
 
 
@@ -179,7 +189,10 @@ def _results() -> None:
     """Two results without a judge, one of a run without frames, and two judged ones."""
     _answers("a.jsonl")
     _answers("b.jsonl", "BCA")
-    _jsonl("curve.jsonl", ({"key": row["id"], "pred": "x" * n} for n, row in enumerate(seeds.rows("curve"))))
+    _jsonl(
+        "curve.jsonl",
+        ({"key": row["id"], "pred": "x" * n} for n, row in enumerate(seeds.rows("curve"))),
+    )
     score = "score rextime --split mini --predictions"
     _run(
         f"{score} a.jsonl --model org/a --output a",
@@ -227,11 +240,18 @@ def _chain() -> None:
             for number in range(2)
         ),
     )
-    sentences = ["A man opens a door.", "The rain comes in.", "He closes the door.", "The floor is wet."]
+    sentences = [
+        "A man opens a door.",
+        "The rain comes in.",
+        "He closes the door.",
+        "The floor is wet.",
+    ]
     times = [[0, 2], [2.5, 5], [5.5, 8], [8.5, 11.8]]
     draw_clip(Path("film0.mp4"), "film0", 12)
     draw_clip(Path("film1.mp4"), "film1", 12)
-    _json("captions.json", {"film0": {"duration": 12.0, "timestamps": times, "sentences": sentences}})
+    _json(
+        "captions.json", {"film0": {"duration": 12.0, "timestamps": times, "sentences": sentences}}
+    )
     shutil.copytree(Path(making.__path__[0]) / "prompts" / "discussion", "prompts")
     _run(
         f"make discussion --videos videos.jsonl --out made {DISCUSS}",
@@ -246,7 +266,12 @@ def _chain() -> None:
 
 def _review() -> None:
     """Two people's saved files of ratings and of spans, an export of Label Studio, and two files of tags."""
-    about = {"kind": "reelbench-review", "schema_version": 1, "page": "p1", "saved": "2026-11-20T10:00:00Z"}
+    about = {
+        "kind": "reelbench-review",
+        "schema_version": 1,
+        "page": "p1",
+        "saved": "2026-11-20T10:00:00Z",
+    }
     ids = [row["id"] for row in seeds.rows("moviecore")]
     spans = [row["id"] for row in seeds.rows("rextime")]
     for number, name in enumerate(("ada", "ben")):
@@ -263,7 +288,10 @@ def _store() -> None:
     """A store of judged results under two judges, with the bridge between them, and a result on its way there."""
     for model, text in (("org/a", "one"), ("org/b", "another"), ("org/c", "a third")):
         name = model[-1]
-        _jsonl(f"{name}.jsonl", ({"key": row["id"], "pred": f"{text} {row['id']}"} for row in seeds.rows("curve")))
+        _jsonl(
+            f"{name}.jsonl",
+            ({"key": row["id"], "pred": f"{text} {row['id']}"} for row in seeds.rows("curve")),
+        )
         split = f"--split mini --predictions {name}.jsonl --model {model}"
         _run(f"score curve {split} --output runs/{name} {JUDGE}")
     _answers("r.jsonl")
@@ -278,7 +306,13 @@ def _kitchen() -> None:
     """Somebody's own benchmark: its declaration, its rows, answers, a table that one is made from, and a result."""
     options = ["a cup", "a tin", "a jar"]
     rows = [
-        {"qid": n, "clip": f"shelf{n % 2}", "q": f"What is on {n}?", "opts": options, "gold": options[n % 3]}
+        {
+            "qid": n,
+            "clip": f"shelf{n % 2}",
+            "q": f"What is on {n}?",
+            "opts": options,
+            "gold": options[n % 3],
+        }
         for n in range(6)
     ]
     _jsonl("kitchen/rows.jsonl", rows)
@@ -291,7 +325,9 @@ def _kitchen() -> None:
         draw_clip(Path("kitchen") / f"{name}.mp4", name, 6)
     _jsonl("table.jsonl", rows)
     lines = [f'{n},shelf.mp4,"What, then?",cup;tin;jar,{"ABC"[n % 3]}' for n in range(6)]
-    Path("table.csv").write_text("\n".join(["id,video,question,options,answer", *lines]) + "\n", encoding="utf-8")
+    Path("table.csv").write_text(
+        "\n".join(["id,video,question,options,answer", *lines]) + "\n", encoding="utf-8"
+    )
     _jsonl("answers.jsonl", ({"id": str(n), "prediction": "B"} for n in range(6)))
     _run("score kitchen --predictions answers.jsonl --model org/k --output result")
 
@@ -306,10 +342,24 @@ def _settings() -> None:
         '[frames]\nframes = "uniform:8"\n\n[score]\nby = "category"\nstrict = false\n\n[power]\neffect = 2.0\n',
         encoding="utf-8",
     )
-    values = {"frames": "none", "temperature": 0.4, "top_k": 5, "max_tokens": 77, "thinking": True, "prompt": "before"}
-    stated = {name: {"value": value, "source": "https://example.org/card"} for name, value in values.items()}
-    Path("own.yaml").write_text(yaml.safe_dump({"about": "Of my own", "values": stated}), encoding="utf-8")
-    Path("model.yaml").write_text("parameters: 7\nlicence: mit\norganisation: Org\nreleased: 2026-01-02\n")
+    values = {
+        "frames": "none",
+        "temperature": 0.4,
+        "top_k": 5,
+        "max_tokens": 77,
+        "thinking": True,
+        "prompt": "before",
+    }
+    stated = {
+        name: {"value": value, "source": "https://example.org/card"}
+        for name, value in values.items()
+    }
+    Path("own.yaml").write_text(
+        yaml.safe_dump({"about": "Of my own", "values": stated}), encoding="utf-8"
+    )
+    Path("model.yaml").write_text(
+        "parameters: 7\nlicence: mit\norganisation: Org\nreleased: 2026-01-02\n"
+    )
     _run(
         "score rextime --split mini --predictions a.jsonl --model org/a --output result --status-file status.json",
         "ask rextime_mini --llm q --llm-url {url} --frames none --output asked",
@@ -338,7 +388,11 @@ def _looks() -> None:
     """What an agent sends to the server of frames, and the log that is left."""
     video = seeds.rows("rextime")[0]["video"]
     shown = {"video": video, "start": 2, "end": 5, "n": 3}
-    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    begin = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "x", "version": "1"},
+    }
     calls: list[tuple[str, dict[str, Any]]] = [
         ("initialize", begin),
         ("tools/list", {}),
@@ -346,7 +400,10 @@ def _looks() -> None:
         ("tools/call", {"name": "frames", "arguments": shown}),
     ]
     _jsonl("calls.jsonl", _requests(calls))
-    _jsonl("looks.jsonl", [{"question": "mini1", "video": video, "start": 2, "end": 5, "times": [2.0, 3.5, 5.0]}])
+    _jsonl(
+        "looks.jsonl",
+        [{"question": "mini1", "video": video, "start": 2, "end": 5, "times": [2.0, 3.5, 5.0]}],
+    )
     _answers("a.jsonl")
 
 
@@ -383,7 +440,14 @@ SURFACES = {
     ),
     "diagnoses": Surface(
         _diagnosis,
-        ("errors/*.json*", "errors/*.json*", "errors/rounds/**/*.json*", "other/*.json*", "given.jsonl", "rows.jsonl"),
+        (
+            "errors/*.json*",
+            "errors/*.json*",
+            "errors/rounds/**/*.json*",
+            "other/*.json*",
+            "given.jsonl",
+            "rows.jsonl",
+        ),
         (
             "diagnose report errors --json",
             "diagnose report errors other --json",
@@ -399,7 +463,10 @@ SURFACES = {
         6,
     ),
     "loops": Surface(
-        _looped, ("errors/*.json*", "errors/rounds/**/*.json*"), ("diagnose report errors --json", "loop"), 4
+        _looped,
+        ("errors/*.json*", "errors/rounds/**/*.json*"),
+        ("diagnose report errors --json", "loop"),
+        4,
     ),
     "chains": Surface(
         _chain,
@@ -464,7 +531,13 @@ SURFACES = {
     ),
     "own": Surface(
         _kitchen,
-        ("kitchen/rows.jsonl", "kitchen/benchmark.yaml", "table.*", "answers.jsonl", "result/*.json*"),
+        (
+            "kitchen/rows.jsonl",
+            "kitchen/benchmark.yaml",
+            "table.*",
+            "answers.jsonl",
+            "result/*.json*",
+        ),
         (
             "check kitchen",
             "check kitchen --json",
@@ -588,18 +661,32 @@ def spoil(path: Path, draw: Random) -> None:
 def _spoil(path: Path, kind: str, draw: Random) -> None:
     if kind in (".json", ".jsonl"):
         text = path.read_text(encoding="utf-8")
-        value = [json.loads(line) for line in text.splitlines()] if kind == ".jsonl" else json.loads(text)
+        value = (
+            [json.loads(line) for line in text.splitlines()]
+            if kind == ".jsonl"
+            else json.loads(text)
+        )
         path.write_bytes(damage.json_text(value, draw, lines=kind == ".jsonl"))
     elif kind == ".yaml" and draw.random() < 0.6:  # noqa: PLR2004
         value = yaml.safe_load(path.read_text(encoding="utf-8"))
-        path.write_text(json.dumps(damage.of_json(value, draw), default=str), encoding="utf-8", errors="surrogatepass")
+        path.write_text(
+            json.dumps(damage.of_json(value, draw), default=str),
+            encoding="utf-8",
+            errors="surrogatepass",
+        )
     elif kind == ".toml" and draw.random() < 0.6:  # noqa: PLR2004
-        path.write_text(_toml(tomllib.loads(path.read_text(encoding="utf-8")), draw), "utf-8", "surrogatepass")
+        path.write_text(
+            _toml(tomllib.loads(path.read_text(encoding="utf-8")), draw), "utf-8", "surrogatepass"
+        )
     elif kind == ".sqlite" and draw.random() < 0.7:  # noqa: PLR2004
         _spoil_rows(path, draw)
     elif kind in (".yaml", ".toml", ".csv", ".txt", ".md", ".svg"):
         text = path.read_text(encoding="utf-8")
-        text = f"{text}\n{draw.choice(seeds.YAML)}\n" if kind == ".yaml" and draw.random() < 0.3 else text  # noqa: PLR2004
+        text = (
+            f"{text}\n{draw.choice(seeds.YAML)}\n"
+            if kind == ".yaml" and draw.random() < 0.3
+            else text
+        )  # noqa: PLR2004
         path.write_bytes(damage.of_text(text, draw).encode("utf-8", "surrogatepass"))
     else:
         path.write_bytes(damage.of_bytes(path.read_bytes(), draw))
@@ -610,24 +697,42 @@ def _toml(document: Mapping[str, Any], draw: Random) -> str:
     if not isinstance(changed, dict):
         return json.dumps(changed)
     lines = [
-        f"{json.dumps(key)} = {json.dumps(value)}" for key, value in changed.items() if not isinstance(value, dict)
+        f"{json.dumps(key)} = {json.dumps(value)}"
+        for key, value in changed.items()
+        if not isinstance(value, dict)
     ]
     for table, entries in changed.items():
         if isinstance(entries, dict):
-            lines += [f"[{json.dumps(table)}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in entries.items())]
+            lines += [
+                f"[{json.dumps(table)}]",
+                *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in entries.items()),
+            ]
     return "\n".join(lines) + "\n"
 
 
 def _spoil_rows(path: Path, draw: Random) -> None:
     """Put something else into a few fields of a database, of whatever kind."""
     with contextlib.closing(sqlite3.connect(path)) as database, database:
-        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [
+            name
+            for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
         for _ in range(draw.choice((1, 1, 3, 20))):
             table = draw.choice((*tables, *["replies"] * 4))
-            column = draw.choice([row[1] for row in database.execute(f"PRAGMA table_info({table})")])
-            value = draw.choice((*damage.HOSTILE_TEXTS, None, -1, 2**62, 1e308, b"\xff\x00", "{'score': 5}", "5"))
-            value = value.encode("utf-8", "surrogatepass") if isinstance(value, str) and "\ud800" in value else value
-            keys = [key for (key,) in database.execute("SELECT key FROM replies ORDER BY key LIMIT 200")]
+            column = draw.choice(
+                [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+            )
+            value = draw.choice(
+                (*damage.HOSTILE_TEXTS, None, -1, 2**62, 1e308, b"\xff\x00", "{'score': 5}", "5")
+            )
+            value = (
+                value.encode("utf-8", "surrogatepass")
+                if isinstance(value, str) and "\ud800" in value
+                else value
+            )
+            keys = [
+                key for (key,) in database.execute("SELECT key FROM replies ORDER BY key LIMIT 200")
+            ]
             where = " WHERE key = ?" if table == "replies" and draw.random() < 0.7 else ""  # noqa: PLR2004
             given = (value, draw.choice(keys)) if where and keys else (value,)
             with contextlib.suppress(sqlite3.Error):  # what the table itself refuses
@@ -642,7 +747,11 @@ def check(name: str, folder: Path) -> None:
     """Run the input's command: an exit status, readable lines, no traceback, and nothing written elsewhere."""
     place, words = folder / "files", (folder / _SAID).read_text(encoding="utf-8")
     stdin = SURFACES[name].stdin if words.startswith("frames serve") else None
-    with JudgeServer(play) as server, inside(place), Writes(folder, home(), Path(os.environ["TMPDIR"])) as writes:
+    with (
+        JudgeServer(play) as server,
+        inside(place),
+        Writes(folder, home(), Path(os.environ["TMPDIR"])) as writes,
+    ):
         if words == "loop":
             _again(server.url)
         else:
@@ -664,7 +773,15 @@ def _again(url: str) -> None:
 class Writes:
     """Notes what is opened for writing, made, renamed or removed outside some folders while it is entered."""
 
-    _NAMED = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "sqlite3.connect")
+    _NAMED = (
+        "os.mkdir",
+        "os.rename",
+        "os.remove",
+        "os.rmdir",
+        "os.symlink",
+        "os.link",
+        "sqlite3.connect",
+    )
     _current: "Writes | None" = None
     _hooked = False
 
@@ -687,7 +804,9 @@ class Writes:
         current = Writes._current
         if current is None or (event != "open" and event not in Writes._NAMED):
             return
-        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)):
+        if event == "open" and not (
+            isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        ):
             return
         for given in arguments[: 2 if event in ("os.rename", "os.symlink", "os.link") else 1]:
             path = os.fsdecode(given) if isinstance(given, str | bytes | os.PathLike) else ""

@@ -77,7 +77,9 @@ def of_bytes(data: bytes, draw: Random, *, edges: int = 2000) -> bytes:  # noqa:
             case 6:
                 made[at:at] = made[at : at + length]
             case 7:
-                made[at : at + 4] = draw.choice((b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\1"))
+                made[at : at + 4] = draw.choice(
+                    (b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\1")
+                )
             case _:
                 other = draw.randrange(len(made))
                 made[at : at + length], made[other : other + length] = (
@@ -111,7 +113,9 @@ def of_json(value: Any, draw: Random) -> Any:  # noqa: ANN401 - any JSON value
             case 5 if type(holder[key]) in (int, float) and abs(holder[key]) < _LARGE:
                 holder[key] += draw.choice((1, -1, 0.5, 1e9))
             case 6 if isinstance(holder[key], str):
-                holder[key] = holder[key][: draw.randrange(len(holder[key]) + 1)] + draw.choice(HOSTILE_TEXTS)
+                holder[key] = holder[key][: draw.randrange(len(holder[key]) + 1)] + draw.choice(
+                    HOSTILE_TEXTS
+                )
             case _:
                 holder[key] = copy.deepcopy(draw.choice(HOSTILE_VALUES))
     return made
@@ -136,7 +140,9 @@ def json_text(value: Any, draw: Random, *, lines: bool) -> bytes:  # noqa: ANN40
         text = "".join(json.dumps(entry) + "\n" for entry in changed)
     else:
         text = json.dumps(changed)
-    data = text.encode(draw.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16")), "surrogatepass")
+    data = text.encode(
+        draw.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16")), "surrogatepass"
+    )
     match draw.randrange(8):
         case 0:
             return of_bytes(data, draw)

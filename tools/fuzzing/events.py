@@ -57,7 +57,9 @@ def write(draw: Random, folder: Path) -> None:
     pull_request = PullRequest(draw.choice((1, 7, 10**9)), "mine", "", "me")
     event = draw.choice(pull_request.payloads(DATASET, "dataset", "http://127.0.0.1:1", "0" * 40))
     (folder / "body").write_bytes(damage.json_text(event, draw, lines=False))
-    (folder / "input.json").write_text(json.dumps({"secret": draw.choice(_SECRETS)}), encoding="utf-8")
+    (folder / "input.json").write_text(
+        json.dumps({"secret": draw.choice(_SECRETS)}), encoding="utf-8"
+    )
 
 
 def check(folder: Path) -> None:
@@ -67,8 +69,14 @@ def check(folder: Path) -> None:
     status = _post(server.url, (folder / "body").read_bytes(), secret)
     allowed = (202, 400, 413) if secret == SECRET else (400, 401, 403, 413)
     require(status in allowed, f"answered with {status}")
-    comment = {"event": {"scope": "discussion.comment"}, "repo": {"type": "dataset", "name": DATASET}}
-    require(_post(server.url, json.dumps(comment).encode(), SECRET) == 202, "an honest event is not taken any more")  # noqa: PLR2004
+    comment = {
+        "event": {"scope": "discussion.comment"},
+        "repo": {"type": "dataset", "name": DATASET},
+    }
+    require(
+        _post(server.url, json.dumps(comment).encode(), SECRET) == 202,
+        "an honest event is not taken any more",
+    )  # noqa: PLR2004
     lines = []
     while True:
         try:
@@ -81,7 +89,10 @@ def check(folder: Path) -> None:
 def _post(url: str, body: bytes, secret: str | None) -> int:
     address = urlsplit(url)
     connection = HTTPConnection(address.netloc, timeout=30)
-    headers = {"Content-Type": "application/json", **({} if secret is None else {"X-Webhook-Secret": secret})}
+    headers = {
+        "Content-Type": "application/json",
+        **({} if secret is None else {"X-Webhook-Secret": secret}),
+    }
     connection.request("POST", address.path, body, headers)
     status = connection.getresponse().status
     connection.close()

@@ -43,7 +43,9 @@ def _samples(evaluation: Any) -> Scores:  # noqa: ANN401 - an Evaluation, or a S
     return {sample.id: (sample.state, sample.reason, dict(sample.scores)) for sample in samples}
 
 
-def _of_file(name: str, predictions: str, *, references: bool = False, judged: bool = False) -> Scores:
+def _of_file(
+    name: str, predictions: str, *, references: bool = False, judged: bool = False
+) -> Scores:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.tasks.score import Options, RunMetadata, score_files
@@ -53,15 +55,23 @@ def _of_file(name: str, predictions: str, *, references: bool = False, judged: b
     tags = read_tags("tags.jsonl") if Path("tags.jsonl").is_file() else None
     inputs = Inputs(Path(predictions), given, tags, split="mini")
     if not judged:
-        return _samples(score_files(name, inputs, Options(overlap=False), metadata=RunMetadata(model="org/model")))
+        return _samples(
+            score_files(
+                name, inputs, Options(overlap=False), metadata=RunMetadata(model="org/model")
+            )
+        )
     with JudgeServer(play) as server:
-        judge = JudgeOptions(model="judge-v1", url=server.url, cache=Path("judge.sqlite"), backoff=0.001, tries=2)
+        judge = JudgeOptions(
+            model="judge-v1", url=server.url, cache=Path("judge.sqlite"), backoff=0.001, tries=2
+        )
         return _samples(score_files(name, inputs, Options(overlap=False, judge=judge)))
 
 
 def _owners(name: str) -> None:
     """The owners' own prediction file, their references, and tags where there are any."""
-    Path("predictions.json").write_text(json.dumps(seeds.predictions(name, Random(3))), encoding="utf-8")  # noqa: S311
+    Path("predictions.json").write_text(
+        json.dumps(seeds.predictions(name, Random(3))), encoding="utf-8"
+    )  # noqa: S311
     shutil.copy(seeds.REFERENCES[name], ".")
     if name == "dramaqa_cogme":
         shutil.copy(seeds.TAGS, "tags.jsonl")
@@ -80,7 +90,11 @@ def _of_python() -> Scores:
     import reelbench
 
     lines = Path("table.jsonl").read_text(encoding="utf-8").splitlines()
-    return _samples(reelbench.score("rextime", [json.loads(line) for line in lines], split="mini", overlap=False))
+    return _samples(
+        reelbench.score(
+            "rextime", [json.loads(line) for line in lines], split="mini", overlap=False
+        )
+    )
 
 
 def _of_function() -> Scores:
@@ -110,10 +124,14 @@ def _run_of_lmms_eval() -> None:
     from tests import lmms_runs
 
     spec, _ = discovery.find_task("rextime_mini")
-    configs = {"rextime_mini": {"dataset_path": "reelbench:rextime_mini@0123456789abcdef;media_missing=0"}}
+    configs = {
+        "rextime_mini": {"dataset_path": "reelbench:rextime_mini@0123456789abcdef;media_missing=0"}
+    }
     document = {"results": {"rextime_mini": {}}, "configs": configs, "config": {"model": "openai"}}
     commands._json("run/1_results.json", document)  # noqa: SLF001
-    rows = [{**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(spec.id, "mini")]
+    rows = [
+        {**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(spec.id, "mini")
+    ]
     details = [lmms_runs.functions(spec).process_results(row, ["(A) [0.0, 5.0]"]) for row in rows]
     commands._jsonl("run/1_samples_rextime_mini.jsonl", details)  # noqa: SLF001
 
@@ -142,7 +160,10 @@ def _of_board() -> Scores:
     from reelbench.leaderboard import board
 
     entries = board.make(Path("results"), published=False).entries
-    return {entry.key: {name: metric.value for name, metric in entry.metrics.items()} for entry in entries}
+    return {
+        entry.key: {name: metric.value for name, metric in entry.metrics.items()}
+        for entry in entries
+    }
 
 
 def _of_kitchen() -> Scores:
@@ -150,7 +171,9 @@ def _of_kitchen() -> Scores:
     from reelbench.tasks.submissions import Inputs
 
     with patch.object(discovery, "_registry", discovery.registry()):
-        return _samples(score_files("kitchen", Inputs(Path("answers.jsonl")), Options(overlap=False)))
+        return _samples(
+            score_files("kitchen", Inputs(Path("answers.jsonl")), Options(overlap=False))
+        )
 
 
 WAYS = {
@@ -172,7 +195,11 @@ WAYS = {
     "a list in Python": Way(_table, "table.jsonl", _of_python),
     "a function in Python": Way(_table, "table.jsonl", _of_function),
     "a run's log": Way(_run_of_lmms_eval, "run/1_samples_rextime_mini.jsonl", _of_run),
-    "kept replies": Way(_judged, "judge.sqlite", functools.partial(_of_file, "curve", "predictions.json", judged=True)),
+    "kept replies": Way(
+        _judged,
+        "judge.sqlite",
+        functools.partial(_of_file, "curve", "predictions.json", judged=True),
+    ),
     "answers to one's own": Way(commands._kitchen, "answers.jsonl", _of_kitchen),  # noqa: SLF001
     "rows of one's own": Way(commands._kitchen, "kitchen/rows.jsonl", _of_kitchen),  # noqa: SLF001
     "samples of a store": Way(_store, "samples.jsonl", _of_board),
@@ -200,8 +227,15 @@ def check(folder: Path) -> None:
     with inside(folder / "files"):
         scores = hold(way.scores)
     if scores is not None and (without is not None or len(honest) > 1):
-        changed = {item: (score, scores.get(item)) for item, score in honest.items() if scores.get(item) != score}
-        require(changed.keys() <= own, f"{said['way']}: another's score: {[*changed.items()][:3]} by damage to {own}")
+        changed = {
+            item: (score, scores.get(item))
+            for item, score in honest.items()
+            if scores.get(item) != score
+        }
+        require(
+            changed.keys() <= own,
+            f"{said['way']}: another's score: {[*changed.items()][:3]} by damage to {own}",
+        )
 
 
 @functools.cache
@@ -253,7 +287,9 @@ def _edit(path: Path, number: int, change: Callable[[Any], Any] | None) -> None:
     """Change one entry of a file, or take it out; all others keep their bytes where a line is an entry."""
     if path.suffix == ".sqlite":
         with closing(sqlite3.connect(path)) as database, database:
-            [(key, raw)] = database.execute("SELECT key, raw FROM replies ORDER BY key LIMIT 1 OFFSET ?", (number,))
+            [(key, raw)] = database.execute(
+                "SELECT key, raw FROM replies ORDER BY key LIMIT 1 OFFSET ?", (number,)
+            )
             if change is None:
                 database.execute("UPDATE replies SET raw = 'nothing' WHERE key = ?", (key,))
             else:
@@ -263,7 +299,9 @@ def _edit(path: Path, number: int, change: Callable[[Any], Any] | None) -> None:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".jsonl":
         lines = text.splitlines()
-        lines[number : number + 1] = [] if change is None else [json.dumps(change(json.loads(lines[number])))]
+        lines[number : number + 1] = (
+            [] if change is None else [json.dumps(change(json.loads(lines[number])))]
+        )
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return
     document = json.loads(text)

@@ -17,9 +17,23 @@ def _circular(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 TEXTS: dict[str, dict[str, str | None]] = {
-    "score": {"name": "rextime", "references": None, "tags": None, "judge": None, "model": "org/a", "about": None}
+    "score": {
+        "name": "rextime",
+        "references": None,
+        "tags": None,
+        "judge": None,
+        "model": "org/a",
+        "about": None,
+    }
     | {"split": "mini", "data": None, "id_column": None, "text_column": None},
-    "evaluate": {"name": "rextime_mini", "split": None, "frames": "none", "judge": None, "model": None, "data": None},
+    "evaluate": {
+        "name": "rextime_mini",
+        "split": None,
+        "frames": "none",
+        "judge": None,
+        "model": None,
+        "data": None,
+    },
     "load": {"name": "rextime", "split": "mini"},
     "results": {"store": "results"},
     "compare": {"a": "a", "b": "b"},
@@ -46,10 +60,15 @@ def write(draw: Random, folder: Path) -> None:
     for key in draw.sample(sorted(arguments), draw.choice((0, 1, 1)) if name == "score" else 1):
         arguments[key] = draw.choice((*_HOSTILE, arguments[key]))
     if name == "score":
-        rows = [{"id": row["id"], "prediction": draw.choice(seeds.ANSWERS)} for row in seeds.rows("rextime")]
+        rows = [
+            {"id": row["id"], "prediction": draw.choice(seeds.ANSWERS)}
+            for row in seeds.rows("rextime")
+        ]
         arguments["predictions"] = damage.of_json(rows, draw)
         if draw.random() < 0.2:  # noqa: PLR2004
-            arguments["about"] = damage.of_json({"frames": "uniform:8", "label": "x", "parameters": 7}, draw)
+            arguments["about"] = damage.of_json(
+                {"frames": "uniform:8", "label": "x", "parameters": 7}, draw
+            )
     if name == "evaluate":
         arguments["limit"] = draw.choice((None, 1, 0, -1, 10**30, 3))
         arguments["returned"] = [draw.choice((*damage.HOSTILE_VALUES, "B")) for _ in range(12)]
@@ -68,7 +87,12 @@ def check(folder: Path) -> None:
     if name == "score":
         try:
             arguments["predictions"] = FORMS[call["form"]](arguments["predictions"])
-        except (TypeError, ValueError, OverflowError, AttributeError):  # pandas and Python take no such value
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+            AttributeError,
+        ):  # pandas and Python take no such value
             return
     if name == "evaluate":
         returned = iter(arguments.pop("returned"))
@@ -79,7 +103,9 @@ def check(folder: Path) -> None:
         except OSError:  # a name that is too long for the system, say
             return
         except TypeError as error:
-            if not str(error).startswith("the function returned a"):  # which is what its first answer may come to
+            if not str(error).startswith(
+                "the function returned a"
+            ):  # which is what its first answer may come to
                 raise
             return
         if made is not None and name in ("score", "evaluate", "open_result"):

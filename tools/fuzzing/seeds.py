@@ -32,7 +32,13 @@ FILES = {
 REFERENCES = {name: discovery.get(name).folder / "mini" / file for name, file in FILES.items()}
 TAGS = discovery.get("dramaqa_cogme").folder / "mini" / "cogme_tags.jsonl"
 FILMS = ("a", "b", "c")
-CLIPS = (("libx264", "mp4"), ("libx264", "mkv"), ("libx264", "avi"), ("libx264", "ts"), ("libx265", "mov"))
+CLIPS = (
+    ("libx264", "mp4"),
+    ("libx264", "mkv"),
+    ("libx264", "avi"),
+    ("libx264", "ts"),
+    ("libx265", "mov"),
+)
 CLIPS += (("libvpx-vp9", "webm"), ("mpeg4", "avi"))
 
 ANSWERS = (
@@ -75,7 +81,11 @@ def predictions(name: str, draw: Random) -> Any:  # noqa: ANN401 - any JSON valu
     asked = rows(name)
     if name == "rextime":
         return [
-            {"qid": row["id"], "pred_relevant_windows": [row["span"]], "ans": draw.choice((row["answer"], "A"))}
+            {
+                "qid": row["id"],
+                "pred_relevant_windows": [row["span"]],
+                "ans": draw.choice((row["answer"], "A")),
+            }
             for row in asked
         ]
     if name == "dramaqa_cogme":
@@ -83,13 +93,20 @@ def predictions(name: str, draw: Random) -> Any:  # noqa: ANN401 - any JSON valu
     if name == "curve":
         return [{"key": row["id"], "pred": draw.choice((row["answer"], "x"))} for row in asked]
     if draw.random() < 0.5:  # noqa: PLR2004
-        return {row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"} for row in asked}
-    return [{"question_id": row["id"], "video": row["video"], "pred": row["answer"]} for row in asked]
+        return {
+            row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"}
+            for row in asked
+        }
+    return [
+        {"question_id": row["id"], "video": row["video"], "pred": row["answer"]} for row in asked
+    ]
 
 
 def table(name: str, draw: Random) -> list[dict[str, Any]]:
     """Return answers as texts, under any of the names that their columns may have."""
-    identity, text = draw.choice((("id", "prediction"), ("question_id", "response"), ("qid", "prediction")))
+    identity, text = draw.choice(
+        (("id", "prediction"), ("question_id", "response"), ("qid", "prediction"))
+    )
     return [{identity: row["id"], text: draw.choice(ANSWERS), "note": "x"} for row in rows(name)]
 
 
@@ -103,7 +120,12 @@ def result(name: str, model: str = "org/model") -> Path:
     if not folder.is_dir():
         path = folder.with_suffix(".json")
         write_text(path, json.dumps(predictions(name, Random(1))))  # noqa: S311
-        made = score_files(name, Inputs(path, split="mini"), Options(overlap=False), metadata=RunMetadata(model=model))
+        made = score_files(
+            name,
+            Inputs(path, split="mini"),
+            Options(overlap=False),
+            metadata=RunMetadata(model=model),
+        )
         with written_aside(folder) as aside:
             made.write(aside)
     return folder
@@ -141,7 +163,9 @@ def card(name: str) -> str:
     """Return a README that has a card of ours, with words of people's around it."""
     from reelbench.hub_cards import merge
 
-    text = merge.merge_card(rendered(name), "---\nlicense: mit\nextra: [1, 2]\n---\n# Mine\n\nWords of people.\n").text
+    text = merge.merge_card(
+        rendered(name), "---\nlicense: mit\nextra: [1, 2]\n---\n# Mine\n\nWords of people.\n"
+    ).text
     return f"{text}\nMore words.\n"
 
 
@@ -158,7 +182,10 @@ def clips() -> list[Path]:
             with written_aside(path) as aside:
                 # FFmpeg tells the container by the suffix.
                 whole = made.encode(
-                    aside.with_suffix(path.suffix), codec=codec, gop=12, ticks=made.constant(60, fps=10)
+                    aside.with_suffix(path.suffix),
+                    codec=codec,
+                    gop=12,
+                    ticks=made.constant(60, fps=10),
                 )
                 whole.replace(aside)
     return sorted(folder.glob("*.*"))
@@ -172,7 +199,9 @@ def tar(draw: Random) -> bytes:
     with tarfile.open(fileobj=packed, mode="w", format=draw.choice(kinds)) as made:
         for name in (*FILMS, "../../a", "/b", "c" * 90):
             member = tarfile.TarInfo(draw.choice(("", "release/")) + f"videos/{name}.mp4")
-            member.type = draw.choice((*(tarfile.REGTYPE,) * 8, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE))
+            member.type = draw.choice(
+                (*(tarfile.REGTYPE,) * 8, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE)
+            )
             member.linkname = draw.choice(("/etc/passwd", "videos/a.mp4", "../../x"))
             member.size = len(data) if member.isreg() else 0
             made.addfile(member, io.BytesIO(data) if member.isreg() else None)

@@ -18,7 +18,15 @@ from typing import Any
 from tools.fuzzing import commands, damage, events, neighbours, python_face, seeds
 from tools.fuzzing.holding import LIMIT_S, hold, one_line, require
 
-SAMPLINGS = ("uniform:8", "fps:3", "keyframe:5", "window:1-3,4", "all", "uniform:4,size=64", "uniform:3,as=images")
+SAMPLINGS = (
+    "uniform:8",
+    "fps:3",
+    "keyframe:5",
+    "window:1-3,4",
+    "all",
+    "uniform:4,size=64",
+    "uniform:3,as=images",
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,9 @@ def write_scores(draw: Random, folder: Path) -> None:
     """Write predictions in one of a benchmark's formats, its references and tags; one or more of them damaged."""
     name = draw.choice(list(seeds.REFERENCES))
     entries, kind = seeds.predictions(name, draw), draw.choice(("owners", "owners", "table"))
-    suffix = draw.choice((".json", ".jsonl") if kind == "owners" else (".csv", ".tsv", ".json", ".jsonl", ".parquet"))
+    suffix = draw.choice(
+        (".json", ".jsonl") if kind == "owners" else (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+    )
     predictions = folder / f"predictions{suffix}"
     which = draw.choice(("predictions", "predictions", "references", "tags", "all"))
     whole = which not in ("predictions", "all")
@@ -55,10 +65,14 @@ def write_scores(draw: Random, folder: Path) -> None:
         _write_table(predictions, seeds.table(name, draw), draw, whole=whole)
     references = seeds.REFERENCES[name]
     document = json.loads(references.read_text(encoding="utf-8"))
-    (folder / references.name).write_bytes(_json(document, draw, whole=which not in ("references", "all")))
+    (folder / references.name).write_bytes(
+        _json(document, draw, whole=which not in ("references", "all"))
+    )
     if name == "dramaqa_cogme":
         tags = [json.loads(line) for line in seeds.TAGS.read_text(encoding="utf-8").splitlines()]
-        (folder / "tags.jsonl").write_bytes(_json(tags, draw, lines=True, whole=which not in ("tags", "all")))
+        (folder / "tags.jsonl").write_bytes(
+            _json(tags, draw, lines=True, whole=which not in ("tags", "all"))
+        )
     own = which in ("predictions", "tags")
     _note(folder, name=name, predictions=predictions.name, references=references.name, own=own)
 
@@ -66,7 +80,11 @@ def write_scores(draw: Random, folder: Path) -> None:
 def _json(value: Any, draw: Random, *, lines: bool = False, whole: bool) -> bytes:  # noqa: ANN401 - any JSON value
     if not whole:
         return damage.json_text(value, draw, lines=lines)
-    text = "".join(json.dumps(entry) + "\n" for entry in value) if lines and isinstance(value, list) else None
+    text = (
+        "".join(json.dumps(entry) + "\n" for entry in value)
+        if lines and isinstance(value, list)
+        else None
+    )
     return (text if text is not None else json.dumps(value)).encode()
 
 
@@ -80,7 +98,9 @@ def _write_table(path: Path, rows: list[dict[str, Any]], draw: Random, *, whole:
         pd.DataFrame(rows).to_parquet(path)
     else:
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), delimiter="\t" if path.suffix == ".tsv" else ",")
+            writer = csv.DictWriter(
+                file, list(rows[0]), delimiter="\t" if path.suffix == ".tsv" else ","
+            )
             writer.writeheader()
             writer.writerows(rows)
         if not whole and draw.random() < 0.7:  # noqa: PLR2004 - else its bytes
@@ -101,7 +121,9 @@ def check_scores(folder: Path) -> None:
 
     def inputs() -> Inputs:
         labels = read_tags(tags) if tags.is_file() else None
-        return Inputs(folder / said["predictions"], folder / said["references"], labels, split="mini")
+        return Inputs(
+            folder / said["predictions"], folder / said["references"], labels, split="mini"
+        )
 
     scored(said["name"], inputs, out)
     if out.exists():
@@ -113,7 +135,11 @@ def scored(name: str, inputs: Callable[[], Any], out: Path, judge: Any = None) -
     from reelbench.tasks.score import Options, RunMetadata, score_files
 
     options = Options(overlap=False, judge=judge)
-    outcome = hold(lambda: score_files(name, inputs(), options, metadata=RunMetadata(model="org/model")).write(out))
+    outcome = hold(
+        lambda: score_files(name, inputs(), options, metadata=RunMetadata(model="org/model")).write(
+            out
+        )
+    )
     require(outcome is not None or not out.exists(), "refused, and yet something was written")
 
 
@@ -129,7 +155,10 @@ def sound(out: Path, *, own: bool = True) -> None:
     result = result_files.read(out)
     samples = list(result_files.read_samples(out))
     spec = discovery.spec_of(result.benchmark)
-    require(result.counts.items == len(samples) > 0, f"{len(samples)} samples, {result.counts.items} counted")
+    require(
+        result.counts.items == len(samples) > 0,
+        f"{len(samples)} samples, {result.counts.items} counted",
+    )
     for name, metric in result.metrics.items():
         high = spec.metric(name).in_unit.high
         within = metric.value is None or 0 <= metric.value <= high
@@ -200,7 +229,11 @@ def _files(folder: Path) -> set[str]:
 def write_card(draw: Random, folder: Path) -> None:
     """Write a README that has our sections and people's words, damaged."""
     text = seeds.card(draw.choice(list(seeds.REFERENCES)))
-    text = text.replace("---\n", "---\n" + draw.choice(seeds.YAML) + "\n", 1) if draw.random() < 0.5 else text  # noqa: PLR2004
+    text = (
+        text.replace("---\n", "---\n" + draw.choice(seeds.YAML) + "\n", 1)
+        if draw.random() < 0.5
+        else text
+    )  # noqa: PLR2004
     data = damage.of_text(text, draw).encode("utf-8", "surrogatepass")
     data = damage.of_bytes(data, draw) if draw.random() < 0.2 else data  # noqa: PLR2004
     (folder / "README.md").write_bytes(data)
@@ -218,7 +251,9 @@ def check_card(folder: Path) -> None:
     made = hold(lambda: merge.merge_card(ours, existing))
     if made is not None:
         again = hold(lambda: merge.merge_card(ours, made.text))
-        require(again is not None and again.text == made.text, "a second merge changes the card again")
+        require(
+            again is not None and again.text == made.text, "a second merge changes the card again"
+        )
     hold(lambda: merge.own_config(existing))
 
 
@@ -232,7 +267,9 @@ def write_archive(draw: Random, folder: Path) -> None:
     if draw.random() < 0.5:  # noqa: PLR2004
         plain = damage.of_bytes(plain, draw)
     packed = seeds.pack(plain, kind)
-    (folder / "films.tar").write_bytes(damage.of_bytes(packed, draw) if draw.random() < 0.6 else packed)  # noqa: PLR2004
+    (folder / "films.tar").write_bytes(
+        damage.of_bytes(packed, draw) if draw.random() < 0.6 else packed
+    )  # noqa: PLR2004
 
 
 def check_archive(folder: Path) -> None:
@@ -247,7 +284,11 @@ def check_archive(folder: Path) -> None:
     with FileServer() as server, seeds.home_in(folder / "home"):
         url = server.put("/films.tar", (folder / "films.tar").read_bytes())
         source = MediaSource(
-            title="films", kind="archive", location=url, path="videos/{video}.mp4", layouts=("videos/{video}",)
+            title="films",
+            kind="archive",
+            location=url,
+            path="videos/{video}.mp4",
+            layouts=("videos/{video}",),
         )
         media = library.fetched_root(spec)
         bring = partial(fetch.archive, seeds.FILMS, source, fetch.VerifiedFiles(media))
@@ -259,14 +300,22 @@ def check_archive(folder: Path) -> None:
         ends = sorted([*report.done, *(name for name, _ in report.failed)])
         require(ends == sorted(seeds.FILMS), f"not each film has one end: {report}")
         for name in report.done:
-            require(playable.defect(media / "videos" / f"{name}.mp4") is None, f"{name} is done, and can't be played")
-    require({path.name for path in folder.iterdir()} == {"films.tar", "home"}, "written outside the home")
+            require(
+                playable.defect(media / "videos" / f"{name}.mp4") is None,
+                f"{name} is done, and can't be played",
+            )
+    require(
+        {path.name for path in folder.iterdir()} == {"films.tar", "home"},
+        "written outside the home",
+    )
 
 
 def write_video(draw: Random, folder: Path) -> None:
     """Write a small real video, damaged, in one of the containers and codecs that there are."""
     source = draw.choice(seeds.clips())
-    (folder / f"film{source.suffix}").write_bytes(damage.of_bytes(source.read_bytes(), draw, edges=4000))
+    (folder / f"film{source.suffix}").write_bytes(
+        damage.of_bytes(source.read_bytes(), draw, edges=4000)
+    )
     _note(folder, sampling=draw.choice(SAMPLINGS), store=draw.random() < 0.2)  # noqa: PLR2004
 
 
@@ -287,8 +336,14 @@ def check_video(folder: Path) -> None:
     stored = hold(lambda: store.get(path, sampling))
     if stored is not None:
         require(all(file.stat().st_size for file in stored.files), "an empty file is kept")
-        require(len(stored.timestamps) - stored.padding == stored.given > 0, f"times and frames differ: {stored}")
-        require(sorted(stored.timestamps) == list(stored.timestamps), f"times out of order: {stored.timestamps}")
+        require(
+            len(stored.timestamps) - stored.padding == stored.given > 0,
+            f"times and frames differ: {stored}",
+        )
+        require(
+            sorted(stored.timestamps) == list(stored.timestamps),
+            f"times out of order: {stored.timestamps}",
+        )
     left = [name for name in _files(folder / "store") if name.endswith(".tmp")]
     require(not left, f"left in the store: {left}")
 
@@ -313,13 +368,17 @@ def check_answers(folder: Path) -> None:
     options = ["a dog barked", "it rained", "a man sang", "nothing"]
     letter, span = answers.read_option(text, options), answers.read_span(text)
     require(letter in (None, *"ABCD"), f"read {letter!r} of four options")
-    finite = span is None or (len(span) == 2 and all(isinstance(at, float) and abs(at) < 1e12 for at in span))  # noqa: PLR2004
+    finite = span is None or (
+        len(span) == 2 and all(isinstance(at, float) and abs(at) < 1e12 for at in span)
+    )  # noqa: PLR2004
     require(finite, f"read the span {span!r}")
     for spec in discovery.specs().values():
         answers.flags(text, answers.parse(spec, text, options))
     for bare in (True, False):
         score = parse_score(text, 0, 5, bare_integer=bare)
-        require(score is None or (type(score) is int and 0 <= score <= 5), f"a judge's score {score!r}")  # noqa: PLR2004
+        require(
+            score is None or (type(score) is int and 0 <= score <= 5), f"a judge's score {score!r}"
+        )  # noqa: PLR2004
 
 
 def write_replies(draw: Random, folder: Path) -> None:
@@ -328,12 +387,22 @@ def write_replies(draw: Random, folder: Path) -> None:
         "id": "1",
         "object": "chat.completion",
         "model": "judge-1",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": '{"score": 3}'}, "finish_reason": "stop"}],
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": '{"score": 3}'},
+                "finish_reason": "stop",
+            }
+        ],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
     }
     for number in range(4):
         (folder / f"reply{number}").write_bytes(damage.json_text(body, draw, lines=False))
-    _note(folder, name=draw.choice(("moviecore", "curve", "moviechat")), status=draw.choice((200, 200, 200, 400, 500)))
+    _note(
+        folder,
+        name=draw.choice(("moviecore", "curve", "moviechat")),
+        status=draw.choice((200, 200, 200, 400, 500)),
+    )
 
 
 def check_replies(folder: Path) -> None:
@@ -343,15 +412,27 @@ def check_replies(folder: Path) -> None:
     from tests.servers.judge import Answer, JudgeServer
 
     said, key = _noted(folder), "sk-secret-1f2e3d4c"
-    bodies = [path.read_bytes().replace(b"secret", key.encode()) for path in sorted(folder.glob("reply*"))]
+    bodies = [
+        path.read_bytes().replace(b"secret", key.encode()) for path in sorted(folder.glob("reply*"))
+    ]
     predictions = folder / "predictions.json"
     predictions.write_text(json.dumps(seeds.predictions(said["name"], Random(1))), encoding="utf-8")  # noqa: S311
-    with JudgeServer(lambda call: Answer(raw=bodies[call.number % 4], status=said["status"])) as server:
+    with JudgeServer(
+        lambda call: Answer(raw=bodies[call.number % 4], status=said["status"])
+    ) as server:
         judge = JudgeOptions(
-            model="judge", url=server.url, api_key=key, cache=folder / "judge.sqlite", backoff=0.001, tries=2, timeout=5
+            model="judge",
+            url=server.url,
+            api_key=key,
+            cache=folder / "judge.sqlite",
+            backoff=0.001,
+            tries=2,
+            timeout=5,
         )
         scored(said["name"], lambda: Inputs(predictions, split="mini"), folder / "out", judge)
-    sound(folder / "out", own=False)  # the board refuses a judge that calls itself what no model is called
+    sound(
+        folder / "out", own=False
+    )  # the board refuses a judge that calls itself what no model is called
     for path in (path for path in folder.rglob("*") if path.is_file()):
         require(key.encode() not in path.read_bytes(), f"the key stands in {path.name}")
 

@@ -39,7 +39,11 @@ class Clone:
 
     def functions(self, path: str, names: Iterable[str], **known: Any) -> dict[str, Any]:  # noqa: ANN401 - modules
         """Return functions of theirs by name, run from the file's own text; `known` is what else they use."""
-        wanted = [part for part in ast.parse(self.read(path)).body if getattr(part, "name", None) in set(names)]
+        wanted = [
+            part
+            for part in ast.parse(self.read(path)).body
+            if getattr(part, "name", None) in set(names)
+        ]
         module = ast.Module(wanted, [])
         exec(compile(module, path, "exec"), known)  # noqa: S102 - the owners' scorer, by the person who runs this
         return known
@@ -67,7 +71,12 @@ def qvhighlights(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     lines = map(json.loads, clone.read("standalone_eval/sample_val_preds.jsonl").splitlines())
     answers = {str(line["qid"]): json.dumps(line["pred_relevant_windows"]) for line in lines}
     brief = json.loads(clone.read("standalone_eval/sample_val_preds_metrics_raw.json"))["brief"]
-    theirs = {"recall_at_0.5": "R1@0.5", "recall_at_0.7": "R1@0.7", "map": "mAP", "map_at_0.5": "mAP@0.5"}
+    theirs = {
+        "recall_at_0.5": "R1@0.5",
+        "recall_at_0.7": "R1@0.7",
+        "map": "mAP",
+        "map_at_0.5": "mAP@0.5",
+    }
     theirs["map_at_0.75"] = "mAP@0.75"
     return answers, {ours: brief[f"MR-full-{name}"] for ours, name in theirs.items()}
 
@@ -94,8 +103,18 @@ def nextgqa(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         used["eval_ground"](known, ground, chosen)
-    names = ("accuracy_at_iop_0.5", "miop", "iop_at_0.3", "iop_at_0.5", "miou", "recall_at_0.3", "recall_at_0.5")
-    return answers, dict(zip(names, map(float, told.getvalue().splitlines()[1].split()), strict=True))
+    names = (
+        "accuracy_at_iop_0.5",
+        "miop",
+        "iop_at_0.3",
+        "iop_at_0.5",
+        "miou",
+        "recall_at_0.3",
+        "recall_at_0.5",
+    )
+    return answers, dict(
+        zip(names, map(float, told.getvalue().splitlines()[1].split()), strict=True)
+    )
 
 
 def cgbench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
@@ -110,9 +129,14 @@ def cgbench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
         drawn = [sorted(round(max(0, end + rng.gauss(0, 4)), 2) for end in clue) for clue in around]
         answers[str(row["qid"])] = json.dumps({"result": drawn})
         shares.append(
-            used["calculate_intervals_iou"]([list(part) for part in drawn], [list(c) for c in row["clue_intervals"]])
+            used["calculate_intervals_iou"](
+                [list(part) for part in drawn], [list(c) for c in row["clue_intervals"]]
+            )
         )
-    recalls = {f"recall_at_{at}": 100 * sum(share >= at for share in shares) / len(shares) for at in (0.3, 0.5)}
+    recalls = {
+        f"recall_at_{at}": 100 * sum(share >= at for share in shares) / len(shares)
+        for at in (0.3, 0.5)
+    }
     return answers, {"miou": 100 * sum(shares) / len(shares)} | recalls
 
 
@@ -121,17 +145,29 @@ def videomme_v2(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     import pandas as pd
 
     used = clone.functions(
-        "evaluation/test_video_mme_v2.py", ("cal_relevance", "cal_logic", "get_final_rating"), ast=ast
+        "evaluation/test_video_mme_v2.py",
+        ("cal_relevance", "cal_logic", "get_final_rating"),
+        ast=ast,
     )
-    structures = [("relevance", "None"), *(("logic", text) for text in ("[1,2,3,4]", "[1,[2,3],4]", "[[1,2],3,4]"))]
+    structures = [
+        ("relevance", "None"),
+        *(("logic", text) for text in ("[1,2,3,4]", "[1,[2,3],4]", "[[1,2],3,4]")),
+    ]
     rows: list[dict[str, Any]] = []
     answers: Answers = {}
-    for number, ((kind, levels), right) in enumerate(product(structures, product((0, 1), repeat=4))):
+    for number, ((kind, levels), right) in enumerate(
+        product(structures, product((0, 1), repeat=4))
+    ):
         for place, score in enumerate(right):
             name = f"{number:03}-{place + 1}"
             rows.append({"video_id": f"{number:03}", "question_id": name, "question": "Which?", "options": "A. x\nB. y",
                          "answer": "A", "group_type": kind, "group_structure": levels})  # fmt: skip
-            rows[-1] |= {"score": score, "level": "None", "second_head": "None", "third_head": "None"}
+            rows[-1] |= {
+                "score": score,
+                "level": "None",
+                "second_head": "None",
+                "third_head": "None",
+            }
             answers[name] = "A" if score else "B"
     (folder / "rows.json").write_text(json.dumps(rows))
     rating = used["get_final_rating"](pd.DataFrame(rows))["final_rating"]
@@ -144,13 +180,20 @@ def _tempcompass(clone: Clone, folder: Path, part: str) -> tuple[Answers, Number
     rows: list[dict[str, str]] = []
     right = 0
     for model in ("video-llava", "gemini", "reka-core-20240501"):
-        for video, skills in json.loads(clone.read(f"auto_eval_results/{model}/{part}.json")).items():
+        for video, skills in json.loads(
+            clone.read(f"auto_eval_results/{model}/{part}.json")
+        ).items():
             for skill, results in skills.items():
                 for number, result in enumerate(results):
                     if result.get("match_success"):
                         name = f"{model}|{video}|{skill}|{number}"
                         rows.append(
-                            {"id": name, "video": video, "question": result["question"], "answer": result["gt-answer"]}
+                            {
+                                "id": name,
+                                "video": video,
+                                "question": result["question"],
+                                "answer": result["gt-answer"],
+                            }
                         )
                         answers[name] = result["video-llm-prediction"]
                         right += result["rating"]
@@ -175,7 +218,13 @@ def videohallucer(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     rng = random.Random(SEED)
     said = {"yes": ("Yes, it does.", "yes", "Yes"), "no": ("No, it doesn't.", "no", "No.")}
     pairs: list[dict[str, Any]] = []
-    for part in ("temporal", "semantic_detail", "object_relation", "external_factual", "external_nonfactual"):
+    for part in (
+        "temporal",
+        "semantic_detail",
+        "object_relation",
+        "external_factual",
+        "external_nonfactual",
+    ):
         pairs += json.loads(clone.read(f"videohallucer_datasets/{part}/{part}.json"))
     answers: Answers = {}
     for number, pair in enumerate(pairs, start=1):
@@ -183,7 +232,9 @@ def videohallucer(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
             word = pair[part]["answer"].lower() if rng.random() < 0.7 else rng.choice(("yes", "no"))
             pair[part]["predict"] = answers[f"{number}-{part}"] = rng.choice(said[word])
     (folder / "rows.json").write_text(json.dumps(pairs))
-    scores = clone.functions("evaluations/evaluation_utils.py", ("cal_score",), re=re)["cal_score"](pairs)
+    scores = clone.functions("evaluations/evaluation_utils.py", ("cal_score",), re=re)["cal_score"](
+        pairs
+    )
     items = (scores["basic_accuracy"] + scores["halluc_accuracy"]) / 2
     return answers, {"group_accuracy": 100 * scores["accuracy"], "accuracy": 100 * items}
 
@@ -193,7 +244,9 @@ def activitynet_qa(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     (folder / "rows.json").write_text(clone.read("dataset/val_q.json"))
     (folder / "answers.json").write_text(right := clone.read("dataset/val_a.json"))
     given = json.loads(clone.read("evaluation/pred_val_example.json"))
-    corrects, counts = clone.functions("evaluation/eval.py", ("eval",))["eval"](given, json.loads(right))
+    corrects, counts = clone.functions("evaluation/eval.py", ("eval",))["eval"](
+        given, json.loads(right)
+    )
     answers = {entry["question_id"]: entry["answer"] for entry in given}
     return answers, {"exact_match": 100 * sum(corrects.values()) / sum(counts.values())}
 
@@ -211,7 +264,9 @@ def nextqa(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
     }
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
-        clone.functions("eval_mc.py", ("accuracy_metric",), **named)["accuracy_metric"]("rows", "given")
+        clone.functions("eval_mc.py", ("accuracy_metric",), **named)["accuracy_metric"](
+            "rows", "given"
+        )
     answers = {name: "ABCDE"[entry["prediction"]] for name, entry in given.items()}
     return answers, {"accuracy": float(told.getvalue().split("Acc: ")[1])}
 
@@ -233,7 +288,10 @@ def charades_sta(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
         answers[str(number)] = f"{ours[0]} - {ours[1]} seconds"
         shares.append(iou(true, ours))
     (folder / "rows.txt").write_text("\n".join(lines))
-    recalls = {f"recall_at_{at}": 100 * sum(share >= at for share in shares) / len(shares) for at in (0.3, 0.5, 0.7)}
+    recalls = {
+        f"recall_at_{at}": 100 * sum(share >= at for share in shares) / len(shares)
+        for at in (0.3, 0.5, 0.7)
+    }
     return answers, {"miou": 100 * sum(shares) / len(shares)} | recalls
 
 
@@ -251,11 +309,21 @@ def mvbench(clone: Clone, folder: Path) -> tuple[Answers, Numbers]:
         options = rng.sample(words, 4)
         at = rng.randrange(4)
         rows.append(
-            {"video": f"v{number % 90}.mp4", "question": "What is seen?", "candidates": options, "answer": options[at]}
+            {
+                "video": f"v{number % 90}.mp4",
+                "question": "What is seen?",
+                "candidates": options,
+                "answer": options[at],
+            }
         )
         rows[-1] |= {"start": 1.5, "end": 8.0}
         letter = "ABCD"[at] if rng.random() < 0.6 else rng.choice("ABCD")
-        forms = (letter, f"({letter})", f"{letter}. {options['ABCD'.index(letter)]}", f"Answer: {letter}")
+        forms = (
+            letter,
+            f"({letter})",
+            f"{letter}. {options['ABCD'.index(letter)]}",
+            f"Answer: {letter}",
+        )
         answers[str(number + 1)] = said = rng.choice(forms)
         right += mcq_acc("ABCD"[at], said)
     (folder / "rows.json").write_text(json.dumps(rows))
@@ -303,7 +371,14 @@ def clone_of(parity: Parity, material: Path) -> Clone:
         if (git / "objects").is_dir():
             return Clone(git, parity.commit)
     subprocess.run(
-        ["git", "clone", "--quiet", "--bare", f"https://github.com/{parity.repository}", str(material / name)],  # noqa: S607
+        [
+            "git",
+            "clone",
+            "--quiet",
+            "--bare",
+            f"https://github.com/{parity.repository}",
+            str(material / name),
+        ],  # noqa: S607
         check=True,
     )
     return Clone(material / name, parity.commit)
@@ -314,7 +389,9 @@ def compared(name: str, parity: Parity, material: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / name
         shutil.copytree(HERE / name, folder)
-        clone = Clone(Path(), "") if parity.repository == LMMS_EVAL[0] else clone_of(parity, material)
+        clone = (
+            Clone(Path(), "") if parity.repository == LMMS_EVAL[0] else clone_of(parity, material)
+        )
         answers, theirs = parity.measure(clone, folder)
         file = Path(work) / "answers.json"
         file.write_text(json.dumps(answers))
@@ -324,7 +401,9 @@ def compared(name: str, parity: Parity, material: Path) -> dict[str, Any]:
         metric: {
             "theirs": round(value, parity.digits),
             "ours": round(ours[metric], parity.digits),
-            "difference": round(round(ours[metric], parity.digits) - round(value, parity.digits), parity.digits),
+            "difference": round(
+                round(ours[metric], parity.digits) - round(value, parity.digits), parity.digits
+            ),
         }
         for metric, value in theirs.items()
     }
@@ -350,9 +429,13 @@ def main() -> int:
     differs = False
     for name in given.only or ALL:
         found = compared(name, ALL[name], given.material)
-        (HERE / name / "parity.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        (HERE / name / "parity.json").write_text(
+            json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+        )
         for metric, each in found["numbers"].items():
-            sys.stdout.write(f"{name} {metric}: theirs {each['theirs']}, ours {each['ours']}, n {found['n']}\n")
+            sys.stdout.write(
+                f"{name} {metric}: theirs {each['theirs']}, ours {each['ours']}, n {found['n']}\n"
+            )
             differs |= bool(each["difference"]) and not ALL[name].note
     return int(differs)
 

@@ -24,7 +24,14 @@ SECTIONS = (
 )
 REPLIES = Path(__file__).with_name("replies.json")
 VERDICTS = "right / missed / wrong / invented"
-HEAD = ("ours", "compared with", "input", "largest difference", "how the other side was run", "its version")
+HEAD = (
+    "ours",
+    "compared with",
+    "input",
+    "largest difference",
+    "how the other side was run",
+    "its version",
+)
 
 Prove = Callable[[], Proof | Iterator[Proof]]
 
@@ -48,13 +55,18 @@ def earlier(text: str) -> dict[str, list[list[str]]]:
     for part in text.split("\n## ")[1:]:
         rows = [line[2:-2].split(" | ") for line in part.split("\n") if line.startswith("| ")][2:]
         for row in rows:
-            row[-1] += "" if "; of Reelbench " in row[-1] or stamp is None else f"; of Reelbench {stamp[1]}"
+            row[-1] += (
+                ""
+                if "; of Reelbench " in row[-1] or stamp is None
+                else f"; of Reelbench {stamp[1]}"
+            )
         sections[part.partition("\n")[0]] = rows
     return sections
 
 
 def document(
-    sections: list[tuple[str, list[Proof], list[str]]], kept: Mapping[str, list[list[str]]] = MappingProxyType({})
+    sections: list[tuple[str, list[Proof], list[str]]],
+    kept: Mapping[str, list[list[str]]] = MappingProxyType({}),
 ) -> str:
     """Return the document; of `kept`, an earlier one's rows, those stay whose proof is absent now."""
     lines = [
@@ -68,7 +80,9 @@ def document(
         f"Written by `make verification`: Reelbench {__version__}, Python {platform.python_version()}.",
     ]
     for title, proofs, absent in sections:
-        rows = [(p.ours, p.beside, p.n, _difference(p.difference), p.how, p.versions) for p in proofs]
+        rows = [
+            (p.ours, p.beside, p.n, _difference(p.difference), p.how, p.versions) for p in proofs
+        ]
         lines += ["", f"## {title}", "", *map(_row, [HEAD, ["---"] * len(HEAD), *rows])]
         # What can't run here now keeps its figures, and says of which version they are.
         made = {row[:2] for row in rows}
@@ -84,14 +98,38 @@ def document(
 def _replies(counted: dict[str, Any]) -> list[str]:
     """Return the section of replies that were judged by hand: figures alone, which nothing here can make again."""
     peers = counted["peers"]
-    head = ("source", "licence", "replies", "judged", "state one", *(f"{who}: {VERDICTS}" for who in ("ours", *peers)))
+    head = (
+        "source",
+        "licence",
+        "replies",
+        "judged",
+        "state one",
+        *(f"{who}: {VERDICTS}" for who in ("ours", *peers)),
+    )
     rows = [
-        [*row[:3], str(row[3]), str(row[4]), *(" / ".join(map(str, verdicts)) for verdicts in row[5:])]
+        [
+            *row[:3],
+            str(row[3]),
+            str(row[4]),
+            *(" / ".join(map(str, verdicts)) for verdicts in row[5:]),
+        ]
         for row in counted["rows"]
     ]
-    sums = [[sum(row[at][part] for row in counted["rows"]) for part in range(4)] for at in range(5, 5 + 1 + len(peers))]
+    sums = [
+        [sum(row[at][part] for row in counted["rows"]) for part in range(4)]
+        for at in range(5, 5 + 1 + len(peers))
+    ]
     judged, stated = (sum(row[at] for row in counted["rows"]) for at in (3, 4))
-    rows.append(["all", "", "", str(judged), str(stated), *(" / ".join(map(str, verdicts)) for verdicts in sums)])
+    rows.append(
+        [
+            "all",
+            "",
+            "",
+            str(judged),
+            str(stated),
+            *(" / ".join(map(str, verdicts)) for verdicts in sums),
+        ]
+    )
     about = textwrap.wrap(counted["about"], 118)
     table = [_row(head), _row(["---"] * len(head)), *map(_row, rows)]
     return ["", f"## {counted['title']}", "", *about, "", *table]
@@ -102,7 +140,13 @@ def _row(cells: list[str] | tuple[str, ...]) -> str:
 
 
 def _difference(difference: float | str) -> str:
-    return difference if isinstance(difference, str) else "0" if difference == 0 else f"{difference:.1e}"
+    return (
+        difference
+        if isinstance(difference, str)
+        else "0"
+        if difference == 0
+        else f"{difference:.1e}"
+    )
 
 
 def main() -> int:
@@ -114,7 +158,8 @@ def main() -> int:
         proof
         for _, proofs, _ in sections
         for proof in proofs
-        if isinstance(proof.difference, float) and proof.difference > 0.006  # what two printed digits round off
+        if isinstance(proof.difference, float)
+        and proof.difference > 0.006  # what two printed digits round off
     ]
     for proof in wrong:
         print(f"differs: {proof.ours} beside {proof.beside}: {proof.difference}", file=sys.stderr)

@@ -21,7 +21,11 @@ _ABOUT = (
 def section() -> list[str]:
     """Return the lines of the section, from the counts that were kept."""
     told = json.loads(COUNTS.read_text(encoding="utf-8"))
-    rows = [_HEAD, ["---"] * len(_HEAD), *([kind, *counts] for kind, counts in told["rows"].items())]
+    rows = [
+        _HEAD,
+        ["---"] * len(_HEAD),
+        *([kind, *counts] for kind, counts in told["rows"].items()),
+    ]
     table = [f"| {' | '.join(map(str, row))} |" for row in rows]
     return [f"## {TITLE}", "", *_ABOUT, "", f"Seed {told['seed']}.", "", *table]
 

@@ -21,7 +21,9 @@ COUNTS = (1, 2, 3, 8, 16, 32, 64)
 VLMEVALKIT = OwnersCode(
     "open-compass/VLMEvalKit",
     "e8e78f05f3080fe28154f2130321f17951c3be94",
-    {"vlmeval/utils/matching_util.py": "06088ed4da68cd9d8c3018e7630d0503f1365e6dd31f651cbedd8aa44dc14466"},
+    {
+        "vlmeval/utils/matching_util.py": "06088ed4da68cd9d8c3018e7630d0503f1365e6dd31f651cbedd8aa44dc14466"
+    },
 )
 EXTRACT_TIME = """
 import json, sys
@@ -52,7 +54,11 @@ def picks() -> Proof:
             ours = [frame.index for frame in decode(path, FrameSampling.parse(f"uniform:{number}"))]
             theirs = np.linspace(0, frames - 1, number, dtype=int).tolist()
             total += number
-            differing += number if len(ours) != number else sum(a != b for a, b in zip(ours, theirs, strict=True))
+            differing += (
+                number
+                if len(ours) != number
+                else sum(a != b for a, b in zip(ours, theirs, strict=True))
+            )
     return Proof(
         "frames of `uniform:N`: their numbers",
         "numpy's equal steps",
@@ -92,7 +98,9 @@ def extractors() -> Iterator[Proof]:
     stripped = [(strip_reasoning(text) or "", known) for text, known in raw]
     ours = _read(peers.counted([read_option(*entry) for entry in raw]))
     n = f"{len(ROWS)} answers, {sum(row.letter is None for row in ROWS)} of them without a letter"
-    yield _proof("the table's own letters", n, f"ours: {ours}", "`tests/scoring/answers/table.py`", "–")
+    yield _proof(
+        "the table's own letters", n, f"ours: {ours}", "`tests/scoring/answers/table.py`", "–"
+    )
 
     def of_lmms_eval() -> list[dict[str, int]]:
         extract = peers.lmms_eval()
@@ -101,15 +109,26 @@ def extractors() -> Iterator[Proof]:
     versions_ = versions_of("lmms-eval")
     best = max(of_lmms_eval(), key=lambda counts: counts["right"])
     yield _proof(
-        "lmms-eval's `extract_mcq_answer`", n, f"theirs: {_read(best)}; ours: {ours}", "its function", versions_
+        "lmms-eval's `extract_mcq_answer`",
+        n,
+        f"theirs: {_read(best)}; ours: {ours}",
+        "its function",
+        versions_,
     )
     file = VLMEVALKIT.fetch() / "vlmeval/utils/matching_util.py"
     both = [
-        peers.counted(peers.elsewhere(sys.executable, peers.VLMEVALKIT, rows, str(file))) for rows in (raw, stripped)
+        peers.counted(peers.elsewhere(sys.executable, peers.VLMEVALKIT, rows, str(file)))
+        for rows in (raw, stripped)
     ]
     best = max(both, key=lambda counts: counts["right"])
     theirs = f"theirs: {_read(best)}; ours: {ours}"
-    yield _proof("VLMEvalKit's `can_infer`, without its language model", n, theirs, "its function", VLMEVALKIT.shown)
+    yield _proof(
+        "VLMEvalKit's `can_infer`, without its language model",
+        n,
+        theirs,
+        "its function",
+        VLMEVALKIT.shown,
+    )
 
 
 def _read(counts: dict[str, int]) -> str:
@@ -145,7 +164,9 @@ def spans() -> Proof:
 
 def inspect_ai() -> Proof:
     """inspect_ai's parser needs an interpreter of its own."""
-    raise NotRunError("inspect_ai isn't in this environment; `python -m perf.answers --inspect-python PATH` runs it")
+    raise NotRunError(
+        "inspect_ai isn't in this environment; `python -m perf.answers --inspect-python PATH` runs it"
+    )
 
 
 PROOFS = {

@@ -94,7 +94,9 @@ def run(command: list[str | Path], *, stdin: str = "", root: Path) -> str:
         NotRunError: It failed.
     """
     words, env = [sys.executable, *map(str, command)], {**os.environ, "PYTHONPATH": str(root)}
-    done = subprocess.run(words, input=stdin, cwd=root, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, input=stdin, cwd=root, env=env, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason"])[-1]
         raise NotRunError(f"{Path(words[1]).name} failed: {last}")

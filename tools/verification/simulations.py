@@ -24,7 +24,9 @@ def _difference(values: np.ndarray, video: np.ndarray, videos: int) -> tuple[flo
     count = np.bincount(video, minlength=videos)
     total = np.bincount(video, weights=values, minlength=videos)
     mean = total.sum() / count.sum()
-    return mean, math.sqrt(((total - count * mean) ** 2).sum() * videos / (videos - 1)) / count.sum()
+    return mean, math.sqrt(
+        ((total - count * mean) ** 2).sum() * videos / (videos - 1)
+    ) / count.sum()
 
 
 def false_ranges() -> Proof:
@@ -45,7 +47,9 @@ def false_ranges() -> Proof:
                 tests[names[one], names[other]] = mean, p
         places = {name: 1 + sum(truth > truth[at]) for at, name in enumerate(names)}
         ranges = rank_ranges(names, tests)
-        false["holm"] += any(not low <= places[name] <= high for name, (low, high) in ranges.items())
+        false["holm"] += any(
+            not low <= places[name] <= high for name, (low, high) in ranges.items()
+        )
         plain = [
             (one, other) if mean > 0 else (other, one)
             for (one, other), (mean, p) in tests.items()
@@ -64,8 +68,18 @@ def false_ranges() -> Proof:
 
 SETTINGS = (
     # videos of the pilot and planned, questions a video (0: 1 to 6), correlation within a video, the pilot's difference
-    *((30, 30, 0, 0.15, 0.0), (30, 30, 3, 0.3, 0.0), (30, 60, 0, 0.15, 0.0), (60, 30, 0, 0.15, 0.0)),
-    *((60, 60, 0, 0.15, 0.0), (60, 60, 0, 0.15, 0.08), (60, 60, 6, 0.05, 0.0), (60, 200, 0, 0.15, 0.08)),
+    *(
+        (30, 30, 0, 0.15, 0.0),
+        (30, 30, 3, 0.3, 0.0),
+        (30, 60, 0, 0.15, 0.0),
+        (60, 30, 0, 0.15, 0.0),
+    ),
+    *(
+        (60, 60, 0, 0.15, 0.0),
+        (60, 60, 0, 0.15, 0.08),
+        (60, 60, 6, 0.05, 0.0),
+        (60, 200, 0, 0.15, 0.08),
+    ),
     *((120, 120, 0, 0.15, 0.0), (80, 80, 3, 0.15, 0.0)),
 )
 ALIKE = 0.4
@@ -76,8 +90,14 @@ def paired_power() -> Iterator[Proof]:
     """How often the smallest difference that a pilot promises with 80 % is found."""
     how = {
         "the better model answers more questions that both had wrong": ("new", SETTINGS),
-        "every question is easier for the better model": ("even", (SETTINGS[0], SETTINGS[4], SETTINGS[8])),
-        "scores from 0 to 1, plus the difference": ("scores", (SETTINGS[0], SETTINGS[4], SETTINGS[7])),
+        "every question is easier for the better model": (
+            "even",
+            (SETTINGS[0], SETTINGS[4], SETTINGS[8]),
+        ),
+        "scores from 0 to 1, plus the difference": (
+            "scores",
+            (SETTINGS[0], SETTINGS[4], SETTINGS[7]),
+        ),
     }
     for what, (kind, settings) in how.items():
         found = [_found(kind, setting) for setting in settings]
@@ -118,9 +138,13 @@ def _found(kind: str, setting: tuple[int, int, int, float, float]) -> float:
     return float(np.mean(found))
 
 
-def _pilot(video: np.ndarray, one: np.ndarray, other: np.ndarray, videos: int, *, scores: bool) -> Pilot:
+def _pilot(
+    video: np.ndarray, one: np.ndarray, other: np.ndarray, videos: int, *, scores: bool
+) -> Pilot:
     mean, error = _difference(other - one, video, videos)
-    pilot = Pilot(100 * error, videos, paired=True, value=100 * mean, bounds=(0, 100), measured=True)
+    pilot = Pilot(
+        100 * error, videos, paired=True, value=100 * mean, bounds=(0, 100), measured=True
+    )
     if scores:
         return pilot
     both_wrong = ((one == 0) & (other == 0)).astype(float)
@@ -145,7 +169,13 @@ def _shift(effect: float) -> float:
 
 
 def _answers(
-    rng: np.random.Generator, videos: int, *, questions: int, icc: float, scores: bool, shift: float = 0.0
+    rng: np.random.Generator,
+    videos: int,
+    *,
+    questions: int,
+    icc: float,
+    scores: bool,
+    shift: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return each question's video, and what two models alike have of it, the second with an ease of its own.
 
@@ -154,7 +184,9 @@ def _answers(
     number = rng.integers(1, 7, size=videos) if questions == 0 else questions
     video = np.repeat(np.arange(videos), number)
     alike = ALIKE * (1 - icc)
-    shared = rng.normal(size=videos)[video] * math.sqrt(icc) + rng.normal(size=video.size) * math.sqrt(alike)
+    shared = rng.normal(size=videos)[video] * math.sqrt(icc) + rng.normal(
+        size=video.size
+    ) * math.sqrt(alike)
     own = math.sqrt(1 - icc - alike)
     ease = [-0.25 + more - shared + own * rng.normal(size=video.size) for more in (0.0, shift)]
     one, other = (0.5 + 0.1 * at if scores else (at > 0).astype(float) for at in ease)
@@ -164,7 +196,12 @@ def _answers(
 def several_runs() -> Proof:
     """How often the interval of a mean over several runs holds what runs come to in the long run."""
     rng, said = np.random.default_rng(SEED), []
-    for videos, runs, of_run, centre in ((30, 3, 0.0, 0.5), (100, 5, 0.02, 0.5), (40, 3, 0.08, 0.5), (30, 3, 0.0, 0.9)):
+    for videos, runs, of_run, centre in (
+        (30, 3, 0.0, 0.5),
+        (100, 5, 0.02, 0.5),
+        (40, 3, 0.08, 0.5),
+        (30, 3, 0.0, 0.9),
+    ):
         counts = rng.multinomial(videos, np.full(videos, 1 / videos), size=400) / videos
         covered = 0
         for _ in range(STUDIES):
@@ -172,9 +209,13 @@ def several_runs() -> Proof:
             chance = np.clip(chance + rng.normal(0, of_run, (runs, 1)), 0, 1)
             right = (rng.random((runs, videos, 4)) < chance[:, :, None]).mean(axis=2)
             draws = counts @ right.mean(axis=0)
-            ends = confidence_interval(right.mean(), draws, videos, bounds=(0, 1), runs=right.mean(axis=1))
+            ends = confidence_interval(
+                right.mean(), draws, videos, bounds=(0, 1), runs=right.mean(axis=1)
+            )
             covered += ends is not None and ends[0] <= centre <= ends[1]
-        said.append(f"{100 * covered / STUDIES:.1f} % of {runs} runs on {videos} videos (mean {100 * centre:.0f})")
+        said.append(
+            f"{100 * covered / STUDIES:.1f} % of {runs} runs on {videos} videos (mean {100 * centre:.0f})"
+        )
     return Proof(
         "the 95 % interval of the mean of several runs; it covers the variation of videos and of runs",
         "the truth",
@@ -188,10 +229,20 @@ def several_runs() -> Proof:
 def coverage() -> Proof:
     """How often the interval of one run holds the truth."""
     rng, said = np.random.default_rng(SEED), []
-    for videos, centre, icc in ((10, 0.5, 0.2), (15, 0.9, 0.0), (30, 0.05, 0.2), (50, 0.7, 0.2), (150, 0.98, 0.0)):
+    for videos, centre, icc in (
+        (10, 0.5, 0.2),
+        (15, 0.9, 0.0),
+        (30, 0.05, 0.2),
+        (50, 0.7, 0.2),
+        (150, 0.98, 0.0),
+    ):
         covered, spread = 0, math.sqrt(icc * centre * (1 - centre))
         for _ in range(STUDIES):
-            chance = np.full(videos, centre) if not icc else rng.beta(*_beta(centre, spread), size=videos)
+            chance = (
+                np.full(videos, centre)
+                if not icc
+                else rng.beta(*_beta(centre, spread), size=videos)
+            )
             right = (rng.random((videos, 4)) < chance[:, None]).astype(float).ravel()
             names = [str(number) for number in np.repeat(np.arange(videos), 4)]
             ends = mean_over_clusters(right, names, bounds=(0, 1)).ci95

@@ -49,7 +49,11 @@ def alpha() -> Proof:
     for _ in range(ROUNDS // 4):
         units = [[draw.randint(0, 3) for _ in range(3)] for _ in range(40)]
         task = AnnotationTask(
-            [(f"rater {who}", f"unit {at}", label) for at, unit in enumerate(units) for who, label in enumerate(unit)]
+            [
+                (f"rater {who}", f"unit {at}", label)
+                for at, unit in enumerate(units)
+                for who, label in enumerate(unit)
+            ]
         )
         pairs.append((krippendorff_alpha(units, level="nominal"), task.alpha()))
     return Proof(
@@ -90,7 +94,9 @@ def mcnemar_test() -> Proof:
     from scipy import stats
 
     counts = [(a, b) for a in range(0, 60, 3) for b in range(0, 60, 4) if a + b]
-    pairs = [(mcnemar(a, b).p or 0.0, float(stats.binomtest(min(a, b), a + b).pvalue)) for a, b in counts]
+    pairs = [
+        (mcnemar(a, b).p or 0.0, float(stats.binomtest(min(a, b), a + b).pvalue)) for a, b in counts
+    ]
     return Proof(
         "McNemar's exact p",
         "SciPy",
@@ -106,7 +112,12 @@ def student() -> Proof:
     versions = versions_of("scipy")
     from scipy import stats
 
-    cases = [(t, dof, shift) for t in (-3.0, -0.7, 0.4, 2.1) for dof in (2, 9, 29, 400) for shift in (0.0, 0.5, 2.8)]
+    cases = [
+        (t, dof, shift)
+        for t in (-3.0, -0.7, 0.4, 2.1)
+        for dof in (2, 9, 29, 400)
+        for shift in (0.0, 0.5, 2.8)
+    ]
     pairs = [
         (
             student_t.cdf(t, dof, shift=shift),

@@ -20,7 +20,9 @@ _NOTE = "anchors: a few answers, to ask a judge about again"
 
 @reports_status
 def anchors(
-    result: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
+    result: Annotated[
+        Path, typer.Argument(help="A judged result: its folder, or its result.json.")
+    ],
     *,
     out: Annotated[Path, board_option("anchors", "--out")],
     number: Annotated[int, board_option("anchors", "--number")] = 40,
@@ -44,9 +46,15 @@ def anchors(
     if not (out / result_files.RESULT_FILE).is_file():
         given = read_one(result)
         spec = discovery.spec_of(given.result.benchmark)
-        drawn = drawing.draw(spec, given.samples, number, strata(per)) if given.result.judge and spec.judge else []
+        drawn = (
+            drawing.draw(spec, given.samples, number, strata(per))
+            if given.result.judge and spec.judge
+            else []
+        )
         if not drawn:
-            raise InputError(f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)")
+            raise InputError(
+                f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)"
+            )
         scored = aggregation.ScoredItems(spec, drawn, given.result.judge, overlap=False)
         write_anew(out, spec, scored, given.result, note=_NOTE)
         console.note(f"{number_of(len(drawn), 'anchor')} drawn into {out}")
@@ -55,7 +63,9 @@ def anchors(
     # Ask a judge about a folder's anchors and write its result to a folder of its own in it, named by the time.
     first = read_one(out)
     spec = discovery.spec_of(first.result.benchmark)
-    items = against_data.as_asked(spec, first.samples, against_data.KnownRows().rows_of(first.result), str(out))
+    items = against_data.as_asked(
+        spec, first.samples, against_data.KnownRows().rows_of(first.result), str(out)
+    )
     asked = out / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     with TemporaryDirectory(prefix="reelbench-anchors-") as kept:
         # A cache of its own: kept replies are what the judge was.
@@ -65,7 +75,9 @@ def anchors(
         ask = judge_of(replace(judge, cache=cache, others=others), notes.append, console.progress)
         scored = aggregation.score(spec, items, overlap=False, judged=ask(spec, items))
     if not scored.counts.scored:
-        raise ReelbenchError("; ".join(notes) or f"no reply of the judge {judge.name} at {judge.host} could be read")
+        raise ReelbenchError(
+            "; ".join(notes) or f"no reply of the judge {judge.name} at {judge.host} could be read"
+        )
     for line in notes:
         console.note(line)
     write_anew(asked, spec, scored, first.result, note=_NOTE)

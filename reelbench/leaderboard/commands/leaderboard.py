@@ -16,7 +16,16 @@ from reelbench.base.text_tables import p_value
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import AboutModel, Judge, JudgeEstimate, budget_of, price_of
-from reelbench.cli.option_groups import Engine, Json, Kind, Per, Store, option, reports_status, strata
+from reelbench.cli.option_groups import (
+    Engine,
+    Json,
+    Kind,
+    Per,
+    Store,
+    option,
+    reports_status,
+    strata,
+)
 from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
 
@@ -73,7 +82,10 @@ def rejudge_options(
 @app.command()
 def add(
     run_dir: Annotated[
-        Path, typer.Argument(help="Folder with result.json and samples.jsonl, or a folder of such folders.")
+        Path,
+        typer.Argument(
+            help="Folder with result.json and samples.jsonl, or a folder of such folders."
+        ),
     ],
     *,
     store: Store,
@@ -94,7 +106,11 @@ def add(
 
     brought = list(withheld.bring(run_dir, store, believed=as_maintainer))
     for file in brought:
-        console.note(f"brought: {file}" if as_maintainer else f"left: {file} (--as-maintainer brings a board's own)")
+        console.note(
+            f"brought: {file}"
+            if as_maintainer
+            else f"left: {file} (--as-maintainer brings a board's own)"
+        )
     if brought and as_maintainer and not any(run_dir.rglob("result.json")):
         return
     filing = Filing(account, as_maintainer)
@@ -114,7 +130,11 @@ def add(
         spec = discovery.spec_of(result.benchmark)
         if spec.judge is None or metric_value(result.metrics, spec.primary.name) is not None:
             continue
-        name = f"score --run {one.source}" if result.model.adapter else f"score {spec.id} --predictions FILE"
+        name = (
+            f"score --run {one.source}"
+            if result.model.adapter
+            else f"score {spec.id} --predictions FILE"
+        )
         console.note(
             f"{one.source}: no {spec.primary.name} yet, so no rank; judge it and add it again: reelbench {name} "
             f"--judge {spec.judge.suggested} --judge-prompts official (the prompts of published numbers)"
@@ -145,9 +165,16 @@ def rejudge(
     from reelbench.leaderboard.rejudgement import Rejudgement
 
     if judge is None:
-        raise InputError("rejudge needs --judge MODEL, the judge that is to score the stored answers")
+        raise InputError(
+            "rejudge needs --judge MODEL, the judge that is to score the stored answers"
+        )
     work = Rejudgement(
-        store, judge, sample=sample, per=strata(per, sample=sample), note=console.note, bar=console.progress
+        store,
+        judge,
+        sample=sample,
+        per=strata(per, sample=sample),
+        note=console.note,
+        bar=console.progress,
     )
     if judge_estimate:
         from reelbench.cli.score import show_estimates
@@ -161,7 +188,9 @@ def rejudge(
         if done.failed:
             failed.append(f"{done.key}: {done.why}")
         else:
-            console.note(f"judged: {done.folder}" if done.folder else f"waiting: {done.key}: {done.why}")
+            console.note(
+                f"judged: {done.folder}" if done.folder else f"waiting: {done.key}: {done.why}"
+            )
     if silent := sum(answers.unanswered for answers in work.answers):
         console.note(f"none of the questions drawn has an answer: {number_of(silent, 'result')}")
     if kept := sum(not answers.wanted and not answers.unanswered for answers in work.answers):
@@ -181,7 +210,18 @@ def show(made: "Bridge") -> None:
     """Print a bridge: a row a result, then what the two orders have in common."""
     table = console.table(
         f"{made.old.benchmark}: old = {made.old.label}; new = {made.new.label}",
-        *("model", "#old", "#new", "#shift", "#95 % interval", "#equal %", "#kappa", "#answers", "#rank old", "#new"),
+        *(
+            "model",
+            "#old",
+            "#new",
+            "#shift",
+            "#95 % interval",
+            "#equal %",
+            "#kappa",
+            "#answers",
+            "#rank old",
+            "#new",
+        ),
     )
     for one in made.results:
         shift = one.shift
@@ -190,7 +230,9 @@ def show(made: "Bridge") -> None:
         kappa = "undefined" if one.kappa is None else f"{one.kappa:.3f}"
         agreement = (f"{100 * one.exact:.1f}", kappa, str(shift.n))
         model = one.new.result.model.id
-        table.add_row(model, *values, f"{shift.difference:+.2f}", ci95, *agreement, *map(str, one.ranks))
+        table.add_row(
+            model, *values, f"{shift.difference:+.2f}", ci95, *agreement, *map(str, one.ranks)
+        )
     console.show(table)
     if len(made.results) > 1:
         tau = "undefined" if made.tau is None else f"{made.tau:.2f}"
@@ -198,7 +240,10 @@ def show(made: "Bridge") -> None:
         if made.changed is None:
             changed = "too many results to compare each with each"
         elif made.changed:
-            pairs = (f"{a.result.model.id} and {b.result.model.id} (p = {p_value(p)})" for a, b, p in made.changed)
+            pairs = (
+                f"{a.result.model.id} and {b.result.model.id} (p = {p_value(p)})"
+                for a, b, p in made.changed
+            )
             changed = f"changed places beyond chance: {', '.join(pairs)}"
         console.write(f"Kendall's tau of the two orders: {tau}; {changed}")
     console.note("shift is new less old, over the answers that both scored; no value is converted")
@@ -216,15 +261,26 @@ def list_(*, store: Store, as_json: Json = False) -> None:
         return
     table = console.table("", "key", "model", "#scored", "judge", "partial", "as stated", "date")
     for stored in kept:
-        result, partial, stated = stored.result, stored.check.partial or "", ", ".join(stored.check.stated or ())
-        scored, judge = f"{result.counts.scored}/{result.counts.items}", result.judge.requested if result.judge else ""
-        table.add_row(stored.key, result.model.id, scored, judge, partial, stated, result.provenance.date)
+        result, partial, stated = (
+            stored.result,
+            stored.check.partial or "",
+            ", ".join(stored.check.stated or ()),
+        )
+        scored, judge = (
+            f"{result.counts.scored}/{result.counts.items}",
+            result.judge.requested if result.judge else "",
+        )
+        table.add_row(
+            stored.key, result.model.id, scored, judge, partial, stated, result.provenance.date
+        )
     console.show(table)
 
 
 @app.command()
 def remove(
-    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Keys, as `leaderboard list` shows them.")],
+    keys: Annotated[
+        list[str], typer.Argument(metavar="KEY...", help="Keys, as `leaderboard list` shows them.")
+    ],
     *,
     store: Store,
 ) -> None:
@@ -268,16 +324,26 @@ def build(
     for key, why in made.left_out.items():
         _tell_left_out(key, why)
     runs = sum(entry.stored is not None for entry in made.entries)
-    console.note(f"{number_of(runs, 'result')} of runs and {len(made.entries) - runs} published ones")
+    console.note(
+        f"{number_of(runs, 'result')} of runs and {len(made.entries) - runs} published ones"
+    )
     page = str(out / "index.html")
-    counted = {"page": page, "runs": runs, "published": len(made.entries) - runs, "left_out": dict(made.left_out)}
+    counted = {
+        "page": page,
+        "runs": runs,
+        "published": len(made.entries) - runs,
+        "left_out": dict(made.left_out),
+    }
     console.write(json.dumps(counted, ensure_ascii=False) if as_json else page)
 
 
 @app.command()
 def check(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER...", help="Folders of a pull request to the results dataset.")
+        list[Path],
+        typer.Argument(
+            metavar="FOLDER...", help="Folders of a pull request to the results dataset."
+        ),
     ],
     *,
     store: Annotated[Path | None, _board("--store")] = None,
@@ -294,7 +360,11 @@ def check(
     refused = {one.source: one.why for one in checked if one.outcome == "refused"}
     if as_json or markdown is not None or store is not None:
         report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
-        of_store = {one.folder: f"{one.folder}: {one.why}" for one in report.submissions if one.verdict == "refused"}
+        of_store = {
+            one.folder: f"{one.folder}: {one.why}"
+            for one in report.submissions
+            if one.verdict == "refused"
+        }
         refused = of_store | refused
         for one in report.submissions:
             if one.entry and one.entry.group.differs:
@@ -316,7 +386,9 @@ def tables(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="As --benchmark.")] = None,
     *,
     store: Store,
-    style: Annotated[Literal["text", "markdown", "latex"] | None, _board("--format"), Kind.FORMAT] = None,
+    style: Annotated[
+        Literal["text", "markdown", "latex"] | None, _board("--format"), Kind.FORMAT
+    ] = None,
     benchmark: Annotated[str | None, _board("--benchmark")] = None,
     columns: Annotated[str | None, _board("--columns")] = None,
     published: Annotated[bool, _board("--published/--no-published")] = True,
@@ -353,7 +425,9 @@ def figures(
     made = board.make(store, published=False)
     wanted = [group for name, group in made.main.items() if benchmark in (None, name)]
     if not wanted:
-        raise InputError(f"{store}: no ranked table{f' of {benchmark}' if benchmark else ''} to draw")
+        raise InputError(
+            f"{store}: no ranked table{f' of {benchmark}' if benchmark else ''} to draw"
+        )
     out.mkdir(parents=True, exist_ok=True)
     for group in wanted:
         for path in drawn.write(made, group, width, out):
@@ -379,7 +453,9 @@ def publish(
     options = publishing.PublishOptions(
         create_pr=create_pr, dry_run=dry_run, private=private, install=install, forget=forget or ()
     )
-    done = publishing.publish(store, space=repo, dataset=dataset, webhook=webhook, options=options, note=console.note)
+    done = publishing.publish(
+        store, space=repo, dataset=dataset, webhook=webhook, options=options, note=console.note
+    )
     for one in done:
         console.write(f"{one.done}: {one.url}")
 
@@ -404,7 +480,9 @@ def webhook(
         raise InputError(
             "WEBHOOK_SECRET is not set: without it anybody could call; set it here and at the Hub's webhook"
         )
-    webhooks.serve(PullRequests(dataset), WEBHOOK_SECRET.get(), host=host, port=port, note=console.note)
+    webhooks.serve(
+        PullRequests(dataset), WEBHOOK_SECRET.get(), host=host, port=port, note=console.note
+    )
 
 
 @app.command()
@@ -426,7 +504,9 @@ def export(
         raise InputError("--dataset: expected BENCHMARK=ORG/NAME, like rextime=ReXTime/ReXTime")
     stored = [one for store in stores for one in stores_.read(store)]
     if style == "eee":
-        done = every_eval_ever.export(stored, out, organization=organization, relationship=relationship)
+        done = every_eval_ever.export(
+            stored, out, organization=organization, relationship=relationship
+        )
     else:
         done = hub_results.export(stored, out, {name: repository for name, _, repository in pairs})
     for one in done:

@@ -14,7 +14,10 @@ from reelbench.leaderboard.commands import board_option
 @reports_status
 def view(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN…", help="Folders with results, or result.json files; the first is A.")
+        list[Path],
+        typer.Argument(
+            metavar="RUN…", help="Folders with results, or result.json files; the first is A."
+        ),
     ],
     *,
     out: Annotated[Path | None, board_option("view", "--out")] = None,
@@ -33,11 +36,17 @@ def view(
     from reelbench.leaderboard.view import page
 
     if absent := [path for path in runs if not path.exists()]:
-        raise InputError(f"{absent[0]}: no such run; give the folder that `reelbench score --output` wrote")
+        raise InputError(
+            f"{absent[0]}: no such run; give the folder that `reelbench score --output` wrote"
+        )
     groups = page.read_groups(runs)
-    one_file = next((path for path in (out, table) if path and (path is table or path.suffix == ".html")), None)
+    one_file = next(
+        (path for path in (out, table) if path and (path is table or path.suffix == ".html")), None
+    )
     if len(groups) > 1 and one_file:
-        raise InputError(f"{one_file}: the runs are of {len(groups)} benchmarks, and this is one file")
+        raise InputError(
+            f"{one_file}: the runs are of {len(groups)} benchmarks, and this is one file"
+        )
     if table is not None:
         write_text(table, page.as_csv(groups[0], only))
         console.note(f"the questions as CSV: {table}")
@@ -45,7 +54,9 @@ def view(
         place = page.place_of(group, out, several=len(groups) > 1)
         total = len({name for run in group for name in run.samples})
         with console.progress("questions", total) as bar:
-            made = page.write(group, place, pictures=pictures, show=lambda done, bar=bar: bar(done, ""), only=only)
+            made = page.write(
+                group, place, pictures=pictures, show=lambda done, bar=bar: bar(done, ""), only=only
+            )
         console.write(str(made.path))
         for line in made.faults:
             console.note(f"the numbers are not what the samples say: {line}")

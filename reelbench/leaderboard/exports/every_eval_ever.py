@@ -40,7 +40,11 @@ _PARTS = json.loads(page_asset("every_eval_ever.json", "leaderboard.exports"))
 
 
 def export(
-    stored: Sequence[StoredResult], out: Path, *, organization: str | None, relationship: str = "other"
+    stored: Sequence[StoredResult],
+    out: Path,
+    *,
+    organization: str | None,
+    relationship: str = "other",
 ) -> Iterator[Exported]:
     """Write both files for each result below `out`.
 
@@ -60,7 +64,13 @@ def export(
             yield Exported(one.key, why="none of its metrics is scored")
         else:
             why = why_withheld(one.spec, one.result.benchmark.split)
-            files = _write(one, out, withheld=why is not None, organization=organization, relationship=relationship)
+            files = _write(
+                one,
+                out,
+                withheld=why is not None,
+                organization=organization,
+                relationship=relationship,
+            )
             yield Exported(one.key, tuple(files), f"its samples: {why}" if why else "")
 
 
@@ -83,10 +93,20 @@ def _part(part: str, /, **values: Any) -> dict[str, Any]:  # noqa: ANN401
 def _write(one: StoredResult, out: Path, *, withheld: bool, **source: str) -> Iterator[Path]:
     """Write the aggregate, and the single answers unless they are `withheld`; `source` says who evaluated."""
     spec, result, model = one.spec, one.result, one.result.model
-    developer, name = (_NAME.sub("_", part).strip("._") or "unknown" for part in model.id.rpartition("/")[::2])
+    developer, name = (
+        _NAME.sub("_", part).strip("._") or "unknown" for part in model.id.rpartition("/")[::2]
+    )
     # From the result, so that an export made again is the same file and not a second result.
-    digest = hashlib.sha256(f"{one.key}\n{result.provenance.samples_sha256}\n{result.provenance.date}".encode())
-    place = Path("data") / spec.id / developer / name / str(uuid.UUID(bytes=digest.digest()[:16], version=4))
+    digest = hashlib.sha256(
+        f"{one.key}\n{result.provenance.samples_sha256}\n{result.provenance.date}".encode()
+    )
+    place = (
+        Path("data")
+        / spec.id
+        / developer
+        / name
+        / str(uuid.UUID(bytes=digest.digest()[:16], version=4))
+    )
     try:
         stamp = str(int(date_of(result).timestamp()))
     except ValueError:
@@ -133,12 +153,22 @@ def _write(one: StoredResult, out: Path, *, withheld: bool, **source: str) -> It
 # --- the aggregate -------------------------------------------------------------------------------------------------
 
 
-def _metric_result(one: StoredResult, metric: Metric, found: MetricValue, evaluation: str) -> dict[str, Any]:
+def _metric_result(
+    one: StoredResult, metric: Metric, found: MetricValue, evaluation: str
+) -> dict[str, Any]:
     spec, result = one.spec, one.result
     settings, generation = result.settings, result.settings.generation
-    arguments = {n: generation[n] for n in ("temperature", "top_p", "top_k") if is_number(generation.get(n))}
-    limits = [value for name in _TOKENS if isinstance(value := generation.get(name), int) and value > 0]
-    split, source, read = result.benchmark.split, spec.splits[result.benchmark.split].source, result.benchmark.source
+    arguments = {
+        n: generation[n] for n in ("temperature", "top_p", "top_k") if is_number(generation.get(n))
+    }
+    limits = [
+        value for name in _TOKENS if isinstance(value := generation.get(name), int) and value > 0
+    ]
+    split, source, read = (
+        result.benchmark.split,
+        spec.splits[result.benchmark.split].source,
+        result.benchmark.source,
+    )
     on_hub, items = source if isinstance(source, HubFile) else None, result.counts.items
     interval = found.ci95 and _part(
         "interval",
@@ -169,7 +199,9 @@ def _metric_result(one: StoredResult, metric: Metric, found: MetricValue, evalua
         high=metric.in_unit.high,
         primary=str(metric.name == spec.primary.name).lower(),
         cite=metric.cite,
-        judged=_judge_entry(spec, result.judge) if metric.judged and result.judge is not None else None,
+        judged=_judge_entry(spec, result.judge)
+        if metric.judged and result.judge is not None
+        else None,
         score=found.value,
         details=_details(one),
         n=found.n,
@@ -184,7 +216,9 @@ def _metric_result(one: StoredResult, metric: Metric, found: MetricValue, evalua
 
 def _details(one: StoredResult) -> dict[str, str]:
     counts = {name: str(value) for name, value in one.result.counts if name != "unscored"}
-    unscored = ", ".join(f"{number} {reason}" for reason, number in one.result.counts.unscored.items())
+    unscored = ", ".join(
+        f"{number} {reason}" for reason, number in one.result.counts.unscored.items()
+    )
     shown, primary = standing(one), one.spec.primary
     bound = bound_in_words(primary, one, shown)
     value = shown.metrics[primary.name].value if bound else None
@@ -203,7 +237,9 @@ def _judge_entry(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
         with suppress(ReelbenchError):
             ours = load_prompts(spec, "reelbench")
             if ours.sha256 == judge.prompt_sha256:  # ours, as it was sent
-                prompt = "\n\n---\n\n".join(f"{system}\n\n{ours.user[name]}" for name, system in ours.system.items())
+                prompt = "\n\n---\n\n".join(
+                    f"{system}\n\n{ours.user[name]}" for name, system in ours.system.items()
+                )
     rule = "average" if judge.vote_rule == "mean" else "majority_vote"
     host, temperature = judge.url or "unknown", judge.temperature
     return _part(
@@ -227,7 +263,9 @@ def _judge_entry(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
 def instances(one: StoredResult, evaluation: str) -> Iterator[dict[str, Any]]:
     """Yield a row for each score that an answer has; an answer is correct from the metric's `right_from` on."""
     spec, result = one.spec, one.result
-    columns: dict[tuple[str, ...], tuple[Metric, float]] = {}  # of the metrics that single answers have; none twice
+    columns: dict[
+        tuple[str, ...], tuple[Metric, float]
+    ] = {}  # of the metrics that single answers have; none twice
     for metric in spec.metrics:
         found, means = result.metrics.get(metric.name), means_of(spec, metric)
         if found is not None and found.value is not None and means:
@@ -239,7 +277,10 @@ def instances(one: StoredResult, evaluation: str) -> Iterator[dict[str, Any]]:
                 continue
             score = sum(sample.scores[name] for name in names) / len(names)
             target = sample.target
-            references = [*(target[name] for name in ("text", "answer") if target.get(name)), *target.get("spans", ())]
+            references = [
+                *(target[name] for name in ("text", "answer") if target.get(name)),
+                *target.get("spans", ()),
+            ]
             yield _part(
                 "instance",
                 evaluation=evaluation,

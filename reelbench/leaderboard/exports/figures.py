@@ -36,20 +36,29 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
     dashed line is the best floor, a dotted one people. InputError where matplotlib is not installed.
     """
     try:
-        with chdir(Path(__file__).parent):  # its import reads a `matplotlibrc` of the folder that it is in
+        with chdir(
+            Path(__file__).parent
+        ):  # its import reads a `matplotlibrc` of the folder that it is in
             from matplotlib import font_manager, rc_context, rcdefaults, rcParams
             from matplotlib.figure import Figure
     except ImportError as error:
         raise InputError(f"a figure needs matplotlib: {installing('figures')}") from error
 
     primary = board.spec(group).primary
-    scored = [row for row in board.rows[group] if metric_value(row.metrics, primary.name) is not None]
+    scored = [
+        row for row in board.rows[group] if metric_value(row.metrics, primary.name) is not None
+    ]
     rows = [row for row in scored if not row.is_reference]
     ends = {name for row in rows for name, found in row.metrics.items() if found.ci95}
-    metrics = [primary, *(metric for metric in board.spec(group).metrics if metric.name in ends - {primary.name})]
+    metrics = [
+        primary,
+        *(metric for metric in board.spec(group).metrics if metric.name in ends - {primary.name}),
+    ]
     metrics = metrics[: _PANELS[width]]
     known = {font.name for font in font_manager.fontManager.ttflist}
-    looks: Any = _LOOKS | {"font.family": ["DejaVu Sans", *(name for name in _BESIDE if name in known)]}
+    looks: Any = _LOOKS | {
+        "font.family": ["DejaVu Sans", *(name for name in _BESIDE if name in known)]
+    }
     with rc_context():
         rcdefaults()  # wherever a script has imported it
         rcParams.update(looks)
@@ -64,12 +73,15 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
                 if found.ci95:
                     axes.plot(found.ci95, [y, y], "|-", color=COLOURS[0], linewidth=1, markersize=4)
                 face = COLOURS[0] if row.key in board.ranks else "white"
-                axes.plot([found.value], [y], "o", markersize=3.5, color=COLOURS[0], markerfacecolor=face)
+                axes.plot(
+                    [found.value], [y], "o", markersize=3.5, color=COLOURS[0], markerfacecolor=face
+                )
             for kind, style in (("baseline", "--"), ("human", ":")):
                 if points := [
                     at
                     for row in scored
-                    if row.kind == kind and (at := metric_value(row.metrics, metric.name)) is not None
+                    if row.kind == kind
+                    and (at := metric_value(row.metrics, metric.name)) is not None
                 ]:
                     axes.axvline(max(points), color=SOFT, linewidth=0.8, linestyle=style)
             axes.set_xlabel(f"{metric.short}, {metric.in_unit.label}")
@@ -80,7 +92,9 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
         names = []
         for row in rows:
             ranks = columns.rank_range(board, row)
-            names.append(f"{row.brief}{'†' if least(row, primary) else ''}" + (f"  {ranks}" if ranks else ""))
+            names.append(
+                f"{row.brief}{'†' if least(row, primary) else ''}" + (f"  {ranks}" if ranks else "")
+            )
         panels[0].set_yticks(range(len(rows)), names)
         panels[0].set_ylim(len(rows) - 0.4, -0.6)
         written = []

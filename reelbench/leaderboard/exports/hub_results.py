@@ -49,10 +49,20 @@ def export(
         row = run_entry(result_here)
         split = result.benchmark.split
         data = spec.splits[upstream_split(spec, split)].source
-        repository = (datasets or {}).get(spec.id) or (data.repo_id if isinstance(data, HubFile) else None)
+        repository = (datasets or {}).get(spec.id) or (
+            data.repo_id if isinstance(data, HubFile) else None
+        )
         # The id that the benchmark's `eval.yaml` has for a whole split.
-        whole = [task for task in spec.tasks if task.split == split and not task.only and task.prompt is None]
-        task = whole[0].name if whole and not is_mini(split) and not spec.splits[split].secret else None
+        whole = [
+            task
+            for task in spec.tasks
+            if task.split == split and not task.only and task.prompt is None
+        ]
+        task = (
+            whole[0].name
+            if whole and not is_mini(split) and not spec.splits[split].secret
+            else None
+        )
         value = metric_value(row.metrics, spec.primary.name)
         covers = row.group.subset or row.unranked
         reasons = {
@@ -60,9 +70,12 @@ def export(
             "it is on data of one's own": row.group.data is not None,
             f"it covers a part of the split only ({covers})": covers is not None,
             f"the split {row.group.split} has no task of its own on the Hub": task is None,
-            "its dataset has no repository on the Hub; name one with --dataset BENCHMARK=ORG/NAME": repository is None,
+            "its dataset has no repository on the Hub; name one with --dataset BENCHMARK=ORG/NAME": repository
+            is None,
             "its primary metric is not scored": value is None,
-            f"{row.model!r} is not a model repository; score it with --model ORG/NAME": not HUB_ID.fullmatch(row.model),
+            f"{row.model!r} is not a model repository; score it with --model ORG/NAME": not HUB_ID.fullmatch(
+                row.model
+            ),
         }
         why = next((reason for reason, applies in reasons.items() if applies), "")
         if not why and repository is not None and boards(repository) is None:
@@ -83,21 +96,35 @@ def export(
         )
         model, revision, benchmark, settings = row.key.split("/")
         path = out / model / ".eval_results" / f"{benchmark}-{settings}-{revision[:_HASH]}.yaml"
-        write_text(path, yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False, allow_unicode=True))
+        write_text(
+            path,
+            yaml.safe_dump(
+                eval_result_entries_to_yaml([entry]), sort_keys=False, allow_unicode=True
+            ),
+        )
         yield Exported(row.key, (path,))
 
 
 def notes(spec: BenchmarkSpec, row: BoardEntry, result: Result) -> str:
     """Return in one line what the value rests on: metric, frames, judge, interval, and what is unscored."""
     metric, counts, judge = row.metrics[spec.primary.name], result.counts, result.judge
-    parts = [spec.primary.title, f"version {result.benchmark.version}", f"frames {result.settings.frames}"]
+    parts = [
+        spec.primary.title,
+        f"version {result.benchmark.version}",
+        f"frames {result.settings.frames}",
+    ]
     if judge is not None:
-        parts.append(f"judge {judge_as_answered(judge)}, prompts {judge.prompt} {judge.prompt_sha256[:8]}")
+        parts.append(
+            f"judge {judge_as_answered(judge)}, prompts {judge.prompt} {judge.prompt_sha256[:8]}"
+        )
     if row.lowest is not None:
         parts.append(row.facts["bound"])
     if metric.ci95 is not None:
         parts.append(f"95% interval {metric.ci95[0]:.2f} to {metric.ci95[1]:.2f}")
     unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
-    parts.append(f"{row.facts['scored']} of {counts.items} items scored" + (f" ({unscored})" if unscored else ""))
+    parts.append(
+        f"{row.facts['scored']} of {counts.items} items scored"
+        + (f" ({unscored})" if unscored else "")
+    )
     parts.append(f"reelbench {result.software.get('reelbench', 'unknown')}")
     return "; ".join(parts)

@@ -41,7 +41,17 @@ _NOT_SETTINGS = "model.about.links."
 """Fields in which results differ that tell nothing of how they were made."""
 
 _PLAIN = frozenset(
-    {"id", "video", "prediction", "parsed", "target", "facets", "judge_replies", "frame_timestamps", "frame_padding"}
+    {
+        "id",
+        "video",
+        "prediction",
+        "parsed",
+        "target",
+        "facets",
+        "judge_replies",
+        "frame_timestamps",
+        "frame_padding",
+    }
 )
 """Fields of a sample that the page has elsewhere, or not as they are."""
 
@@ -50,7 +60,10 @@ _OF_REPLIES = {"criterion", "judge", "vote", "attempt", "score", "raw"}
 PAGE = "index.html"
 _KIND = "view"
 _MARK = f"<!-- reelbench {_KIND} -->".encode()
-_SCRIPTS = {"assets": ("base.js", "model.js"), "view": ("summary.js", "items.js", "sample.js", "view.js")}
+_SCRIPTS = {
+    "assets": ("base.js", "model.js"),
+    "view": ("summary.js", "items.js", "sample.js", "view.js"),
+}
 _STYLES = {"assets": ("board.css",), "view": ("view.css",)}
 _KEYS = '<button id="keys" type="button" class="tool" aria-haspopup="dialog">Keys</button>'
 _FEW_PICTURES = 200  # of videos at most in a page that a notebook holds
@@ -85,13 +98,19 @@ def read_groups(paths: Sequence[Path]) -> list[list[ViewedRun]]:
     for folder in dict.fromkeys(folder for path in paths for folder in result_files.folders(path)):
         result = result_files.read(folder)
         samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-        run, about = ViewedRun(folder, result, samples, result_files.read_questions(folder)), result.benchmark
+        run, about = (
+            ViewedRun(folder, result, samples, result_files.read_questions(folder)),
+            result.benchmark,
+        )
         groups.setdefault((about.id, about.version, about.split), []).append(run)
     if len(paths) > 1 and all(len(runs) == 1 for runs in groups.values()):
         there = ", ".join(
-            f"{runs[0].folder} is {name} {split} (version {n})" for (name, n, split), runs in groups.items()
+            f"{runs[0].folder} is {name} {split} (version {n})"
+            for (name, n, split), runs in groups.items()
         )
-        raise InputError(f"{there}; only results on the same benchmark, version and split stand side by side")
+        raise InputError(
+            f"{there}; only results on the same benchmark, version and split stand side by side"
+        )
     return list(groups.values())
 
 
@@ -109,8 +128,13 @@ def document(
     all. InputError where there are more runs than letters, or `only` asks for what there isn't.
     """
     if len(runs) > len(LETTERS):
-        raise InputError(f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most")
-    spec, split = result_files.shared_spec(run.result for run in runs), runs[0].result.benchmark.split
+        raise InputError(
+            f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most"
+        )
+    spec, split = (
+        result_files.shared_spec(run.result for run in runs),
+        runs[0].result.benchmark.split,
+    )
     rows: dict[str, Row] = {}
     with suppress(ReelbenchError):  # the data is not on this machine, and nothing is fetched
         rows = {row["id"]: row for row in loading.locate(spec.id, split, fetch=False).read()}
@@ -162,7 +186,10 @@ def wanted_ids(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
 
     def is_wanted(name: str) -> bool:
         there = [run.samples.get(name) for run in runs]
-        scores = [None if s is None else aggregation.score_of(run.spec, s) for run, s in zip(runs, there, strict=True)]
+        scores = [
+            None if s is None else aggregation.score_of(run.spec, s)
+            for run, s in zip(runs, there, strict=True)
+        ]
         if only == "differ":
             return len({score for score in scores if score is not None}) > 1
         right = [run.spec.primary.is_right(score) for run, score in zip(runs, scores, strict=True)]
@@ -179,7 +206,9 @@ def wanted_ids(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
-def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+def _run(
+    run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[str, Sequence[Any]]
+) -> dict[str, Any]:
     result = run.result
     heading = ""
     if len(runs) > 1:
@@ -189,8 +218,13 @@ def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[
         names = [name for name in names if "sha256" not in name and name != "judge.url"]
         if not names and "model.id" not in apart:
             names = list(apart)
-        named = [(name.rpartition(".")[2].replace("_", " "), apart[name][number]) for name in names[:_HEADING]]
-        heading = ", ".join(f"{name} {as_text(value)}" for name, value in named if value is not None)
+        named = [
+            (name.rpartition(".")[2].replace("_", " "), apart[name][number])
+            for name in names[:_HEADING]
+        ]
+        heading = ", ".join(
+            f"{name} {as_text(value)}" for name, value in named if value is not None
+        )
     return {
         "letter": LETTERS[number],
         "model": result.model.id,
@@ -206,13 +240,21 @@ def _run(run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[
 def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
     """Return the paired differences of two runs: by metric, and of the main one by label; or why there is none."""
     try:
-        compared = comparison.compare(list(first.samples.values()), list(other.samples.values()), first.spec)
+        compared = comparison.compare(
+            list(first.samples.values()), list(other.samples.values()), first.spec
+        )
     except InputError as error:
         return {"why": str(error), "metrics": {}}
     return {
         "both": compared.both,
         "metrics": {
-            name: {"difference": d.difference, "ci95": d.ci95, "p": d.p, "n": d.n, "videos": d.videos}
+            name: {
+                "difference": d.difference,
+                "ci95": d.ci95,
+                "p": d.p,
+                "n": d.n,
+                "videos": d.videos,
+            }
             for name, d in compared.metrics.items()
         },
         "labels": list(_by_label(first, other)),
@@ -225,11 +267,15 @@ def _by_label(first: ViewedRun, other: ViewedRun) -> Iterator[dict[str, Any]]:
     a, b = comparison.on_both(list(first.samples.values()), list(other.samples.values()))
     pairs = list(zip(a, b, strict=True))
     for facet in spec.facets:
-        for label in dict.fromkeys(label for sample in a for label in sample.facets.get(facet.name, ())):
+        for label in dict.fromkeys(
+            label for sample in a for label in sample.facets.get(facet.name, ())
+        ):
             ours = [pair for pair in pairs if label in pair[0].facets.get(facet.name, ())]
             if len(ours) == len(pairs):
                 continue
-            found = comparison.metric_difference(spec, spec.primary, *map(list, zip(*ours, strict=True)))
+            found = comparison.metric_difference(
+                spec, spec.primary, *map(list, zip(*ours, strict=True))
+            )
             if found is not None and found.ci95 is not None:
                 yield {
                     "facet": facet.name,
@@ -244,7 +290,9 @@ def _by_label(first: ViewedRun, other: ViewedRun) -> Iterator[dict[str, Any]]:
 def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
     """Return the faults of a run's numbers against its samples, some lines at most; none where they agree."""
     changed = changed_after_scoring(run.folder, run.result)
-    first = [f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"]
+    first = [
+        f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"
+    ]
     try:
         lines = mismatches(run.spec, run.result, list(run.samples.values()), rows or None)
     except (ReelbenchError, KeyError) as error:
@@ -267,7 +315,12 @@ def _items(
         first = next(sample for sample in there if sample is not None)
         asked = next((run.questions[name] for run in runs if name in run.questions), None)
         row = rows.get(name)
-        item: dict[str, Any] = {"id": name, "video": first.video, "target": first.target, "facets": first.facets}
+        item: dict[str, Any] = {
+            "id": name,
+            "video": first.video,
+            "target": first.target,
+            "facets": first.facets,
+        }
         if question := (asked or {}).get("question") or (row or {}).get("question"):
             item["question"] = question
             item["options"] = (asked or {}).get("options") or (row or {}).get("options") or []
@@ -279,7 +332,8 @@ def _items(
         item["runs"] = [
             None
             if sample is None
-            else _answer(run, sample) | strips.frames(sample, run.result.settings.frames, media, row)
+            else _answer(run, sample)
+            | strips.frames(sample, run.result.settings.frames, media, row)
             for run, sample in zip(runs, there, strict=True)
         ]
         yield item
@@ -299,7 +353,9 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
         **sample.model_dump(mode="json", exclude=set(_PLAIN)),
         # Of an open answer the text that was read is what it said.
         "parsed": {name: value for name, value in (sample.parsed or {}).items() if name != "text"},
-        "judge_replies": [{name: of for name, of in reply.items() if name == "score" or of} for reply in replies],
+        "judge_replies": [
+            {name: of for name, of in reply.items() if name == "score" or of} for reply in replies
+        ],
         "said": answer_text,
         "cut": words is None,
         "thoughts": thoughts if thoughts + answer_text == raw else None,
@@ -308,8 +364,12 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
         "right": run.spec.primary.is_right(score),
         "disagree": side_by_side.judges_disagree(sample),
     }
-    kept = {name: value for name, value in answer.items() if value is not None and value is not False}
-    return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {"right": answer["right"]}
+    kept = {
+        name: value for name, value in answer.items() if value is not None and value is not False
+    }
+    return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {
+        "right": answer["right"]
+    }
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -352,25 +412,40 @@ def write(
     page = out if alone else out / PAGE
     if alone:
         if why := why_withheld(runs[0].spec, runs[0].result.benchmark.split):
-            raise InputError(f"{out}: one file is made to be sent on. {why} Name a folder: a page for this machine")
+            raise InputError(
+                f"{out}: one file is made to be sent on. {why} Name a folder: a page for this machine"
+            )
         runs = [replace(run, result=public(run.result)) for run in runs]
-    elif out.exists() and any(out.iterdir()) and not (page.is_file() and _MARK in page.read_bytes()[:200]):
+    elif (
+        out.exists()
+        and any(out.iterdir())
+        and not (page.is_file() and _MARK in page.read_bytes()[:200])
+    ):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
     with tempfile.TemporaryDirectory() if alone else replacing_folder(out) as place:
         made = document(runs, Path(place), pictures, show, only)
         if alone:
             made["sent"] = True
-            for strip in made["strips"]:  # its pictures go into the page, and the paths of this machine out of it
+            for strip in made[
+                "strips"
+            ]:  # its pictures go into the page, and the paths of this machine out of it
                 files = [
-                    Path(place, f"{strip['files']}{number}.jpg").read_bytes() for number in range(len(strip["times"]))
+                    Path(place, f"{strip['files']}{number}.jpg").read_bytes()
+                    for number in range(len(strip["times"]))
                 ]
-                strip["files"] = [f"data:image/jpeg;base64,{base64.b64encode(file).decode()}" for file in files]
+                strip["files"] = [
+                    f"data:image/jpeg;base64,{base64.b64encode(file).decode()}" for file in files
+                ]
             for part in (*made["runs"], *made["items"]):
                 part.pop("folder", None)
                 part.pop("file", None)
         models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
         style, script = (
-            "\n".join(page_asset(name, f"leaderboard.{room}").rstrip() for room, names in of.items() for name in names)
+            "\n".join(
+                page_asset(name, f"leaderboard.{room}").rstrip()
+                for room, names in of.items()
+                for name in names
+            )
             for of in (_STYLES, _SCRIPTS)
         )
         write_text(
@@ -399,7 +474,11 @@ def write_of_folder(folder: Path, out: Path) -> Path:
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
     """Return a line for each question: id, video, labels; of each run its answer, score, and whether it is right."""
     facets = [facet.name for facet in runs[0].spec.facets]
-    own = [f"{LETTERS[n]}_{name}" for n in range(len(runs)) for name in ("model", "answer", "score", "right", "reason")]
+    own = [
+        f"{LETTERS[n]}_{name}"
+        for n in range(len(runs))
+        for name in ("model", "answer", "score", "right", "reason")
+    ]
     lines: list[list[object]] = [["id", "video", *facets, *own]]
     for name in wanted_ids(runs, only):
         there = [run.samples.get(name) for run in runs]

@@ -40,10 +40,10 @@ _WITHOUT_TIMES = {
 
 NOT_HERE = "The frames are no longer in the store of frames on this machine."
 LOOKED = "The model chose its frames look by look; their times are recorded, their pictures are not shown."
-NO_VIDEO = (
-    "The video wasn't found on this machine (REELBENCH_MEDIA names folders with videos), so its frames can't be shown."
+NO_VIDEO = "The video wasn't found on this machine (REELBENCH_MEDIA names folders with videos), so its frames can't be shown."
+NO_ROOM = (
+    "This page holds as many pictures as were asked for; those of this video are not among them."
 )
-NO_ROOM = "This page holds as many pictures as were asked for; those of this video are not among them."
 
 
 def note_without_times(frames: str) -> str:
@@ -51,7 +51,10 @@ def note_without_times(frames: str) -> str:
     kind, _, argument = frames.partition(",")[0].partition(":")
     if kind in _WITHOUT_TIMES:
         return _WITHOUT_TIMES[kind]
-    ways = {"uniform": f"{argument} frames, evenly over the video", "fps": f"{argument} frames a second"}
+    ways = {
+        "uniform": f"{argument} frames, evenly over the video",
+        "fps": f"{argument} frames a second",
+    }
     known = f"{ways[kind]} ({frames})" if kind in ways else frames
     return f"Asked for: {known}. The times of the frames that the model saw are not recorded."
 
@@ -74,7 +77,9 @@ class Strips:
     _known: dict[tuple[Any, ...], dict[str, int | None]] = field(default_factory=dict)
     _videos: dict[tuple[str, str | None], str | None] = field(default_factory=dict)
 
-    def frames(self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
+    def frames(
+        self, sample: Sample, frames: str, media: str | None, row: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
         """Return what a page says of the frames that a sample's model saw: their strip, or why there is none.
 
         `frames` is the sampling, as the result records it; `media` the video's file, where a question beside the
@@ -95,14 +100,20 @@ class Strips:
         place = None if times is None else self.times.setdefault(tuple(times), len(self.times))
         return self._known[key] | {"times": place}
 
-    def _strip(self, row: dict[str, Any], times: Sequence[float] | None, frames: str, media: str | None) -> int | str:
+    def _strip(
+        self, row: dict[str, Any], times: Sequence[float] | None, frames: str, media: str | None
+    ) -> int | str:
         if not times:
             return note_without_times(frames) if times is None else NONE
         pictures = self._pictures_or_reason(row, times, frames, media)
         if isinstance(pictures, str):
             return pictures
         n = len(times)
-        chosen = [round(i * (n - 1) / (A_STRIP - 1)) for i in range(A_STRIP)] if n > A_STRIP else range(n)
+        chosen = (
+            [round(i * (n - 1) / (A_STRIP - 1)) for i in range(A_STRIP)]
+            if n > A_STRIP
+            else range(n)
+        )
         if len(chosen) > self.left:
             return NO_ROOM
         files = f"{_FOLDER}/{len(self.all)}/"
@@ -138,7 +149,11 @@ class Strips:
                 return NO_VIDEO
             by_time = dict(zip(here.timestamps, here.paths, strict=True))
             paths = [by_time[time] for time in times if time in by_time]
-            return NOT_HERE if len(paths) < len(times) else lambda chosen: (_opened(paths[i]) for i in chosen)
+            return (
+                NOT_HERE
+                if len(paths) < len(times)
+                else lambda chosen: (_opened(paths[i]) for i in chosen)
+            )
         if frames == AGENTIC:
             return LOOKED
         if (video := self._file(media, row)) is None:
@@ -156,7 +171,9 @@ def _kept(video: Path, frames: str, times: Sequence[float]) -> "StoredFrames | N
     for sampling in (wanted, wanted.as_images(), replace(wanted, form="clip")):
         stored = store.find(video, sampling)
         there = stored.timestamps[: stored.given] if stored is not None else ()
-        if len(there) == len(times) and all(abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True)):
+        if len(there) == len(times) and all(
+            abs(a - b) < _SAME_TIME for a, b in zip(there, times, strict=True)
+        ):
             return stored
     return None
 
@@ -180,6 +197,8 @@ def _opened(path: Path) -> "Image":
 
     with Image.open(path) as image:
         scale = SIDE / min(image.size)
-        size = (round(image.width * scale), round(image.height * scale)) if scale < 1 else image.size
+        size = (
+            (round(image.width * scale), round(image.height * scale)) if scale < 1 else image.size
+        )
         image.draft("RGB", size)
         return image.convert("RGB").resize(size)

@@ -44,7 +44,9 @@ class _Container:
         if self.words:
             value = self.words[0]
             if len(self.words) > 1:
-                value = " ".join(word for word in self.words if isinstance(word, str)).replace(" : ", ":")
+                value = " ".join(word for word in self.words if isinstance(word, str)).replace(
+                    " : ", ":"
+                )
             if self.key is not None:
                 self.pairs[self.key] = value
             else:
@@ -102,7 +104,9 @@ def _separate(container: _Container, mark: str) -> None:
     elif container.mark == "{" and container.key is None and len(container.words) == 1:
         key = container.words.pop()
         container.key = (
-            re.sub(r"[\s-]+", "_", patterns.CAMEL.sub("_", key.strip())).lower() if isinstance(key, str) else ""
+            re.sub(r"[\s-]+", "_", patterns.CAMEL.sub("_", key.strip())).lower()
+            if isinstance(key, str)
+            else ""
         )
     else:
         container.take(mark)
@@ -122,7 +126,11 @@ def _close(stack: list[_Container], piece: str, end: int, literals: list[Literal
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    return chr(int(escape[1][1:], 16)) if len(escape[1]) > 1 else _PLAIN_ESCAPES.get(escape[1], escape[1])
+    return (
+        chr(int(escape[1][1:], 16))
+        if len(escape[1]) > 1
+        else _PLAIN_ESCAPES.get(escape[1], escape[1])
+    )
 
 
 @lru_cache(maxsize=2)

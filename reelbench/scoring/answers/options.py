@@ -73,7 +73,9 @@ def read_options(text: str, options: Sequence[str]) -> str | None:
     said = next((content for content, _ in texts.marked_answers(answer)), answer)
     for literal in reversed(find_literals(said)):
         held = literal.value
-        listed: Any = next((held[key] for key in _KEYS if key in held), held) if is_object(held) else held
+        listed: Any = (
+            next((held[key] for key in _KEYS if key in held), held) if is_object(held) else held
+        )
         if is_array(listed) and listed and all(isinstance(part, str) for part in listed):
             said = ", ".join(listed)
             break
@@ -94,14 +96,21 @@ def _known(options: tuple[str, ...]) -> _Options:
         cut, words = texts.tokens(own), re.escape(own.rstrip("."))
         denies = len(cut) == 1 and cut[0].kind in "XHWI"
         # A capital that opens a sentence is rather an article.
-        named = any(len(part.text) == 1 and part.text in letters for part in cut[len(cut) > 1 and cut[1].kind == "w" :])
+        named = any(
+            len(part.text) == 1 and part.text in letters
+            for part in cut[len(cut) > 1 and cut[1].kind == "w" :]
+        )
         if denies or named or (len(own) == 1 and own.isalpha()):
             # Behind its letter it looks like another letter or like a denial.
             behind.append(re.compile(rf"(?<!\w)({letter}[\s.):\]\-]{{1,4}}){words}(?!\w)"))
         elif own:
-            behind.append(re.compile(rf"(\({letter}\)\s?){words}(?=,?\s(?:or|and|or also|&|,)\s\([A-Z]\))"))
+            behind.append(
+                re.compile(rf"(\({letter}\)\s?){words}(?=,?\s(?:or|and|or also|&|,)\s\([A-Z]\))")
+            )
         # "Image B" itself: an answer which says so means its words.
-        nouns &= not any(is_noun(a) and len(b.text) == 1 and b.text.isalpha() for a, b in pairwise(cut))
+        nouns &= not any(
+            is_noun(a) and len(b.text) == 1 and b.text.isalpha() for a, b in pairwise(cut)
+        )
     return _Options(letters, plain, nouns, circled, tuple(behind))
 
 
@@ -119,9 +128,13 @@ def _from_marks(text: str, options: _Options) -> _Reading | None:
     r"""`<answer>B</answer>`, `\boxed{B}`: the last one that holds more than a span, or what is stated behind it."""
     for content, end in texts.marked_answers(text):
         boxed = text[: end - len(content)].endswith("{")
-        content = texts.without_markup(content) if "{" not in content or "\\" in content else content  # noqa: PLW2901
+        content = (
+            texts.without_markup(content) if "{" not in content or "\\" in content else content
+        )  # noqa: PLW2901
         if content.strip() and not answers.is_span(content):
-            letter = _read(content, options, READERS[1:]) or (_by_value(content, options) if boxed else None)
+            letter = _read(content, options, READERS[1:]) or (
+                _by_value(content, options) if boxed else None
+            )
             letter = letter or _read(text[end:], options, (_from_literals, _from_statements))
             # A box that holds a value silences nothing that is said in words.
             if letter or not boxed or not patterns.VALUE.search(content):
@@ -161,7 +174,11 @@ def _from_statements(text: str, options: _Options) -> _Reading | None:
     if not stated:
         return None
     last = stated[-1]
-    if last.letter and sentences.kinds[last.at] in "LM" and _contradicted(sentences, last.at, last.letter, options):
+    if (
+        last.letter
+        and sentences.kinds[last.at] in "LM"
+        and _contradicted(sentences, last.at, last.letter, options)
+    ):
         return _Reading(None)
     return _Reading(last.letter)
 
@@ -208,7 +225,11 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
     first = patterns.FIRST_SENTENCE.match(prose)
     ends = [first[1], prose.strip().rpartition("\n")[2]] if first else []
     named = [
-        [letter for letter, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == said]
+        [
+            letter
+            for letter, plain in zip(options.letters, options.plain, strict=True)
+            if _squeezed(plain) == said
+        ]
         for said in map(_squeezed, ends)
         if said
     ]
@@ -228,7 +249,8 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
             continue
         at = next((i for i, token in enumerate(sentences.tokens) if token.end > start), 0)
         behind = next(
-            (i for i in range(at, len(sentences.tokens)) if sentences.tokens[i].start >= end), len(sentences.tokens)
+            (i for i in range(at, len(sentences.tokens)) if sentences.tokens[i].start >= end),
+            len(sentences.tokens),
         )
         # What an option says is not what the answer is.
         quoted = re.search("[LM]G", sentences.kinds[sentences.segment_start(at) : at])
@@ -247,7 +269,9 @@ def _from_count(text: str, options: _Options) -> _Reading | None:
     said = [(match, _number(match[0])) for match in patterns.COUNT.finditer(prose)]
     # "One" is rather a pronoun, unless it is all that is said.
     said = [
-        (match, value) for match, value in said if value and (match[0].lower() != "one" or match[0] == prose.strip("."))
+        (match, value)
+        for match, value in said
+        if value and (match[0].lower() != "one" or match[0] == prose.strip("."))
     ]
     if len({value for _, value in said}) != 1 or re.search(r"\d", patterns.COUNT.sub("", prose)):
         return None
@@ -258,7 +282,9 @@ def _from_count(text: str, options: _Options) -> _Reading | None:
         timed = moment is not None and moment.end() > match.end()
         if before in ("O", "N") or timed or sentences.is_denied(at, at):
             return None
-    equal = [letter for letter, value in zip(options.letters, values, strict=True) if value == said[0][1]]
+    equal = [
+        letter for letter, value in zip(options.letters, values, strict=True) if value == said[0][1]
+    ]
     return _Reading(equal[0]) if len(equal) == 1 else None
 
 
@@ -282,7 +308,12 @@ _sentences = lru_cache(maxsize=2)(Sentences)
 def _answers(value: Any, options: _Options, depth: int = 0) -> list[str | None]:  # noqa: ANN401 - any literal
     """Return the values of the answer keys in a literal, of every entry of a list."""
     if is_array(value) and depth < _DEEPEST:
-        return [answer for entry in value if is_object(entry) for answer in _answers(entry, options, depth + 1)]
+        return [
+            answer
+            for entry in value
+            if is_object(entry)
+            for answer in _answers(entry, options, depth + 1)
+        ]
     if not is_object(value) or depth >= _DEEPEST:
         return []
     for key in _KEYS:
@@ -293,7 +324,11 @@ def _answers(value: Any, options: _Options, depth: int = 0) -> list[str | None]:
             stated = stated[0]
         if is_object(stated):
             return _answers(stated, options, depth + 1)[:1] or [None]
-        return [_read(texts.without_markup(stated), options, READERS[2:]) if isinstance(stated, str) else None]
+        return [
+            _read(texts.without_markup(stated), options, READERS[2:])
+            if isinstance(stated, str)
+            else None
+        ]
     return []
 
 
@@ -321,7 +356,10 @@ def _line_labels(sentences: Sentences, options: _Options) -> list[int]:
         if at is None:
             continue
         letter = sentences.letter(at)
-        if enumerated and LETTERS.index(letter) == LETTERS.index(sentences.letter(enumerated[-1])) + 1:
+        if (
+            enumerated
+            and LETTERS.index(letter) == LETTERS.index(sentences.letter(enumerated[-1])) + 1
+        ):
             enumerated.append(at)
             continue
         labels += enumerated if len(enumerated) == 1 else []
@@ -351,7 +389,12 @@ def _label_of_line(  # noqa: PLR0911 - a form a line
     if first and not named and (bracketed or patterns.LABEL_START.match(sentences.kinds, at)):
         return at
     # "Sentence B: …" says that one again; "Image A: …" describes one.
-    heading = sentences.tokens[start].text.casefold() in ("sentence", "caption", "statement", "description")
+    heading = sentences.tokens[start].text.casefold() in (
+        "sentence",
+        "caption",
+        "statement",
+        "description",
+    )
     if first and named and heading and sentences.kinds[at + 1 : at + 2] == ":":
         return at
     # Any line may be a label with the option's own words.
@@ -394,7 +437,10 @@ def _lone_labels(sentences: Sentences, options: _Options) -> list[int]:
         # With its option's own words it ends a sentence: the number of people is (C) 4.
         own = _own_words_follow(sentences, at, options) if kind == "M" else None
         beside = kind == "M" and (
-            any(ends.get(sentences.tokens[at].start - gap) == sentences.letter(at) for gap in range(4))
+            any(
+                ends.get(sentences.tokens[at].start - gap) == sentences.letter(at)
+                for gap in range(4)
+            )
             or (own is not None and bool(patterns.OWN_WORDS_END.match(sentences.text, own.end())))
             or _stands_as_answer(sentences, at, options)
         )
@@ -438,7 +484,9 @@ def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
         (match.start(), match.end(), letter)
         for letter, option in zip(options.letters, options.plain, strict=True)
         # A pattern takes longer to make than to see that a word of it is missing.
-        if low is None or not option.isascii() or all(word in low for word in re.findall(r"\w+", option.lower()))
+        if low is None
+        or not option.isascii()
+        or all(word in low for word in re.findall(r"\w+", option.lower()))
         if (pattern := _own_pattern(option))
         for match in pattern.finditer(text)
         if match[0].lower() != "no" or not patterns.DETERMINER.match(text, match.end())
@@ -453,7 +501,15 @@ def _occurrences(text: str, options: _Options) -> list[tuple[int, int, str]]:
 
 def _contradicted(sentences: Sentences, at: int, letter: str, options: _Options) -> bool:
     """Return whether just another option's own words follow a letter: "B: because it rains", where A says that."""
-    rest = sentences.text[sentences.tokens[at].end :][: 40 + max(map(len, options.plain), default=0) * 2]
-    clause = _squeezed(re.split(r"\n|(?<=\w)[.;](?=\s|$)", rest.lstrip(" .):,;-–—\"'"), maxsplit=1)[0])
-    named = [known for known, plain in zip(options.letters, options.plain, strict=True) if _squeezed(plain) == clause]
+    rest = sentences.text[sentences.tokens[at].end :][
+        : 40 + max(map(len, options.plain), default=0) * 2
+    ]
+    clause = _squeezed(
+        re.split(r"\n|(?<=\w)[.;](?=\s|$)", rest.lstrip(" .):,;-–—\"'"), maxsplit=1)[0]
+    )
+    named = [
+        known
+        for known, plain in zip(options.letters, options.plain, strict=True)
+        if _squeezed(plain) == clause
+    ]
     return bool(clause) and bool(named) and letter not in named

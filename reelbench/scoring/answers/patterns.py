@@ -40,7 +40,11 @@ def several(name: str) -> tuple[re.Pattern[str], ...]:
 def written() -> dict[str, list[str]]:
     """Return the patterns by name as they are written."""
     texts: dict[str, list[str]] = {}
-    whole = resources.files("reelbench.scoring.answers").joinpath("patterns.txt").read_text(encoding="utf-8")
+    whole = (
+        resources.files("reelbench.scoring.answers")
+        .joinpath("patterns.txt")
+        .read_text(encoding="utf-8")
+    )
     for line in whole.replace("\n ", "").split("\n"):
         if line and not line.startswith("#"):
             name, _, text = line.partition(" = ")
@@ -58,9 +62,13 @@ def _expand_reference(reference: re.Match[str]) -> str:
         ordered = [phrase for phrase in ordered if phrase[0] != "'"]
         latin = "|".join(phrase for phrase in ordered if ord(phrase[0]) < _THAI)
         unspaced = "|".join(phrase for phrase in ordered if ord(phrase[0]) >= _THAI)
-        return "|".join(filter(None, [rf"(?<![^\W\d_])(?:{latin})(?![^\W\d_])", unspaced, "|".join(quotes)]))
+        return "|".join(
+            filter(None, [rf"(?<![^\W\d_])(?:{latin})(?![^\W\d_])", unspaced, "|".join(quotes)])
+        )
     if how == "keys ":
         return _NAMES[name].replace(" ", "_")
     base = name.rstrip("12")
-    text = _REFERENCE.sub(_expand_reference, written()[base][0]) if base in written() else _NAMES[base]
+    text = (
+        _REFERENCE.sub(_expand_reference, written()[base][0]) if base in written() else _NAMES[base]
+    )
     return text.replace("@", name[-1]) if name != base else text

@@ -24,14 +24,18 @@ Given = tuple[str, Sequence[str], Timing]
 def parse_all(spec: BenchmarkSpec, answers: Sequence[Given]) -> Iterator[dict[str, Any] | None]:
     """Yield the result of `parse` on each answer, in their order."""
     read = partial(_parsed, spec)
-    yield from map(read, answers) if ALLOTTED.alone(len(answers), MANY) else ALLOTTED.map(read, answers)
+    yield from (
+        map(read, answers) if ALLOTTED.alone(len(answers), MANY) else ALLOTTED.map(read, answers)
+    )
 
 
 def _parsed(spec: BenchmarkSpec, answer: Given) -> dict[str, Any] | None:
     return parse(spec, *answer)
 
 
-def parse(spec: BenchmarkSpec, answer: str, options: Sequence[str], timing: Timing = UNTIMED) -> dict[str, Any] | None:
+def parse(
+    spec: BenchmarkSpec, answer: str, options: Sequence[str], timing: Timing = UNTIMED
+) -> dict[str, Any] | None:
     """Return `Sample.parsed`: a choice, and a span where the benchmark asks for one; None for what isn't there.
 
     A span in shares of the video is read with its length, one in frames with the benchmark's or the row's own rate.
@@ -58,7 +62,9 @@ def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
     if not answer.strip():
         return ("empty",)
     # An open answer that was cut off while the model was still reasoning holds nothing to score.
-    unread = parsed is not None and (None in parsed.values() or not parsed.get("text", answer).strip())
+    unread = parsed is not None and (
+        None in parsed.values() or not parsed.get("text", answer).strip()
+    )
     return ("parse_failed",) if unread else ()
 
 
@@ -86,7 +92,10 @@ def reread(
         del parsed["answer"]
     if spec.asks_span and parsed["span"] is None:
         by_rows = spec.mapping is not None and FPS.name in spec.mapping.columns
-        lacking: Timing = (1.0 if timing[0] is None else None, 1.0 if by_rows and timing[1] is None else None)
+        lacking: Timing = (
+            1.0 if timing[0] is None else None,
+            1.0 if by_rows and timing[1] is None else None,
+        )
         if any(lacking) and readers.read_span(prediction, *lacking):
             del parsed["span"]  # it is in shares of the video, or in frames
     return parsed

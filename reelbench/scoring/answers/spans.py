@@ -42,7 +42,9 @@ class _Unreadable(Exception):  # noqa: N818 - no error: it ends the reading
     """The text has a span in its most explicit form, and it isn't one."""
 
 
-def read_span(text: str, length: float | None = None, fps: float | None = None) -> list[float] | None:
+def read_span(
+    text: str, length: float | None = None, fps: float | None = None
+) -> list[float] | None:
     """Return [start, end] in seconds, in the order of `text`, or None.
 
     Args:
@@ -53,7 +55,12 @@ def read_span(text: str, length: float | None = None, fps: float | None = None) 
     answer = texts.answer_text(text)
     if answer is None:
         return None
-    factors = {"milliseconds": 0.001, "ratio": length, "percent": length and length / 100, "frames": fps and 1 / fps}
+    factors = {
+        "milliseconds": 0.001,
+        "ratio": length,
+        "percent": length and length / 100,
+        "frames": fps and 1 / fps,
+    }
     text = _in_seconds(answer, factors)
     for content, end in texts.marked_answers(text):
         try:
@@ -68,7 +75,9 @@ def read_span(text: str, length: float | None = None, fps: float | None = None) 
         return None
 
 
-def read_spans(text: str, length: float | None = None, fps: float | None = None) -> list[list[float]]:
+def read_spans(
+    text: str, length: float | None = None, fps: float | None = None
+) -> list[list[float]]:
     """Return all windows that `text` gives, in its order: the last list of them in it, else the one of `read_span`.
 
     Each is read as `read_span` reads one: clocks, and a confidence after it, too.
@@ -79,12 +88,17 @@ def read_spans(text: str, length: float | None = None, fps: float | None = None)
         value: Any = literal.value
         while is_object(value):
             held = (
-                value[key] for key in (*SPAN_KEYS, *_ANSWERS) if is_array(value.get(key)) or is_object(value.get(key))
+                value[key]
+                for key in (*SPAN_KEYS, *_ANSWERS)
+                if is_array(value.get(key)) or is_object(value.get(key))
             )
             value = next(held, None)
         with suppress(_Unreadable):
             # What stands third is a confidence, 0 too.
-            parts = [part[:2] if is_array(part) and len(part) == _SCORED else part for part in value or ()]
+            parts = [
+                part[:2] if is_array(part) and len(part) == _SCORED else part
+                for part in value or ()
+            ]
             windows = [_pair([part]) for part in parts if is_array(part) or is_object(part)]
             read = [window for window in windows if window]
             if read and len(read) == len(value):
@@ -101,7 +115,11 @@ def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
         ends = [float(match[name].replace(",", "")) for name in ("first", "second")]
         if unit == "ratio" and max(ends) > 1:
             return match[0]
-        return "?" if factor is None else "{:.6f} s to {:.6f} s".format(*(end * factor for end in ends))
+        return (
+            "?"
+            if factor is None
+            else "{:.6f} s to {:.6f} s".format(*(end * factor for end in ends))
+        )
 
     def bound(match: re.Match[str]) -> str:
         factor = factors["frames" if match[2].lower() == "frame" else "milliseconds"]
@@ -117,7 +135,10 @@ def is_span(text: str) -> bool:
     """Return whether a plain text that has digits is a span and nothing else."""
     if len(text) > _CONTEXT * 3 or patterns.LABEL.match(text):
         return False
-    return _in_prose(text) is not None and not patterns.REST.sub("", texts.without_markup(text).lower()).strip()
+    return (
+        _in_prose(text) is not None
+        and not patterns.REST.sub("", texts.without_markup(text).lower()).strip()
+    )
 
 
 def is_span_word(word: str) -> bool:
@@ -133,7 +154,9 @@ def _in_literals(text: str) -> list[float] | None:
     literals = find_literals(text)
     # In a list the list decides; in the brackets of prose an object is found after what stands by itself.
     for literal in sorted(literals, key=lambda literal: (literal.nested, -literal.end)):
-        first = literal.value[0] if isinstance(literal.value, list) and literal.value else literal.value
+        first = (
+            literal.value[0] if isinstance(literal.value, list) and literal.value else literal.value
+        )
         span = None
         if is_object(first):
             try:
@@ -156,9 +179,17 @@ def _of_object(value: dict[str, Any], depth: int = 0) -> list[float] | None:
     if bounds := [pair for pair in BOUNDS if value.keys() >= set(pair)]:
         return _stated([value[key] for key in bounds[0]], depth)
     for key, inner in value.items():
-        if key.endswith(_SPAN_KEY_ENDS) and not patterns.NO_SPAN_KEY.search(key) and (span := _pair(inner)):
+        if (
+            key.endswith(_SPAN_KEY_ENDS)
+            and not patterns.NO_SPAN_KEY.search(key)
+            and (span := _pair(inner))
+        ):
             return span
-    if len(value) == 1 and (match := patterns.KEY_OF_MOMENTS.fullmatch(next(iter(value)))) and _unit(match, "1"):
+    if (
+        len(value) == 1
+        and (match := patterns.KEY_OF_MOMENTS.fullmatch(next(iter(value))))
+        and _unit(match, "1")
+    ):
         return list(_values(match) or ()) or None
     return _of_answers(value, depth)
 
@@ -223,14 +254,18 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
         text = patterns.DIGIT_TOKENS.sub(
             lambda match: match[0].replace("dot", ".").replace("<t", "").replace(">", ""), text
         )
-        text = patterns.BOUND_TAG.sub(r" \1 ", patterns.TAGGED_MOMENTS.sub(" to ", patterns.BIN.sub(" ", text)))
+        text = patterns.BOUND_TAG.sub(
+            r" \1 ", patterns.TAGGED_MOMENTS.sub(" to ", patterns.BIN.sub(" ", text))
+        )
     low = texts.without_markup(without_objects(text)).strip()
     low = low.translate(_QUOTES)
     low = low.lower() if len(low.lower()) == len(low) else low
     if (lines := patterns.TWO_LINES.fullmatch(low)) and _unit(lines, "1") and _unit(lines, "2"):
         return list(_values(lines) or ()) or None
     named, single = _named_bounds(low)
-    ranges = [entry for entry in [*(_bounds(low) or named), *_ranges(low)] if entry.end not in single]
+    ranges = [
+        entry for entry in [*(_bounds(low) or named), *_ranges(low)] if entry.end not in single
+    ]
     # Leave out the further windows of a bracketed list.
     kept: list[_Range] = []
     last: _Range | None = None
@@ -251,14 +286,20 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
     if len(spans) > 1 or stated:
         # A line of its own states a span, unless there are several such lines.
         lines = {entry.span for entry in ranges if entry.whole}
-        ranges = [entry for entry in ranges if entry.stated or (entry.whole and len(lines) == 1)][-1:]
+        ranges = [entry for entry in ranges if entry.stated or (entry.whole and len(lines) == 1)][
+            -1:
+        ]
         spans = {entry.span for entry in ranges}
     return list(spans.pop()) if len(spans) == 1 else None
 
 
 def _bounds(text: str) -> list[_Range]:
     ranges: list[_Range] = []
-    for pattern in (patterns.START_END, patterns.END_START, *([] if text.isascii() else [patterns.POSTPOSED])):
+    for pattern in (
+        patterns.START_END,
+        patterns.END_START,
+        *([] if text.isascii() else [patterns.POSTPOSED]),
+    ):
         for match in pattern.finditer(text):
             before = _before(text, match.start())
             inside = text[match.start() : match.end()]
@@ -269,10 +310,14 @@ def _bounds(text: str) -> list[_Range]:
             ):
                 continue
             explicit = _unit(match, "1") and _unit(match, "2")
-            if not explicit and (patterns.COUNTED.search(inside) or patterns.COUNTED_AFTER.match(text, match.end())):
+            if not explicit and (
+                patterns.COUNTED.search(inside) or patterns.COUNTED_AFTER.match(text, match.end())
+            ):
                 continue
             if not patterns.GOES_ON_AS_OTHER.match(text, match.end()) and (span := _values(match)):
-                ranges.append(_Range(match.start(), match.end(), span, stated=True, bracketed=False))
+                ranges.append(
+                    _Range(match.start(), match.end(), span, stated=True, bracketed=False)
+                )
         if ranges:
             break
     return ranges
@@ -295,10 +340,14 @@ def _named_bounds(text: str) -> tuple[list[_Range], set[int]]:
     if [len(values) for values in span] != [1, 1]:
         return [], set()
     start, end = (values.pop() or 0.0 for values in span)
-    return [_Range(min(*starts, *ends), max(*starts, *ends), (start, end), stated=True, bracketed=False)], set()
+    return [
+        _Range(min(*starts, *ends), max(*starts, *ends), (start, end), stated=True, bracketed=False)
+    ], set()
 
 
-def _named_moments(text: str, name: re.Pattern[str], *, explicit: bool = False) -> dict[int, float | None]:
+def _named_moments(
+    text: str, name: re.Pattern[str], *, explicit: bool = False
+) -> dict[int, float | None]:
     """Return the moments behind a bound's name by where they end; None for each end of a range."""
     moments: dict[int, float | None] = {}
     for match in name.finditer(text):
@@ -309,7 +358,9 @@ def _named_moments(text: str, name: re.Pattern[str], *, explicit: bool = False) 
             continue
         range_ = patterns.RANGE.match(text, moment)
         # "the end time of clip 2 is" counts something
-        bare = patterns.IS.search(text, match.start(), moment) and not patterns.COUNTED_AFTER.match(text, match.end())
+        bare = patterns.IS.search(text, match.start(), moment) and not patterns.COUNTED_AFTER.match(
+            text, match.end()
+        )
         known = _unit(match, "1") or (bare and not explicit)
         between = patterns.BETWEEN_WORD.search(text, match.start(), moment)
         if range_ and range_["by"] not in ",;" and (between or not range_["and"]):
@@ -326,7 +377,9 @@ def _openings(text: str) -> list[_Range]:
         known = _unit(match, "1") not in ("", "metre")
         denied = patterns.DENIED.search(_governing(_before(text, match.start())))
         if known and not denied and not patterns.LASTING_AFTER.match(text, match.end()):
-            ranges.append(_Range(match.start(), match.end(), (0.0, _seconds(match, "1")), False, False))
+            ranges.append(
+                _Range(match.start(), match.end(), (0.0, _seconds(match, "1")), False, False)
+            )
     return ranges
 
 
@@ -339,12 +392,16 @@ def _ranges(text: str) -> list[_Range]:
         first = max(0, match.start() - _CONTEXT)
         start = text.rfind("\n", first, match.start()) + 1 or first
         end = text.find("\n", match.end(), match.end() + _CONTEXT)
-        line = patterns.LABEL_WORD.sub(" ", text[start : end if end >= 0 else match.end() + _CONTEXT])
+        line = patterns.LABEL_WORD.sub(
+            " ", text[start : end if end >= 0 else match.end() + _CONTEXT]
+        )
         at = 0
         while at < len(line) and (piece := patterns.REST.match(line, at)):
             at = piece.end()
         whole = at == len(line)
-        if _is_time(match, before, after, bracketed=bracketed, whole=whole) and (span := _values(match)):
+        if _is_time(match, before, after, bracketed=bracketed, whole=whole) and (
+            span := _values(match)
+        ):
             stated = bool(patterns.STATED.search(_governing(before, past_commas=True)))
             ranges.append(_Range(match.start(), match.end(), span, stated, bracketed, whole))
     return ranges
@@ -367,7 +424,12 @@ def _is_time(  # noqa: PLR0911 - a reason a line
     units = {_unit(match, "1"), _unit(match, "2")} - {""}
     between = patterns.BETWEEN_WORD.search(before) or patterns.BETWEEN_WORD.search(after[:16])
     paired = bracketed and after.lstrip()[:1] in ("]", ")", ">")
-    told_apart = match["by"] not in ",;" or paired or whole or (units and (bracketed or patterns.CUE.search(before)))
+    told_apart = (
+        match["by"] not in ",;"
+        or paired
+        or whole
+        or (units and (bracketed or patterns.CUE.search(before)))
+    )
     if units == {"metre"} or not told_apart or (match["and"] and not between):
         return False
     listed = patterns.MORE_BEFORE.search(before) or patterns.MORE_AFTER.match(after)
@@ -376,7 +438,10 @@ def _is_time(  # noqa: PLR0911 - a reason a line
     if patterns.GOES_ON_AS_OTHER.match(after) or patterns.DENIED.search(_governing(before)):
         return False
     numbers = (match["number1"], match["number2"])
-    years = all(number and "." not in number and _YEARS[0] <= float(number) <= _YEARS[1] for number in numbers)
+    years = all(
+        number and "." not in number and _YEARS[0] <= float(number) <= _YEARS[1]
+        for number in numbers
+    )
     if units:
         lasts = "clock" not in units and not bracketed and patterns.LASTING_BEFORE.search(before)
         return not (lasts or patterns.LASTING_AFTER.match(after))
@@ -409,7 +474,9 @@ def _governing(before: str, *, past_commas: bool = False) -> str:
     kinds = ""
     for token in reversed(_tokens(before)):
         word = token.text
-        if token.kind in "XHEY" and (not patterns.DENIES_NO_TIME_WORD.fullmatch(word) or kinds[:1] in ("C", "n")):
+        if token.kind in "XHEY" and (
+            not patterns.DENIES_NO_TIME_WORD.fullmatch(word) or kinds[:1] in ("C", "n")
+        ):
             kinds = token.kind + kinds
         elif token.kind == "," or (len(word) == 1 and token.kind == "w"):
             if not past_commas:
@@ -474,5 +541,11 @@ def _unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
         return "s"
     prefix = match[f"prefix{number}"]
     if prefix:
-        return "m" if prefix.startswith(("min", "men", "phút")) else "s" if prefix not in ("ke", "第") else ""
+        return (
+            "m"
+            if prefix.startswith(("min", "men", "phút"))
+            else "s"
+            if prefix not in ("ke", "第")
+            else ""
+        )
     return ""

@@ -12,7 +12,9 @@ _SAYS_NO = frozenset(("no", "not", "never", "nothing", "neither"))
 _LONGEST_CLAUSE = 200  # tokens before a letter in which something may deny it
 _NOUNS = frozenset(NOUNS)
 # No article stands before these, so a letter before them is a letter.
-_BEHIND_NO_ARTICLE = frozenset(WORDS["times"]["from"] + WORDS["times"]["between"] + WORDS["behind_no_article"])
+_BEHIND_NO_ARTICLE = frozenset(
+    WORDS["times"]["from"] + WORDS["times"]["between"] + WORDS["behind_no_article"]
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ class Sentences:
             after = ""  # (A) No, it does not: that is what the option says
         if re.search("[XH]", before) or re.search("E[FOq]?$", before):
             return True
-        if patterns.HEDGED_BEFORE.search(kinds[max(0, begin - 6) : begin]) or patterns.HEDGED_AFTER.match(after):
+        if patterns.HEDGED_BEFORE.search(
+            kinds[max(0, begin - 6) : begin]
+        ) or patterns.HEDGED_AFTER.match(after):
             return True
         if (
             patterns.RULED_OUT_AFTER.match(after)
@@ -81,19 +85,27 @@ class Sentences:
         ):
             return True
         sentence = kinds[first : min(last, first + 60)]
-        condition = "I" in kinds[max(first, at - 60) : at] or (re.search("[Ii]", sentence) and "c" in sentence)
+        condition = "I" in kinds[max(first, at - 60) : at] or (
+            re.search("[Ii]", sentence) and "c" in sentence
+        )
         return bool(condition) or kinds[last : last + 1] == "?"
 
     def names_several(self, at: int) -> bool:
         """Return whether the letter is one of several that are named together."""
         before = self.kinds[max(0, at - 6) : at]
-        beside = patterns.LISTED_AFTER.match(self.kinds, at + 1) or patterns.BESIDE_AFTER.match(self.kinds, at + 1)
+        beside = patterns.LISTED_AFTER.match(self.kinds, at + 1) or patterns.BESIDE_AFTER.match(
+            self.kinds, at + 1
+        )
         joined = patterns.BESIDE_BEFORE.search(before) or (
             patterns.WORD_BETWEEN.search(before) and self.kinds[at + 1 : at + 2] in ("", *".,)\n")
         )
         if beside or joined:
             last = max(at + 6, beside.end() if beside else 0)
-            near = {self.letter(i) for i in range(max(0, at - 4), min(len(self.kinds), last)) if self.kinds[i] in "LM"}
+            near = {
+                self.letter(i)
+                for i in range(max(0, at - 4), min(len(self.kinds), last))
+                if self.kinds[i] in "LM"
+            }
             return len(near) > 1
         return False
 
@@ -111,15 +123,24 @@ class Sentences:
                 letter = match.start("letter")
                 start = letter if pattern.pattern[0] in "XW[" else match.start()
                 if not self.is_denied(min(start, letter), letter):
-                    stated[letter] = Statement(letter, None if self.names_several(letter) else self.letter(letter))
-        verdicts = {match.start(match.lastgroup or 0) for match in patterns.VERDICT_ON_ONE.finditer(self.kinds)}
+                    stated[letter] = Statement(
+                        letter, None if self.names_several(letter) else self.letter(letter)
+                    )
+        verdicts = {
+            match.start(match.lastgroup or 0)
+            for match in patterns.VERDICT_ON_ONE.finditer(self.kinds)
+        }
         verdicts = {at for at in verdicts if not self.is_denied(at, at)}
         several = len({self.letter(at) for at in verdicts}) > 1
         stated |= {at: Statement(at, None if several else self.letter(at)) for at in verdicts}
-        headings = [match.start(match.lastgroup or 0) for match in patterns.HEADING.finditer(self.kinds)]
+        headings = [
+            match.start(match.lastgroup or 0) for match in patterns.HEADING.finditer(self.kinds)
+        ]
         heading = max((at for at in headings if at in stated), default=len(self.kinds))
         stated = {
-            at: entry for at, entry in stated.items() if at <= heading or not patterns.VERDICT.match(self.kinds, at)
+            at: entry
+            for at, entry in stated.items()
+            if at <= heading or not patterns.VERDICT.match(self.kinds, at)
         }
         starts = {start: (end, letter) for start, end, letter in own_words}
         for match in patterns.BEFORE_OWN_WORDS.finditer(self.kinds) if starts else ():
@@ -129,7 +150,8 @@ class Sentences:
                 if at > 0 and self.tokens[at].start in starts and at not in stated:
                     end, letter = starts[self.tokens[at].start]
                     behind = next(
-                        (i for i in range(at, len(self.tokens)) if self.tokens[i].start >= end), len(self.tokens)
+                        (i for i in range(at, len(self.tokens)) if self.tokens[i].start >= end),
+                        len(self.tokens),
                     )
                     if not self.is_denied(match.start(), at, behind):
                         stated[at] = Statement(at, letter)
@@ -138,11 +160,14 @@ class Sentences:
         spans = [(start, end) for start, end, _ in own_words]
         words = [self.tokens[at].start for at, kind in enumerate(self.kinds) if kind == "W"]
         kept = [at for at in words if not any(start <= at < end for start, end in spans)]
-        retracted = next((at for at, token in enumerate(self.tokens) if kept and token.start == kept[-1]), -1)
+        retracted = next(
+            (at for at, token in enumerate(self.tokens) if kept and token.start == kept[-1]), -1
+        )
         if retracted >= 0 and stated and max(stated) < retracted:
             stated[retracted] = Statement(retracted, None)
         stated |= {
-            match.end() - 1: Statement(match.end() - 1, None) for match in patterns.NO_ANSWER.finditer(self.kinds)
+            match.end() - 1: Statement(match.end() - 1, None)
+            for match in patterns.NO_ANSWER.finditer(self.kinds)
         }
         return [stated[at] for at in sorted(stated)]
 
@@ -168,14 +193,20 @@ def _with_letters(cut: list[texts.Token], letters: str, *, nouns: bool) -> list[
                 and max(token.start - before.end, following.start - token.end) <= 1
             ):
                 marked.pop()
-                token = texts.Token("M", before.start, following.end, before.text + token.text + following.text)
+                token = texts.Token(
+                    "M", before.start, following.end, before.text + token.text + following.text
+                )
                 at += 1
             elif not _is_word(token, following, before, cut[at + 2] if at + 2 < len(cut) else None):
                 token = texts.Token("L", token.start, token.end, token.text)
             if token.kind in "LM":
                 token = _with_noun(token, marked, cut[at + 1 : at + 2], nouns=nouns)
-                if patterns.IS_BEHIND.match("".join(behind.text for behind in cut[at + 1 : at + 3])):
-                    cut[at + 1] = texts.Token("k", cut[at + 1].start, cut[at + 1].end, cut[at + 1].text)
+                if patterns.IS_BEHIND.match(
+                    "".join(behind.text for behind in cut[at + 1 : at + 3])
+                ):
+                    cut[at + 1] = texts.Token(
+                        "k", cut[at + 1].start, cut[at + 1].end, cut[at + 1].text
+                    )
         marked.append(token)
         at += 1
     return marked
@@ -198,21 +229,30 @@ def _with_noun(
 
 
 def _is_word(
-    token: texts.Token, following: texts.Token | None, before: texts.Token | None, third: texts.Token | None
+    token: texts.Token,
+    following: texts.Token | None,
+    before: texts.Token | None,
+    third: texts.Token | None,
 ) -> bool:
     """Whether a bare letter is a word: "A man", "I think", "E a resposta", "B o C", "a 2x speed"."""
     if token.text.upper() not in "AEIOUY" or not following or following.start - token.end != 1:
         return False
-    if following.text.casefold() in _BEHIND_NO_ARTICLE or (before and before.kind == "O" and token.text.isupper()):
+    if following.text.casefold() in _BEHIND_NO_ARTICLE or (
+        before and before.kind == "O" and token.text.isupper()
+    ):
         return False
     if before and before.kind == following.kind == "#" and token.text.islower():
         return True
     if token.text == "a" and following.kind == "#" and third and third.start == following.end:
-        return third.text[0].isalpha() and not patterns.UNIT_OF_TIME.fullmatch(third.text)  # a 3rd cup; a 3s to 5s is A
+        return third.text[0].isalpha() and not patterns.UNIT_OF_TIME.fullmatch(
+            third.text
+        )  # a 3rd cup; a 3s to 5s is A
     because = following.text == "car" and (not before or before.kind in ".\n?")  # in French
     if because or (token.text == "I" and following.kind in "CHVGF"):
         return True
     # "B o C", but "a o b" and "a ou b" begin with a letter.
     another = following.kind == "J" or (len(following.text) == 1 and following.text.islower())
-    joins = token.text.islower() and token.kind != "w" and following.text[0].isalpha() and not another
+    joins = (
+        token.text.islower() and token.kind != "w" and following.text[0].isalpha() and not another
+    )
     return joins or (following.kind in "wPNOVF" and bool(patterns.LATIN_WORD.match(following.text)))

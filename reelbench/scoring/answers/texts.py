@@ -22,7 +22,8 @@ def plain_text(text: str) -> str:
     """
     if "\\" in text:
         text = patterns.LATEX_SYMBOL.sub(
-            lambda match: WORDS["latex"][match[1]], patterns.FRACTION.sub(r"\1/\2", patterns.UPRIGHT.sub(r"\1", text))
+            lambda match: WORDS["latex"][match[1]],
+            patterns.FRACTION.sub(r"\1/\2", patterns.UPRIGHT.sub(r"\1", text)),
         )
     if not text.isascii():
         text = patterns.PIECE.sub(
@@ -42,7 +43,9 @@ def answer_text(text: str) -> str | None:
     start = opening.end() if opening else 0
     for turn in patterns.NEXT_TURN.finditer(answer, start):
         # What opens a text is a question said again, and a heading (":") has something to follow.
-        if turn.start() > start and not answer[max(0, turn.start() - 20) : turn.start()].rstrip().endswith(":"):
+        if turn.start() > start and not answer[
+            max(0, turn.start() - 20) : turn.start()
+        ].rstrip().endswith(":"):
             answer = answer[: turn.start()]
             break
     return tail(plain_text(tail(answer)))
@@ -111,7 +114,8 @@ def _phrases() -> dict[str, list[tuple[list[str], str]]]:
     for kind, phrases in KINDS.items():
         for phrase in phrases:
             first, *rest = (
-                match[0].replace("’", "'") for match in patterns.WORD.finditer(plain_text(phrase).casefold())
+                match[0].replace("’", "'")
+                for match in patterns.WORD.finditer(plain_text(phrase).casefold())
             )
             table.setdefault(first, []).append((rest, kind))
     for entries in table.values():

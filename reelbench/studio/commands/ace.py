@@ -61,7 +61,9 @@ def ace(
     documents, outcomes = [], []
     for size in sizes:
         few = limit_candidates(cases, size)
-        enhanced = Enhancement(few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers)
+        enhanced = Enhancement(
+            few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers
+        )
         document = enhanced.document({} if no_controls else enhanced.controls(options))
         # The folder of a choice: in a run's folder by default; of a file without a benchmark nowhere.
         if output is not None:
@@ -79,7 +81,9 @@ def ace(
         _plot(documents, answers, output)
     if as_json:
         console.write_json(documents if len(documents) > 1 else documents[0])
-    report(outcomes, as_json=False, again=["reelbench", "ace", *options_given(context)], quiet=as_json)
+    report(
+        outcomes, as_json=False, again=["reelbench", "ace", *options_given(context)], quiet=as_json
+    )
     check_judged(outcomes)
     if all(document["unparsed"] == document["candidates"] for document in documents):
         raise ReelbenchError(
@@ -87,7 +91,9 @@ def ace(
         )
 
 
-def _write(enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path) -> "list[Outcome]":
+def _write(
+    enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path
+) -> "list[Outcome]":
     from reelbench.base.files import write_json, write_jsonl
 
     if enhanced.answers is not None:
@@ -95,7 +101,9 @@ def _write(enhanced: "Enhancement", document: dict[str, Any], options: "Options"
         write_json(folder / ACE_FILE, document)
         return outcomes
     texts = {case.id: case.candidates[enhanced.chosen[case.id]] for case in enhanced.cases}
-    write_jsonl(folder / CHOSEN_FILE, ({"id": name, "prediction": text} for name, text in texts.items()))
+    write_jsonl(
+        folder / CHOSEN_FILE, ({"id": name, "prediction": text} for name, text in texts.items())
+    )
     write_json(folder / ACE_FILE, document)
     console.note(f"written to {folder}")
     return []
@@ -103,7 +111,9 @@ def _write(enhanced: "Enhancement", document: dict[str, Any], options: "Options"
 
 def _show(document: dict[str, Any], answers: "Answers | None") -> None:
     ranker, controls = document["ranker"], document["controls"]
-    names = list(dict.fromkeys(name for control in controls.values() for name in control["metrics"]))
+    names = list(
+        dict.fromkeys(name for control in controls.values() for name in control["metrics"])
+    )
     names = [name for name in names if not name.endswith("_per_question")]
     title = f"{ranker['model']} among {document['k']} candidates ({ranker['mode']}), {document['questions']} questions"
     table = console.table(title, "choice", "#mean words", *(f"#{name}" for name in names))
@@ -120,8 +130,14 @@ def _show(document: dict[str, Any], answers: "Answers | None") -> None:
     first, ace = (controls.get(name, {"metrics": {}})["metrics"] for name in ("first", "ace"))
     for name in (name for name in names if name in first and name in ace and first[name]["value"]):
         before, gain = first[name]["value"], ace[name]["value"] - first[name]["value"]
-        console.write(f"{name}: {gain:+.2f} over the first candidate ({100 * gain / before:+.1f} %)")
-    alike = "" if document["similarity"] is None else f"; candidates' similarity {document['similarity']:.2f}"
+        console.write(
+            f"{name}: {gain:+.2f} over the first candidate ({100 * gain / before:+.1f} %)"
+        )
+    alike = (
+        ""
+        if document["similarity"] is None
+        else f"; candidates' similarity {document['similarity']:.2f}"
+    )
     share = 100 * document["not_first"] / document["questions"]
     console.write(
         f"not the first: {document['not_first']} of {document['questions']} ({share:.1f} %); ties: {document['ties']}; "
@@ -140,21 +156,35 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
     def marks(metric: str, *, by_length: bool) -> dict[str, list[Mark]]:
         """Return each control's marks in a metric, one for each number of candidates."""
         series: dict[str, list[Mark]] = {}
-        for k, name, control in ((each["k"], *pair) for each in documents for pair in each["controls"].items()):
+        for k, name, control in (
+            (each["k"], *pair) for each in documents for pair in each["controls"].items()
+        ):
             if value := control["metrics"].get(metric):
                 at = control["mean_words"] if by_length else k
-                series.setdefault(name, []).append(Mark(at, str(k), value["value"], value["ci95"], value["n"]))
+                series.setdefault(name, []).append(
+                    Mark(at, str(k), value["value"], value["ci95"], value["n"])
+                )
         return series
 
-    spec, title = answers.questions.spec, f"{answers.questions.spec.title} · {answers.model.id} + ACE"
-    there = {name for document in documents for control in document["controls"].values() for name in control["metrics"]}
+    spec, title = (
+        answers.questions.spec,
+        f"{answers.questions.spec.title} · {answers.model.id} + ACE",
+    )
+    there = {
+        name
+        for document in documents
+        for control in document["controls"].values()
+        for name in control["metrics"]
+    }
     metrics = [metric for metric in spec.metrics if metric.name in there]
     if metrics and len(documents) > 1:
         first, path = metrics[0], output / "ace.svg"
         series, span = marks(first.name, by_length=False), first.in_unit.high - first.in_unit.low
         name = f"{first.title}, {first.in_unit.label}"
         write_text(path, lines(title, name, series, "candidates of each question", least=span / 10))
-        console.note(f"written to {path}; a search with 3 beams may find others than the first 3 of 7")
+        console.note(
+            f"written to {path}; a search with 3 beams may find others than the first 3 of 7"
+        )
     # A longer answer has more words that may be a reference's: what that alone is worth, `longest` shows.
     if METEOR in there:
         number = ", and of how many candidates" if len(documents) > 1 else ""

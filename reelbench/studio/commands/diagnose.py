@@ -13,7 +13,16 @@ from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchErr
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import Data, Frames, Json, Kind, Split, choice, reports_status, task_names
+from reelbench.cli.option_groups import (
+    Data,
+    Frames,
+    Json,
+    Kind,
+    Split,
+    choice,
+    reports_status,
+    task_names,
+)
 from reelbench.studio.commands import option
 from reelbench.studio.data_files import from_papers
 
@@ -28,7 +37,9 @@ app = App("Find where answers went wrong: evidence graphs and their errors.")
 Name = Annotated[
     str | None,
     typer.Argument(
-        metavar="NAME", help="Benchmark, task, or a .jsonl file of questions with steps.", autocompletion=task_names
+        metavar="NAME",
+        help="Benchmark, task, or a .jsonl file of questions with steps.",
+        autocompletion=task_names,
     ),
 ]
 Out = Annotated[Path, _diagnose("--out")]
@@ -49,7 +60,11 @@ class IsolationOptions:
     as_json: Json = False
 
     def plan(
-        self, questions: "list[ReasonedQuestion]", models: "RoleModels", about: dict[str, Any], rounds: int
+        self,
+        questions: "list[ReasonedQuestion]",
+        models: "RoleModels",
+        about: dict[str, Any],
+        rounds: int,
     ) -> "Plan":
         """Return the plan of a diagnosis; `about` is said of it in the folder's settings."""
         from reelbench.base.files import sha256_of
@@ -58,7 +73,9 @@ class IsolationOptions:
 
         return Plan(
             questions=questions,
-            graphs={} if self.graphs is None else {graph.id: graph for graph in read_graphs(self.graphs)},
+            graphs={}
+            if self.graphs is None
+            else {graph.id: graph for graph in read_graphs(self.graphs)},
             models=models,
             about={"graphs": None if self.graphs is None else sha256_of(self.graphs), **about},
             votes=self.llm_votes,
@@ -77,7 +94,9 @@ def graphs(
     out: Out,
     given: Annotated[Path | None, _diagnose("--from")] = None,
     retry_unread: RetryUnread = False,
-    form: Annotated[Literal["dot", "mermaid", "svg"] | None, _diagnose("--format"), Kind.FORMAT] = None,
+    form: Annotated[
+        Literal["dot", "mermaid", "svg"] | None, _diagnose("--format"), Kind.FORMAT
+    ] = None,
     prompts: PromptFolder = None,
     split: Split = None,
     data: Data = None,
@@ -99,7 +118,9 @@ def graphs(
             with suppress(DataUnavailableError):  # counting graphs needs none
                 questions = read_questions(name, split, data, fetch=False)
     elif name is None:
-        raise InputError("give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist")
+        raise InputError(
+            "give NAME and --llm MODEL to make graphs, or --from FILE to check graphs that exist"
+        )
     else:
         models = _models(llm, prompts, (asking.GRAPH,), retry_unread=retry_unread)
         questions = read_questions(name, split, data)
@@ -107,28 +128,43 @@ def graphs(
             made, lacking, asked = asking.make(questions, models, show)
     counted = asking.write(out, made, questions, lacking, asked, form=form)
     if lacking:
-        console.note(f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}")
+        console.note(
+            f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}"
+        )
     if as_json:
         console.write_json(counted)
     else:
-        groups = {"all": counted, **counted.get("locales", {}), "CURVE, Tab. 7": from_papers("diagnosis")["graphs"]}
-        table = console.table("Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth")
+        groups = {
+            "all": counted,
+            **counted.get("locales", {}),
+            "CURVE, Tab. 7": from_papers("diagnosis")["graphs"],
+        }
+        table = console.table(
+            "Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth"
+        )
         for group, figures in groups.items():
             spreads = (figures[key] for key in ("nodes", "timestamps", "edges", "depth"))
-            cells = ("–" if one["mean"] is None else f"{one['mean']:.1f} ({one['sd']:.1f})" for one in spreads)
+            cells = (
+                "–" if one["mean"] is None else f"{one['mean']:.1f} ({one['sd']:.1f})"
+                for one in spreads
+            )
             table.add_row(group, str(figures["questions"]), *cells)
         console.show(table)
         if warnings := ", ".join(f"{kind} {n}" for kind, n in counted["warnings"].items() if n):
             console.note(f"warnings: {warnings}")
     console.note(f"written to {out}")
     if lacking and not made:
-        raise ReelbenchError("no reply of the model could be read as a graph; ask again with --retry-unread")
+        raise ReelbenchError(
+            "no reply of the model could be read as a graph; ask again with --retry-unread"
+        )
 
 
 @app.command()
 @reports_status
 def errors(
-    result: Annotated[Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")],
+    result: Annotated[
+        Path, typer.Argument(metavar="RESULT_DIR", help="A result of `reelbench score` or `run`.")
+    ],
     *,
     options: IsolationOptions,
     data: Data = None,
@@ -152,7 +188,9 @@ def errors(
     record = result_files.read(result)
     about = {"command": "errors", "benchmark": name, "split": split}
     about |= {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
-    plan = options.plan([question for question in questions if question.id in asked], models, about, rounds=1)
+    plan = options.plan(
+        [question for question in questions if question.id in asked], models, about, rounds=1
+    )
 
     def answered(run: Path, _lock: int) -> list[attempts.Attempt]:
         if record.judge is not None:
@@ -168,7 +206,10 @@ def errors(
 def run(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Benchmark or task that asks for steps.", autocompletion=task_names)
+        str,
+        typer.Argument(
+            metavar="NAME", help="Benchmark or task that asks for steps.", autocompletion=task_names
+        ),
     ],
     *,
     options: IsolationOptions,
@@ -189,12 +230,20 @@ def run(
 
     models = _models(llm, options.prompts, retry_unread=options.retry_unread)
     # A model that we run ourselves may need the memory of the one that would be kept between rounds.
-    ours = any(model.local for model in (*models.options.values(), *(judge.members if judge else ())))
+    ours = any(
+        model.local for model in (*models.options.values(), *(judge.members if judge else ()))
+    )
     with Worker() as kept:
         start = None if ours else kept
         sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
         asked = attempts.LmmsEval(
-            name, context.args, judge, console.note, frames=sampling, bar=console.progress, start=start
+            name,
+            context.args,
+            judge,
+            console.note,
+            frames=sampling,
+            bar=console.progress,
+            start=start,
         )
         split = asked.task.split
         about = {"command": "run", "benchmark": asked.spec.id, "split": split, **asked.about}
@@ -205,7 +254,9 @@ def run(
 
 @app.command()
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders that `errors` or `run` wrote.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders that `errors` or `run` wrote.")
+    ],
     *,
     people: Annotated[list[Path] | None, _diagnose("--people")] = None,
     only: Annotated[int | None, _diagnose("--round")] = None,
@@ -230,7 +281,9 @@ def report(
 
         reviews = kinds.read(people)
         if reviews.kind != "nodes":
-            raise InputError(f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes")
+            raise InputError(
+                f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes"
+            )
         codes, still_open, alpha = evidence.NODES.settled_codes(reviews)
         measured = asdict(tagger_agreement(judged_steps(unique[0]), codes))
         about = {"people": len(reviews.reviewers), "alpha": alpha, "open": len(still_open)}
@@ -238,10 +291,14 @@ def report(
     _report(*unique, as_json=as_json, people=agreement, only=only)
 
 
-def _models(llm: Llm, prompts: Path | None, roles: tuple[str, ...] = (), **changed: bool) -> "RoleModels":
+def _models(
+    llm: Llm, prompts: Path | None, roles: tuple[str, ...] = (), **changed: bool
+) -> "RoleModels":
     from reelbench.studio.diagnosis.asking import ROLES, DiagnosisPrompts, RoleModels
 
-    asked = {role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()}
+    asked = {
+        role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()
+    }
     return RoleModels(asked, shared_budget(llm), console.note, DiagnosisPrompts(prompts))
 
 
@@ -253,10 +310,14 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
     stops = {step.record.stop for step in diagnosis.steps()}
     if stops and stops <= UNREAD:
         why = ", ".join(sorted(filter(None, stops)))
-        raise ReelbenchError(f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread")
+        raise ReelbenchError(
+            f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread"
+        )
 
 
-def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None) -> None:
+def _report(
+    *folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None
+) -> None:
     from reelbench.studio.diagnosis import report as reports
 
     documents = {str(folder.path): reports.write(folder) for folder in folders}
@@ -279,7 +340,11 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
             title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
             rows = [
                 ("says the same", _percent(same["value"], same["ci95"]), ""),
-                ("the same in CURVE, D.3 (60 questions)", f"{from_papers('diagnosis')['people_agree']:.1%}", ""),
+                (
+                    "the same in CURVE, D.3 (60 questions)",
+                    f"{from_papers('diagnosis')['people_agree']:.1%}",
+                    "",
+                ),
                 ("Cohen's kappa", kappa, ""),
                 ("first error found", _percent(first["found"]), str(first["erroneous"])),
                 ("no error, none seen", _percent(first["cleared"]), str(first["correct"])),
@@ -290,7 +355,9 @@ def _report(*folders: "Folder", as_json: bool, people: dict[str, Any] | None = N
 
 
 def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
-    table = console.table("Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names))
+    table = console.table(
+        "Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names)
+    )
     by_order = any(figures["labels_by_order"]["changed"] for figures in documents)
     columns = [_column(figures, by_order=by_order) for figures in documents]
     for title in columns[0]:
@@ -302,17 +369,28 @@ def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
         *("locale", *(f"#{name}" for name in names), "#CURVE, Tab. 9 (of what is not stated)"),
     )
     for locale in dict.fromkeys(locale for locales in first for locale in locales):
-        counted = [locales.get(locale) for locales in (*first, from_papers("diagnosis")["consensus"])]
-        table.add_row(locale, *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted))
+        counted = [
+            locales.get(locale) for locales in (*first, from_papers("diagnosis")["consensus"])
+        ]
+        table.add_row(
+            locale,
+            *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted),
+        )
     if any(first):
         console.show(table)
     for figures in documents:
         # How many first answers were right by size of graph and by skill, and the errors of a skill's questions.
         sizes = figures["sizes"] or {}
-        groups = {"nodes": sizes.get("nodes", {}), "depth": sizes.get("depth", {}), "skill": figures["skills"]}
+        groups = {
+            "nodes": sizes.get("nodes", {}),
+            "depth": sizes.get("depth", {}),
+            "skill": figures["skills"],
+        }
         for title, rates in groups.items():
             errors = ("#errors a question", "most of them") if title == "skill" else ()
-            table = console.table(f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors)
+            table = console.table(
+                f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors
+            )
             for name, rate in rates.items():
                 cells = [_percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
                 if labels := rate.get("labels"):
@@ -328,7 +406,9 @@ def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
     order, right = figures["labels_by_order"], figures["right_answers"]
     shares = {**figures["labels"], "perception": figures["perception"]}
     if by_order:
-        shares |= {f"{label}, by the earliest cause": share for label, share in order["labels"].items()}
+        shares |= {
+            f"{label}, by the earliest cause": share for label, share in order["labels"].items()
+        }
     return {
         **{
             title: "–" if of["share"] is None else f"{_percent(of['share'], of['ci95'])}, {of['n']}"
@@ -339,7 +419,9 @@ def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
         "stops": ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
         "hints ignored": str(figures["nodes"]["hint_ignored"]),
         "labels that the earliest cause changes": "{changed} of {n}".format_map(order),
-        "right answers without an error": "{without_error} of {n}".format_map(right) if right else "not tagged",
+        "right answers without an error": "{without_error} of {n}".format_map(right)
+        if right
+        else "not tagged",
         "errors of right answers (in no sum)": str(sum(right["labels"].values())) if right else "–",
     }
 
@@ -347,17 +429,28 @@ def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
 def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
     if agreement["nodes"]:
         kappa = "undefined" if agreement["kappa"] is None else f"{agreement['kappa']:.2f}"
-        console.note(f"the first two agree on {agreement['same']:.0%} of {agreement['nodes']} nodes (kappa {kappa})")
+        console.note(
+            f"the first two agree on {agreement['same']:.0%} of {agreement['nodes']} nodes (kappa {kappa})"
+        )
     shared = differences["questions"]
     if differences["shares"] is None:
-        console.note(f"shares of errors are not compared: of {shared} shared questions one has no error")
+        console.note(
+            f"shares of errors are not compared: of {shared} shared questions one has no error"
+        )
         return
     table = console.table(
-        f"Shares of errors in the {shared} questions that both lost", "label", "#a", "#b", "#a - b", "#95 %"
+        f"Shares of errors in the {shared} questions that both lost",
+        "label",
+        "#a",
+        "#b",
+        "#a - b",
+        "#95 %",
     )
     for label, share in differences["shares"].items():
         ends = _between(share["ci95"], "+")
-        table.add_row(label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends)
+        table.add_row(
+            label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends
+        )
     console.show(table)
     console.note(
         f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "

@@ -14,7 +14,16 @@ from reelbench.base.errors import InputError, number_of
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import Data, Json, Kind, Per, Split, TaskName, reports_status, strata
+from reelbench.cli.option_groups import (
+    Data,
+    Json,
+    Kind,
+    Per,
+    Split,
+    TaskName,
+    reports_status,
+    strata,
+)
 from reelbench.registry.reasons import Reason
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
 from reelbench.studio.commands import option
@@ -74,7 +83,9 @@ class ChainOptions(MakeOptions):
         """Return the file to start from: the user's, or a stage's of an earlier run; InputError where none is named."""
         if self.start_after is None:
             if given is None:
-                raise InputError(f"{option}: name a file to start from, or a stage to go on from with --from")
+                raise InputError(
+                    f"{option}: name a file to start from, or a stage to go on from with --from"
+                )
             return given
         from reelbench.studio.chain import stage_file
 
@@ -105,7 +116,10 @@ class ChainOptions(MakeOptions):
 @app.command()
 def page(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder that `make discussion` or `make moments` wrote.")
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder that `make discussion` or `make moments` wrote."
+        ),
     ],
     *,
     video: Annotated[str | None, _page("--video")] = None,
@@ -119,8 +133,13 @@ def page(
 
 @app.command()
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="Folder that `make discussion` or `make moments` wrote.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Another, with agents swapped or left out, say.")],
+    a: Annotated[
+        Path,
+        typer.Argument(metavar="A", help="Folder that `make discussion` or `make moments` wrote."),
+    ],
+    b: Annotated[
+        Path, typer.Argument(metavar="B", help="Another, with agents swapped or left out, say.")
+    ],
     *,
     parse_depth: Annotated[bool, _make("--parse-depth")] = False,
     as_json: Json = False,
@@ -137,13 +156,22 @@ def compare(
     stages = [{stage["name"]: stage for stage in document[side]["stages"]} for side in "ab"]
     table = console.table("Came through", "stage", "#a", "#b", "model of a", "model of b")
     for name in dict.fromkeys(name for side in stages for name in side):
-        shown = (f"{side[name]['out']} of {side[name]['in']}" if name in side else "–" for side in stages)
+        shown = (
+            f"{side[name]['out']} of {side[name]['in']}" if name in side else "–" for side in stages
+        )
         # A later round's stage has its role's name and the round's number.
-        table.add_row(name, *shown, *(document[side]["models"].get(name.rstrip(" 0123456789"), "") for side in "ab"))
+        table.add_row(
+            name,
+            *shown,
+            *(document[side]["models"].get(name.rstrip(" 0123456789"), "") for side in "ab"),
+        )
     console.show(table)
     for side in "ab":
         for part, values in document[side]["differs"].items():
-            told = ", ".join(f"{key} {value[:8] if part == 'prompts' else value}" for key, value in values.items())
+            told = ", ".join(
+                f"{key} {value[:8] if part == 'prompts' else value}"
+                for key, value in values.items()
+            )
             console.note(f"{side} alone, {part}: {told}")
     title = f"Questions and answers on {number_of(document['videos'], 'video')} of both"
     table = console.table(title, "mean", "#a", "#b", "#b - a", "#95 % interval")
@@ -161,7 +189,9 @@ def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> "Callable[..., Any
     """Return a dataclass as a group, its fields as options."""
     hints = get_type_hints(rules)
     parameters = [
-        parameter.replace(annotation=Annotated[hints[name], option(group, f"--{name.replace('_', '-')}"), kind])
+        parameter.replace(
+            annotation=Annotated[hints[name], option(group, f"--{name.replace('_', '-')}"), kind]
+        )
         for name, parameter in inspect.signature(rules).parameters.items()
     ]
     make = partial(rules)
@@ -202,18 +232,28 @@ def discussion(
     source = making.source(videos, "--videos")
     known = read_videos(source, len(chain.context_questions))[: making.limit]
     if (of_each := strata(per, limit=making.limit)) is not None:
-        fields = {video.name: {key: [str(value)] for key, value in video.metadata.items()} for video in known}
+        fields = {
+            video.name: {key: [str(value)] for key, value in video.metadata.items()}
+            for video in known
+        }
         drawn = of_each.draw(str(source), fields)
         known = [video for video in known if video.name in drawn]
     optional = {
         discussing.CONTEXT: any(video.context is None for video in known),
         **{role.name: False for role in chain.roles if role not in chain.speakers},
-        **{role: making.until is None and role in llm for role in (discussing.JUDGE, discussing.BLOOM)},
+        **{
+            role: making.until is None and role in llm
+            for role in (discussing.JUDGE, discussing.BLOOM)
+        },
         **{name: making.until is None and need for name, need in gate.roles(options=False).items()},
     }
     models = _models(llm, chain.speakers, optional, making=making)
     document = _run_chain(
-        "discussing", len(known), models, folder, lambda setup: discussing.run(known, chain, setup, parser)
+        "discussing",
+        len(known),
+        models,
+        folder,
+        lambda setup: discussing.run(known, chain, setup, parser),
     )
     making.declare("discussion", shares, document)
     stage = making.until or "questions"
@@ -262,9 +302,14 @@ def moments(
     sources = sources[: making.limit]
     speakers = chain.speakers(known[0])
     optional = {name: False for name, role in chain.roles.items() if role not in speakers}
-    optional |= {name: making.until is None and need for name, need in gate.roles(options=not no_options).items()}
+    optional |= {
+        name: making.until is None and need
+        for name, need in gate.roles(options=not no_options).items()
+    }
     models = _models(llm, speakers, optional, making=making)
-    document = _run_chain("making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup))
+    document = _run_chain(
+        "making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup)
+    )
     making.declare("moments", shares, document)
     _report(document, folder, None, as_json=making.as_json, start_after=making.start_after)
 
@@ -309,17 +354,25 @@ def tags(
         )
     models = _models(llm, [tagger.role], {}, making=making)
     target = None if making.plan else out
-    document = _run_chain("tagging", len(rows), models, target, lambda setup: tagging.run(rows, tagger, setup))
+    document = _run_chain(
+        "tagging", len(rows), models, target, lambda setup: tagging.run(rows, tagger, setup)
+    )
     _report(document, target, "questions", as_json=making.as_json)
 
 
 def _models(
-    llm: "Mapping[str, AskOptions]", roles: "Sequence[Role]", optional: Mapping[str, bool], *, making: MakeOptions
+    llm: "Mapping[str, AskOptions]",
+    roles: "Sequence[Role]",
+    optional: Mapping[str, bool],
+    *,
+    making: MakeOptions,
 ) -> "dict[str, AskOptions]":
     """Return each role's model: the one named for it, else its own in the roles' file, else the one for all."""
     wanted = [role.name for role in roles] + [name for name, needed in optional.items() if needed]
     unneeded = {name for name, needed in optional.items() if not needed}
-    models = by_role({name: options for name, options in llm.items() if name not in unneeded}, wanted)
+    models = by_role(
+        {name: options for name, options in llm.items() if name not in unneeded}, wanted
+    )
     for role in roles:
         if role.model is not None and role.name not in llm:
             models[role.name] = replace(models[role.name], model=role.model)
@@ -339,11 +392,22 @@ def _run_chain(
     from reelbench.studio.chain import ChainSetup
 
     with console.progress(title, total) as show:
-        return loop.run(run(ChainSetup(models, out, shared_budget(models) if models else None, console.note, show)))
+        return loop.run(
+            run(
+                ChainSetup(
+                    models, out, shared_budget(models) if models else None, console.note, show
+                )
+            )
+        )
 
 
 def _report(
-    document: dict[str, Any], made: Path | None, stage: str | None, *, as_json: bool, start_after: str | None = None
+    document: dict[str, Any],
+    made: Path | None,
+    stage: str | None,
+    *,
+    as_json: bool,
+    start_after: str | None = None,
 ) -> None:
     """Show the funnel or the plan; exit with 1 where nothing came out of `stage` and no rule dropped it all.
 
@@ -354,7 +418,9 @@ def _report(
     else:
         table = console.table("", "stage", "#in", "#out", "dropped")
         for stage_of in document["stages"]:
-            dropped = ", ".join(f"{reason} {count}" for reason, count in stage_of["dropped"].items())
+            dropped = ", ".join(
+                f"{reason} {count}" for reason, count in stage_of["dropped"].items()
+            )
             table.add_row(stage_of["name"], str(stage_of["in"]), str(stage_of["out"]), dropped)
         console.show(table)
         tokens, cost = document["tokens"], document["cost_usd"]
@@ -367,7 +433,11 @@ def _report(
             console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
         if (measured := document.get("across_time")) and measured["questions"]:
             length, overlap = (measured[name] for name in ("certificate_length", "qa_miou"))
-            figures = f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}" if length and overlap else ""
+            figures = (
+                f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}"
+                if length and overlap
+                else ""
+            )
             console.note(
                 f"{measured['across_time']} of {measured['known']} questions with both spans reason across time "
                 f"({measured['questions']} in all){figures}"
@@ -381,12 +451,18 @@ def _report(
     for known in own:
         reasons.update(known["dropped"])
     if failed := sorted(reasons.keys() & _FAILED):
-        console.note(f"not everything was asked ({', '.join(failed)}): rerun the command to continue; no reply is lost")
+        console.note(
+            f"not everything was asked ({', '.join(failed)}): rerun the command to continue; no reply is lost"
+        )
     if missing := reasons[Reason.MEDIA_MISSING]:
-        console.note(f"{number_of(missing, 'video')} not here: give their folder with --media, or set REELBENCH_MEDIA")
+        console.note(
+            f"{number_of(missing, 'video')} not here: give their folder with --media, or set REELBENCH_MEDIA"
+        )
     if unread := reasons["unparsable"]:
         replies = number_of(unread, "reply", "replies")
-        console.note(f"unreadable and dropped: {replies} (in the trace file); ask again with --retry-unread")
+        console.note(
+            f"unreadable and dropped: {replies} (in the trace file); ask again with --retry-unread"
+        )
     left = next((known["out"] for known in reversed(own) if stage in (None, known["name"])), None)
     if left == 0 and (failed or missing or unread):
         raise typer.Exit(1)

@@ -28,7 +28,8 @@ _SHOWN_LABELS = 30
 @reports_status
 def profile(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Benchmarks or tasks, shown side by side.", autocompletion=task_names)
+        list[str] | None,
+        typer.Argument(help="Benchmarks or tasks, shown side by side.", autocompletion=task_names),
     ] = None,
     *,
     input_files: Annotated[list[Path] | None, _profile("--input")] = None,
@@ -52,18 +53,25 @@ def profile(
 
     given, files = names or [], input_files or []
     if not given and not files:
-        raise InputError("nothing to profile: give a benchmark's name, or --input FILE with questions and answers")
+        raise InputError(
+            "nothing to profile: give a benchmark's name, or --input FILE with questions and answers"
+        )
     if len(given) != 1 and (split or data):
         raise InputError("--split and --data belong to one benchmark; name only that one")
     # A file is called by its stem, with its folders where another has that too, and whole if need be.
     called = [path.stem for path in files]
     for longer in (lambda path: str(path.with_suffix("")), str):
         times = Counter(called)
-        called = [name if times[name] == 1 else longer(path) for name, path in zip(called, files, strict=True)]
+        called = [
+            name if times[name] == 1 else longer(path)
+            for name, path in zip(called, files, strict=True)
+        ]
     own = [profiling.read_file(path, name) for path, name in zip(files, called, strict=True)]
     datasets = [*(profiling.read_benchmark(name, split, data) for name in given), *own]
     if len(datasets) > 1 and (tags or question_spans or result):
-        raise InputError("--tags, --question-spans and --result belong to one dataset; name only that one")
+        raise InputError(
+            "--tags, --question-spans and --result belong to one dataset; name only that one"
+        )
     try:
         parser = load_parser(spacy_model)
     except ParserUnavailableError as error:
@@ -107,18 +115,29 @@ def _tools(made_with: "Mapping[str, str]") -> str:
 
 
 def _show(profiles: "list[Profile]", *, judged: bool) -> None:
-    papers = list({row["dataset"]: row for measured in profiles for row in measured.published}.values())
+    papers = list(
+        {row["dataset"]: row for measured in profiles for row in measured.published}.values()
+    )
     table = console.table(
-        "", "measure", "of", *(f"#{p.name}" for p in profiles), *(f"#{row['dataset']} (paper)" for row in papers)
+        "",
+        "measure",
+        "of",
+        *(f"#{p.name}" for p in profiles),
+        *(f"#{row['dataset']} (paper)" for row in papers),
     )
     table.add_row("rows", "", *(str(measured.rows) for measured in profiles))
     for name, (title, _, _) in _MEASURES.items():
         # A paper's single value is of questions and answers together: the average.
-        theirs = [value if isinstance(value := row.get(name), list) else (None, None, value) for row in papers]
+        theirs = [
+            value if isinstance(value := row.get(name), list) else (None, None, value)
+            for row in papers
+        ]
         columns = [*(measured.sides(name) for measured in profiles), *theirs]
         if any(value is not None for column in columns for value in column):
             for place, side in enumerate(("question", "answer", "average")):
-                table.add_row("" if place else title, side, *(number(column[place]) for column in columns))
+                table.add_row(
+                    "" if place else title, side, *(number(column[place]) for column in columns)
+                )
     table.add_row("vocabulary", "", *(str(len(measured.vocabulary)) for measured in profiles))
     console.show(table)
     if papers:
@@ -141,7 +160,9 @@ def _show_more(profile: "Profile") -> None:
         table = console.table(f"{profile.name}: spans", "quantity", "#value", "#questions")
         table.add_row("answer span, s", number(spans.length), str(spans.n))
         table.add_row("share of the video, %", number(spans.share), str(spans.n))
-        table.add_row("certificate length, s", number(spans.certificate_length), str(spans.question_spans))
+        table.add_row(
+            "certificate length, s", number(spans.certificate_length), str(spans.question_spans)
+        )
         table.add_row("question-answer IoU", number(spans.qa_iou), str(spans.question_spans))
         console.show(table)
     if profile.reasoning_steps:
@@ -154,7 +175,11 @@ def _show_more(profile: "Profile") -> None:
         known = ["#accuracy", "#95 % interval", ""] if linked else []
         table = console.table(f"{profile.name}: {facet}{rho}", "label", "#questions", "#%", *known)
         for name, label in list(labels.items())[:_SHOWN_LABELS]:
-            accuracy = (number(label.accuracy, 1), interval(label.ci95, 1), "weak" if label.weak else "")
+            accuracy = (
+                number(label.accuracy, 1),
+                interval(label.ci95, 1),
+                "weak" if label.weak else "",
+            )
             table.add_row(name, str(label.n), f"{label.share:.1f}", *(accuracy if linked else ()))
         if len(labels) > _SHOWN_LABELS:
             table.add_row(f"and {len(labels) - _SHOWN_LABELS} more")
@@ -172,7 +197,11 @@ def write(folder: Path, document: object, profiles: "Sequence[Profile]") -> None
 
     write_json(folder / "profile.json", document)
     columns = {name: column for name, (_, column, _) in _MEASURES.items() if column}
-    heads = ["Dataset", "Rows", *(f"{column} {side}" for column in columns.values() for side in ("Q", "A", "avg"))]
+    heads = [
+        "Dataset",
+        "Rows",
+        *(f"{column} {side}" for column in columns.values() for side in ("Q", "A", "avg")),
+    ]
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     for profile in profiles:
         cells = (number(value) for name in columns for value in profile.sides(name))
@@ -189,21 +218,36 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
 
     made = {}
     for (name, (_, _, plot)), side in product(_MEASURES.items(), ("question", "answer")):
-        found: dict[str, Measure | None] = {profile.name: getattr(profile, name) for profile in profiles}
-        series = {name: sorted(values) for name, of in found.items() if of is not None and (values := of.values[side])}
+        found: dict[str, Measure | None] = {
+            profile.name: getattr(profile, name) for profile in profiles
+        }
+        series = {
+            name: sorted(values)
+            for name, of in found.items()
+            if of is not None and (values := of.values[side])
+        }
         if plot is not None and any(values[0] < values[-1] for values in series.values()):
             made[f"{name}-{side}"] = histogram(f"{plot[0]}, {side}s", series, plot[1])
     for facet in dict.fromkeys(facet for profile in profiles for facet in profile.labels):
         titled = facet.replace("_", " ")
-        known = {profile.name: profile.labels[facet] for profile in profiles if facet in profile.labels}
-        shares = {name: {label: found.share for label, found in labels.items()} for name, labels in known.items()}
+        known = {
+            profile.name: profile.labels[facet] for profile in profiles if facet in profile.labels
+        }
+        shares = {
+            name: {label: found.share for label, found in labels.items()}
+            for name, labels in known.items()
+        }
         # Of how many questions a profile knows the facet: what its shares are of.
-        largest = {name: max(labels.values(), key=lambda label: label.n) for name, labels in known.items()}
+        largest = {
+            name: max(labels.values(), key=lambda label: label.n) for name, labels in known.items()
+        }
         of = {name: round(100 * label.n / label.share) for name, label in largest.items()}
         made[f"labels-{facet}"] = bars(f"Questions by {titled}", shares, n=of)
         for name, labels in known.items():
             # Frequency against rate, the rarest first: CogME's weak labels stand at the top (Figure 4).
-            judged = [(label, found) for label, found in labels.items() if found.accuracy is not None]
+            judged = [
+                (label, found) for label, found in labels.items() if found.accuracy is not None
+            ]
             if rare := sorted(judged, key=lambda pair: pair[1].n):
                 rates = {
                     "share of questions": {label: found.share for label, found in rare},
@@ -213,7 +257,11 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
     # Of English; what a data set in another language has most of stands as it is.
     joining = set(studio_data("words.yaml")["joining"].split())
     for profile in profiles:
-        words = {word: n for word, n in profile.vocabulary.items() if len(word) > 1 and word not in joining}
+        words = {
+            word: n
+            for word, n in profile.vocabulary.items()
+            if len(word) > 1 and word not in joining
+        }
         if terms := dict(sorted(words.items(), key=lambda pair: (-pair[1], pair[0]))[:_TERMS]):
             title = f"{profile.name}: the {len(terms)} most frequent words"
             made[f"terms-{profile.name}"] = bars(title, {"": terms}, counts=True)
@@ -230,7 +278,16 @@ def _radars(profile: "Profile") -> str | None:
     panels: dict[str, dict[str, tuple[float | None]]] = {}
     for component, names in COMPONENTS.items():
         known = profile.labels.get(component, {})
-        panels[component.upper()] = {name: (known[name].accuracy if name in known else None,) for name in names}
+        panels[component.upper()] = {
+            name: (known[name].accuracy if name in known else None,) for name in names
+        }
     if all(accuracy is None for panel in panels.values() for (accuracy,) in panel.values()):
         return None
-    return radars(f"{profile.name}: what was understood", [""], panels, unit="answered right, %", high=100, digits=1)
+    return radars(
+        f"{profile.name}: what was understood",
+        [""],
+        panels,
+        unit="answered right, %",
+        high=100,
+        digits=1,
+    )

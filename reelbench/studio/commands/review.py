@@ -80,16 +80,24 @@ def page(
         from reelbench.scoring.cognitive_profile import read_tags
 
         if per is None:
-            raise InputError("--tags: is for draws by its labels; give --per too, as in --per content=5")
+            raise InputError(
+                "--tags: is for draws by its labels; give --per too, as in --per content=5"
+            )
         labels = {question: found.facets for question, found in read_tags(material.tags).items()}
     draw = Draw(sample, seed, raters, overlap, strips, strata(per), labels)
     name = discovery.plain_name(name)
     if form is Form.LABEL_STUDIO and media_url is None:
-        raise InputError("--as label-studio: name where its server has the videos, with --media-url PREFIX")
+        raise InputError(
+            "--as label-studio: name where its server has the videos, with --media-url PREFIX"
+        )
     if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
-        raise InputError("--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos")
+        raise InputError(
+            "--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos"
+        )
     if embed and media_url is not None:
-        raise InputError("--embed and --media-url: give one of them; embedded clips come from the page itself")
+        raise InputError(
+            "--embed and --media-url: give one of them; embedded clips come from the page itself"
+        )
     if embed and strips:
         raise InputError("--strips and --embed: give one of them; browsers play the clips")
     beside = {source: path for source in SOURCES if (path := getattr(material, source)) is not None}
@@ -152,15 +160,25 @@ def agree(
     from reelbench.studio.review import tags
 
     if person and machine is None:
-        raise InputError("--person names people beside A and B for the test of --machine; give --machine FILE too")
+        raise InputError(
+            "--person names people beside A and B for the test of --machine; give --machine FILE too"
+        )
 
     first, second = read_tags(a), read_tags(b)
-    videos = tags.videos_by_question(benchmark, first.keys() & second.keys(), console.note, split=split, data=data)
+    videos = tags.videos_by_question(
+        benchmark, first.keys() & second.keys(), console.note, split=split, data=data
+    )
     agreement = tag_agreement(first, second, videos)
     if result is not None:
-        agreement["profile"] = profile_difference(list(result_files.read_samples(result)), first, second)
+        agreement["profile"] = profile_difference(
+            list(result_files.read_samples(result)), first, second
+        )
     if machine is not None:
-        people = {str(a): first, str(b): second, **{str(path): read_tags(path) for path in person or ()}}
+        people = {
+            str(a): first,
+            str(b): second,
+            **{str(path): read_tags(path) for path in person or ()},
+        }
         tests = annotator_tests(read_tags(machine), people, epsilon=epsilon)
         agreement["alternative_annotator"] = {"epsilon": epsilon, **tests}
     if as_json:
@@ -186,7 +204,9 @@ def _report_missing(missing: Sequence[str]) -> None:
 def summarize(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Files that reviewers saved, or an export from Label Studio."),
+        typer.Argument(
+            metavar="FILE...", help="Files that reviewers saved, or an export from Label Studio."
+        ),
     ],
     *,
     write: Annotated[Path | None, _review("--write")] = None,
@@ -201,14 +221,18 @@ def summarize(
     if write is not None:
         console.note(summary.write(write))
     for reason, times in summary.reviews.ignored.items():
-        console.note(f"left out: {number_of(times, 'result')} of Label Studio, {reason.replace('_', ' ')}")
+        console.note(
+            f"left out: {number_of(times, 'result')} of Label Studio, {reason.replace('_', ' ')}"
+        )
     if as_json:
         console.write_json(summary.document())
         return
 
     for name, progress in summary.document()["progress"].items():
         total = "" if progress["total"] is None else f" of {progress['total']}"
-        console.note(f"{name}: {progress['marked']}{total} done in {progress['seconds'] / 60:.0f} min")
+        console.note(
+            f"{name}: {progress['marked']}{total} done in {progress['seconds'] / 60:.0f} min"
+        )
     show_tables(summary.tables)
     for line in summary.notes:
         console.note(line)
@@ -227,9 +251,19 @@ def show_profile_difference(difference: dict[str, Any]) -> None:
         weak = " and ".join(who for who in ("a", "b") if label[f"weak_{who}"])
         values = (number(label[part]["value"], 1) for part in ("a", "b", "difference"))
         ends = interval(label["difference"]["ci95"], 1)
-        rows.append((name, str(label["n_a"]), str(label["n_b"]), *values, ends, weak and f"by {weak}"))
+        rows.append(
+            (name, str(label["n_a"]), str(label["n_b"]), *values, ends, weak and f"by {weak}")
+        )
     title = f"the profile of one result under both, {difference['answers']} answers: per cent right"
-    show_tables([Table(title, ("label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak"), rows)])
+    show_tables(
+        [
+            Table(
+                title,
+                ("label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak"),
+                rows,
+            )
+        ]
+    )
     console.write(
         f"mean absolute difference {number(difference['mean_absolute'], 1)} points, largest on "
         f"{difference['largest'] or '–'}; the labels' order: Spearman's rho {number(difference['spearman'])}"
@@ -246,8 +280,12 @@ def show_annotator_tests(tests: dict[str, Any]) -> None:
             f"{Path(name).stem} ({number(person['advantage_model'])}, {person['n']})"
             for name, person in test["people"].items()
         )
-        passes = "too few items" if test["winning_rate"] is None else "yes" if test["passes"] else "no"
-        rows.append((component, number(test["winning_rate"]), number(test["advantage"]), passes, people))
+        passes = (
+            "too few items" if test["winning_rate"] is None else "yes" if test["passes"] else "no"
+        )
+        rows.append(
+            (component, number(test["winning_rate"]), number(test["advantage"]), passes, people)
+        )
     title = f"alternative-annotator test, epsilon {tests['epsilon']:g}"
     columns = ("component", "#winning rate", "#advantage", "passes", "people (advantage, items)")
     show_tables([Table(title, columns, rows)])

@@ -26,10 +26,22 @@ from reelbench.llm.material import PromptFiles
 from reelbench.llm.reading import UnreadableError, last_dictionary
 from reelbench.llm.runner import PENDING_SHOWN, Runner
 from reelbench.scoring.answers import past_reasoning, strip_reasoning
-from reelbench.studio.diagnosis.folder import GRAPHS, Attempt, ReasonedQuestion, SpentByRole, write_records
+from reelbench.studio.diagnosis.folder import (
+    GRAPHS,
+    Attempt,
+    ReasonedQuestion,
+    SpentByRole,
+    write_records,
+)
 from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
-from reelbench.studio.evidence.graphs import Graph, count_warnings, printed_map, read_nodes, statistics
+from reelbench.studio.evidence.graphs import (
+    Graph,
+    count_warnings,
+    printed_map,
+    read_nodes,
+    statistics,
+)
 from reelbench.studio.evidence.isolation import Round, Vote, nodes_to_tag
 
 GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
@@ -62,7 +74,9 @@ def read_whole(reply: str, read: Callable[[object], tuple[T, list[str]]]) -> T:
     """Return what `read` makes of the object that a reply ends in; UnreadableError where it is wrong, or not there."""
     value = last_dictionary(reply)
     if value is None:
-        raise UnreadableError("the reply does not end in one whole JSON object whose keys are there once each")
+        raise UnreadableError(
+            "the reply does not end in one whole JSON object whose keys are there once each"
+        )
     found, problems = read(value)
     if problems:
         raise UnreadableError("; ".join(problems[:TOLD]))
@@ -80,13 +94,19 @@ class RoleModels:
 
     def askers(self, roles: Iterable[str]) -> dict[str, Asker]:
         """Return an asker for each role; nothing is sent yet."""
-        return {role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True) for role in roles}
+        return {
+            role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True)
+            for role in roles
+        }
 
 
 def spent(askers: Mapping[str, Asker]) -> dict[str, Any]:
     """Return the models' usage by role, without what differs between a run and its repetition."""
     asked = {role: asker for role, asker in askers.items() if asker.tally.replies}
-    models = {role: {"model": asker.options.model, "replies": asker.tally.replies} for role, asker in asked.items()}
+    models = {
+        role: {"model": asker.options.model, "replies": asker.tally.replies}
+        for role, asker in asked.items()
+    }
     by_role = {role: asked[role].tally.record_fields() | models[role] for role in asked}
     return SpentByRole.model_validate(by_role).model_dump()
 
@@ -115,7 +135,9 @@ def make(
     askers = asked.askers([GRAPH])
     runner = Runner(askers.values(), progress)
     found = loop.run(runner.results(questions, lambda q: graph_of(q, askers[GRAPH], asked.prompts)))
-    lacking = {q.id: reason for q, reason in zip(questions, found, strict=True) if isinstance(reason, str)}
+    lacking = {
+        q.id: reason for q, reason in zip(questions, found, strict=True) if isinstance(reason, str)
+    }
     check_answered(lacking.values(), "graphs")
     by = {"models": spent(askers), "prompts": asked.prompts.hashes()}
     return [graph for graph in found if isinstance(graph, Graph)], lacking, by
@@ -127,12 +149,18 @@ async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFile
     def read(reply: str) -> Graph:
         return Graph(id=question.id, nodes=tuple(read_whole(reply, read_nodes)))
 
-    material = [("question", question.question), ("answer", question.answer), ("notes", question.steps)]
+    material = [
+        ("question", question.question),
+        ("answer", question.answer),
+        ("notes", question.steps),
+    ]
     messages = prompts.messages("graph.txt", material, parts={"human_response": question.steps})
     asked = await asker.ask(messages, past_reasoning(read), again=prompts.retry)
     if asked.value is not None:
         return asked.value
-    return asked.reason if asked.reason is not None and asked.reason in COMES_BACK else GRAPH_INVALID
+    return (
+        asked.reason if asked.reason is not None and asked.reason in COMES_BACK else GRAPH_INVALID
+    )
 
 
 def check_answered(reasons: Iterable[str | None], what: str) -> None:
@@ -203,7 +231,9 @@ async def tag(
     why some could not be had, which is not that they could not be read.
     """
     texts = (question.question, question.answer, attempt.answer)
-    english = await asyncio.gather(*(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts))
+    english = await asyncio.gather(
+        *(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts)
+    )
     asked = nodes_to_tag(graph, history)
     corrected = {record.corrects for record in history}
     # The whole graph: what the tagger is asked about, and what is known to the model by now.
@@ -216,7 +246,9 @@ async def tag(
         for key in graph.order
     ]
     material = {
-        **dict(zip(("question", "answer", "prediction"), (text for text, _ in english), strict=True)),
+        **dict(
+            zip(("question", "answer", "prediction"), (text for text, _ in english), strict=True)
+        ),
         "cues": (history[-1].cue if history else None) or "none",
         "output": attempt.output,
         "graph": json.dumps({"nodes": nodes}, ensure_ascii=False, indent=1),
@@ -230,10 +262,15 @@ async def tag(
         verdicts = read_whole(reply, lambda value: read_findings(value, graph, asked))
         return verdicts, read_cue(last_dictionary(reply))
 
-    parts = {place: material[tag] for place, tag in _PRINTED.items()} | {"evidence_graph_json": printed_map(graph)}
+    parts = {place: material[tag] for place, tag in _PRINTED.items()} | {
+        "evidence_graph_json": printed_map(graph)
+    }
     messages = prompts.messages("tag.txt", list(material.items()), parts=parts)
     replies = await asyncio.gather(
-        *(askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.retry) for vote in range(votes))
+        *(
+            askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.retry)
+            for vote in range(votes)
+        )
     )
     reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
     if reasons:  # what may come another time is said first: then the same is asked again
@@ -242,7 +279,9 @@ async def tag(
     return [vote for vote, _ in read_votes], [cue for _, cue in read_votes]
 
 
-async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles) -> tuple[str, str | None]:
+async def _english(
+    text: str, language: str, asker: Asker, prompts: PromptFiles
+) -> tuple[str, str | None]:
     """Return a text in English, and why it can't be had."""
     if language.partition("-")[0] == "en" or not text.strip():
         return text, None

@@ -30,7 +30,9 @@ JUDGE = "judge.json"
 """Beside a run's answers: who judged them."""
 
 _OURS = ("--tasks", "--output_path")
-_WHERE = frozenset({"base_url", "batch_size", "device", "device_map", "max_retries", "num_concurrent", "timeout"})
+_WHERE = frozenset(
+    {"base_url", "batch_size", "device", "device_map", "max_retries", "num_concurrent", "timeout"}
+)
 """Arguments of adapters that say where and how fast a model runs, and not what it answers."""
 _STDERR = 2  # our own table, or JSON, is all of stdout
 _COMES_BACK = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET, Reason.JUDGE_REFUSED})
@@ -45,13 +47,21 @@ def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
     spec = discovery.spec_of(result.benchmark)
     attempts = [_attempt(spec, sample) for sample in result_files.read_samples(folder)]
     if all(attempt.right is None for attempt in attempts):
-        raise InputError(f"{folder}: no answer in it was judged, so none is known to be wrong; score it with --judge")
+        raise InputError(
+            f"{folder}: no answer in it was judged, so none is known to be wrong; score it with --judge"
+        )
     return spec.id, result.benchmark.split, attempts
 
 
 def keep_judge(run: Path, judge: JudgeRecord) -> None:
     """Write who judged a run's answers beside them."""
-    paid = {"calls", "cached", "cost_usd", "kept_from", "kept_to"}  # of one call, so a repetition's are others
+    paid = {
+        "calls",
+        "cached",
+        "cost_usd",
+        "kept_from",
+        "kept_to",
+    }  # of one call, so a repetition's are others
     write_json(run / JUDGE, judge.model_dump(mode="json", exclude=paid))
 
 
@@ -60,7 +70,14 @@ def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> 
     # Right by the metric that ranks.
     right = None if sample.reason else spec.primary.is_right(aggregation.score_of(spec, sample))
     shown = answer if output is None else output
-    return Attempt(id=sample.id, answer=answer, output=shown, right=right, reason=sample.reason, scores=sample.scores)
+    return Attempt(
+        id=sample.id,
+        answer=answer,
+        output=shown,
+        right=right,
+        reason=sample.reason,
+        scores=sample.scores,
+    )
 
 
 # --- lmms-eval ------------------------------------------------------------------------------------------------------
@@ -89,15 +106,31 @@ class LmmsEval:
         self.spec, known = discovery.find_task(self.name) or (discovery.find(self.name), None)
         self._only = dict(known.only) if known else {}
         split = known.split if known else self.spec.default_split
-        task = next((task for task in self.spec.tasks if task.reasoned and task.split == split), None)
+        task = next(
+            (task for task in self.spec.tasks if task.reasoned and task.split == split), None
+        )
         if task is None:
-            having = sorted({task.name for spec in discovery.specs().values() for task in spec.tasks if task.reasoned})
-            raise InputError(f"{self.name}: has no task that asks for steps; there are {', '.join(having)}")
+            having = sorted(
+                {
+                    task.name
+                    for spec in discovery.specs().values()
+                    for task in spec.tasks
+                    if task.reasoned
+                }
+            )
+            raise InputError(
+                f"{self.name}: has no task that asks for steps; there are {', '.join(having)}"
+            )
         self.task = task
-        if ours := next((given for given in (a.partition("=")[0] for a in self.arguments) if given in _OURS), None):
+        if ours := next(
+            (given for given in (a.partition("=")[0] for a in self.arguments) if given in _OURS),
+            None,
+        ):
             raise InputError(f"leave {ours} out of lmms-eval's arguments: it is set for you")
         if not self.arguments:
-            raise InputError("give lmms-eval's arguments after --, e.g. -- --model qwen2_5_vl --model_args …")
+            raise InputError(
+                "give lmms-eval's arguments after --, e.g. -- --model qwen2_5_vl --model_args …"
+            )
         if self.spec.judge is not None and self.judge is None:
             raise InputError(f"{self.spec.id}: its answers need a judge; give --judge MODEL")
         self.frames = self.frames or settings.FRAMES.read(FrameSampling.parse)
@@ -105,7 +138,10 @@ class LmmsEval:
     @property
     def about(self) -> dict[str, Any]:
         """Who is asked and who judges, and how, as a diagnosis records them."""
-        given = {name: process.option_value(self.arguments, f"--{name}") for name in ("model", "model_args")}
+        given = {
+            name: process.option_value(self.arguments, f"--{name}")
+            for name in ("model", "model_args")
+        }
         model = run_logs.model_of({"config": given})
         about: dict[str, Any] = {
             "model": model.id,
@@ -135,7 +171,14 @@ class LmmsEval:
         if ended is None:
             # What a run left that was cut short is no part of this one.
             shutil.rmtree(output, ignore_errors=True)
-            arguments = [*self.arguments, "--tasks", self.task.name, "--output_path", str(output), "--log_samples"]
+            arguments = [
+                *self.arguments,
+                "--tasks",
+                self.task.name,
+                "--output_path",
+                str(output),
+                "--log_samples",
+            ]
             process.run(
                 arguments,
                 output,
@@ -148,7 +191,9 @@ class LmmsEval:
             )
             ended = _finished_task(output, self.task.name)
         if ended is None:
-            raise ReelbenchError(f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why")
+            raise ReelbenchError(
+                f"{output}: lmms-eval left no answers of {self.task.name}; its messages say why"
+            )
         logged, items = ended
         data = run_logs.data_name(logged)
         items += run_logs.media_missing(data, {item.id for item in items}, self.note)

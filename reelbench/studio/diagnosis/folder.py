@@ -70,7 +70,11 @@ class ReasonedQuestion(BaseModel):
     @field_validator("steps", mode="before")
     @classmethod
     def _in_one_text(cls, value: object) -> object:
-        return "\n".join(value) if isinstance(value, list) and all(isinstance(part, str) for part in value) else value
+        return (
+            "\n".join(value)
+            if isinstance(value, list) and all(isinstance(part, str) for part in value)
+            else value
+        )
 
     @property
     def cluster(self) -> str:
@@ -116,7 +120,9 @@ class Step:
     @property
     def settled_tags(self) -> dict[str, NodeTag]:
         """The tags of the nodes that this round itself settled, in topological order."""
-        return {key: tag for key, tag in self.record.nodes.items() if tag.settled == self.record.round}
+        return {
+            key: tag for key, tag in self.record.nodes.items() if tag.settled == self.record.round
+        }
 
 
 class Folder:
@@ -135,7 +141,9 @@ class Folder:
             write_json(path, wanted)
             return
         there = self.settings()
-        differing = [key for key in wanted.keys() | there.keys() if wanted.get(key) != there.get(key)]
+        differing = [
+            key for key in wanted.keys() | there.keys() if wanted.get(key) != there.get(key)
+        ]
         if differing:
             key = min(differing)
             raise InputError(
@@ -147,7 +155,9 @@ class Folder:
         """Return the diagnosis' settings; InputError where the folder has none."""
         path = self.path / _DIAGNOSIS
         if not path.is_file():
-            raise InputError(f"{self.path}: is not a diagnosis; give the --out of `reelbench diagnose errors` or `run`")
+            raise InputError(
+                f"{self.path}: is not a diagnosis; give the --out of `reelbench diagnose errors` or `run`"
+            )
         settings = read_json(path)
         if not isinstance(settings, dict) or settings.get("schema_version") != SCHEMA:
             raise InputError(f"{path}: is not schema version {SCHEMA} of a diagnosis")
@@ -158,7 +168,9 @@ class Folder:
         """Hold the folder against other processes; yields what a child process keeps open to hold it as well."""
         self.path.mkdir(parents=True, exist_ok=True)
         # A link in its place, of a folder that a stranger made, would have its file emptied.
-        with open(self.path / _LOCK, "w", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW)) as lock:
+        with open(
+            self.path / _LOCK, "w", opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW)
+        ) as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -175,7 +187,10 @@ class Folder:
 
     def keep(self, questions: Iterable[ReasonedQuestion], graphs: Iterable[Graph]) -> None:
         """Write the questions that were asked, and their graphs."""
-        write_jsonl(self.path / _QUESTIONS, (question.model_dump(mode="json", by_alias=True) for question in questions))
+        write_jsonl(
+            self.path / _QUESTIONS,
+            (question.model_dump(mode="json", by_alias=True) for question in questions),
+        )
         write_records(self.path / GRAPHS, graphs)
 
     @property
@@ -198,14 +213,23 @@ class Folder:
         for record in records:
             key = record.id
             if key not in questions:
-                raise InputError(f"{path}: round {record.round} is of {key[:60]!r}, which {_QUESTIONS} lacks")
+                raise InputError(
+                    f"{path}: round {record.round} is of {key[:60]!r}, which {_QUESTIONS} lacks"
+                )
             if record.nodes and key not in graphs:
-                raise InputError(f"{self.path / GRAPHS}: lacks {key[:60]!r}, whose nodes were tagged")
+                raise InputError(
+                    f"{self.path / GRAPHS}: lacks {key[:60]!r}, whose nodes were tagged"
+                )
         steps, cues = list[Step](), dict[str, str | None]()
         for record in sorted(records, key=lambda record: (place[record.id], record.round)):
             key = record.id
-            graph, attempt = graphs.get(key) or Graph(id=key, nodes=()), answers[record.round].get(key)
-            steps.append(Step(questions[key], graph, attempt or Attempt(id=key), record, cues.get(key)))
+            graph, attempt = (
+                graphs.get(key) or Graph(id=key, nodes=()),
+                answers[record.round].get(key),
+            )
+            steps.append(
+                Step(questions[key], graph, attempt or Attempt(id=key), record, cues.get(key))
+            )
             cues[key] = record.cue
         return steps
 
@@ -236,7 +260,10 @@ class Folder:
         """Return a round's attempts by question; of a question that was asked again, the last one."""
         attempts: dict[str, Attempt] = {}
         for run in range(1, self.runs(number) + 1):
-            attempts |= {attempt.id: attempt for attempt in _records(self.run(number, run) / ANSWERS, Attempt)}
+            attempts |= {
+                attempt.id: attempt
+                for attempt in _records(self.run(number, run) / ANSWERS, Attempt)
+            }
         return attempts
 
     def runs(self, number: int) -> int:
@@ -283,9 +310,14 @@ def read_questions(
                 # A row as a question in words: of options, which answers name by letter, the question shows them all.
                 asked = {**row, "locale": next(iter(row.get("locale", ())), ""), STEPS: steps(row)}
                 if options := row.get("options"):
-                    lettered = [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)]
+                    lettered = [
+                        f"{letter}. {option}"
+                        for letter, option in zip(LETTERS, options, strict=False)
+                    ]
                     asked["question"] = "\n".join([row["question"], *lettered])
-                    asked["answer"] = next((line for line in lettered if line[0] == row["answer"]), "")
+                    asked["answer"] = next(
+                        (line for line in lettered if line[0] == row["answer"]), ""
+                    )
                 reasoned.append((f"{name}: {row['id']}", asked))
         rows = reasoned
     questions: dict[str, ReasonedQuestion] = {}

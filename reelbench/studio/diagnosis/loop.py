@@ -16,7 +16,14 @@ from reelbench.llm import loop
 from reelbench.llm.runner import Runner
 from reelbench.registry.reasons import Reason
 from reelbench.studio.diagnosis import asking
-from reelbench.studio.diagnosis.folder import ANSWERS, CUES, Attempt, Folder, ReasonedQuestion, write_records
+from reelbench.studio.diagnosis.folder import (
+    ANSWERS,
+    CUES,
+    Attempt,
+    Folder,
+    ReasonedQuestion,
+    write_records,
+)
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import ROUNDS, Round, Stop, advance, stopped_round
 
@@ -68,7 +75,11 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
     folder = Folder(out)
     with folder.locked(plan.models.note) as lock:
         asked = plan.models.options
-        sampling = {role: sent for role in asking.ROLES if role in asked and (sent := asked[role].sampling({}))}
+        sampling = {
+            role: sent
+            for role in asking.ROLES
+            if role in asked and (sent := asked[role].sampling({}))
+        }
         folder.begin(
             {
                 **plan.about,
@@ -106,7 +117,11 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
 
 
 def _attempts_of(
-    folder: Folder, number: int, cues: Mapping[str, str], plan: Plan, answer: Callable[[Path], Sequence[Attempt]]
+    folder: Folder,
+    number: int,
+    cues: Mapping[str, str],
+    plan: Plan,
+    answer: Callable[[Path], Sequence[Attempt]],
 ) -> dict[str, Attempt]:
     """Return every question's attempt in a round: those that came, and, where some are lacking, those of a new run."""
 
@@ -115,7 +130,10 @@ def _attempts_of(
         if not attempts:
             return {}, list(cues)
         # What a first round left out, by lmms-eval's --limit, is not asked.
-        failed = {key: attempts[key].reason == Reason.MODEL_FAILED if key in attempts else number > 1 for key in cues}
+        failed = {
+            key: attempts[key].reason == Reason.MODEL_FAILED if key in attempts else number > 1
+            for key in cues
+        }
         return attempts, [key for key in cues if failed[key]]
 
     attempts, lacking = there()
@@ -173,13 +191,18 @@ def _tag_attempts(
             return ended(key, "tagger_unavailable")
         votes, cues = found
         right = attempt.right is True
-        return advance(graphs[key], before, votes, answer_right=right, rounds=plan.rounds, cues=cues)
+        return advance(
+            graphs[key], before, votes, answer_right=right, rounds=plan.rounds, cues=cues
+        )
 
     # A first answer that could not be judged may be right: it does not enter.
     entering = [
         attempt
         for attempt in attempts
-        if number > 1 or attempt.right is False or attempt.reason in _ENDS or (plan.right and attempt.right)
+        if number > 1
+        or attempt.right is False
+        or attempt.reason in _ENDS
+        or (plan.right and attempt.right)
     ]
     with plan.progress(f"round {number}", len(entering)) as show:
         records = loop.run(Runner(askers.values(), show).results(entering, tagged))

@@ -30,7 +30,12 @@ from reelbench.video.library import Library
 
 REPORT, PICTURE = "report.json", "errors.svg"
 PERCEPTION: frozenset[Label] = frozenset(
-    {"Temporal Localization", "Spatial Grounding", "Attribute Misidentification", "Spurious Object/Event"}
+    {
+        "Temporal Localization",
+        "Spatial Grounding",
+        "Attribute Misidentification",
+        "Spurious Object/Event",
+    }
 )
 """The labels that are cultural visual perception; the others are knowledge and reasoning."""
 
@@ -73,7 +78,9 @@ def figures(folder: Folder) -> dict[str, Any]:
     attempts, every = list(folder.answers(1).values()), folder.steps()
     questions = {question.id: question for question in folder.questions}
     known = [attempt for attempt in attempts if attempt.id in questions]
-    answers = [(questions[attempt.id], attempt.right) for attempt in known if attempt.right is not None]
+    answers = [
+        (questions[attempt.id], attempt.right) for attempt in known if attempt.right is not None
+    ]
     right = {attempt.id for attempt in attempts if attempt.right is True}
     steps = [step for step in every if step.question.id not in right]
     records = [step.record for step in steps]
@@ -85,7 +92,9 @@ def figures(folder: Folder) -> dict[str, Any]:
         for tag in step.record.nodes.values()
         if tag.label is not None and tag.settled is not None
     ]
-    by_order = [error._replace(label=error.by_order) for error in errors if error.by_order is not None]
+    by_order = [
+        error._replace(label=error.by_order) for error in errors if error.by_order is not None
+    ]
     judges = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))  # as the first run recorded it
     settled: list[dict[str, Any]] = []
     for number in sorted({record.round for record in records}):
@@ -154,7 +163,11 @@ def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]
     if not errors:
         return {"n": 0, "share": None, "ci95": None}
     rate = _rate([(error.question, error.label in labels) for error in errors])
-    return {"n": sum(error.label in labels for error in errors), "share": rate["right"], "ci95": rate["ci95"]}
+    return {
+        "n": sum(error.label in labels for error in errors),
+        "share": rate["right"],
+        "ci95": rate["ci95"],
+    }
 
 
 def _locales(errors: Sequence[_Error], asked: Mapping[str, int]) -> dict[str, dict[str, Any]]:
@@ -168,7 +181,10 @@ def _locales(errors: Sequence[_Error], asked: Mapping[str, int]) -> dict[str, di
             "labels": _labels(mine),
             "perception": _share(mine, PERCEPTION),
             "rounds": [
-                {"round": number, "labels": {label: found[locale, number, label] for label in LABELS}}
+                {
+                    "round": number,
+                    "labels": {label: found[locale, number, label] for label in LABELS},
+                }
                 for number in rounds
             ],
         }
@@ -202,7 +218,9 @@ def _consensus(steps: Iterable[Step]) -> dict[str, dict[str, dict[str, int]]]:
         locale = of_round.setdefault(step.question.group, {"majority": 0, "none": 0})
         for tag in isolation.voted_on(step.record):
             locale["none" if isolation.agreeing(tag) is None else "majority"] += 1
-    return {str(number): dict(sorted(locales.items())) for number, locales in sorted(counts.items())}
+    return {
+        str(number): dict(sorted(locales.items())) for number, locales in sorted(counts.items())
+    }
 
 
 def _times(steps: Iterable[Step]) -> dict[str, Any]:
@@ -222,7 +240,10 @@ def _times(steps: Iterable[Step]) -> dict[str, Any]:
         and vote.time_critical
         and (seconds := seconds_off(vote.model_time, step.graph.by_id[key])) is not None
     ]
-    return {"compared": len(off), "beyond": {f"{limit:g}": sum(each > limit for each in off) for limit in _TOLERANCES}}
+    return {
+        "compared": len(off),
+        "beyond": {f"{limit:g}": sum(each > limit for each in off) for limit in _TOLERANCES},
+    }
 
 
 def _right_answers(steps: Iterable[Step]) -> dict[str, Any] | None:
@@ -248,7 +269,10 @@ def _sum_usage(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Any]:
         there["returned"] += Counter(spent.returned)
         for name in ("replies", "prompt_tokens", "completion_tokens"):
             there[name] = there.get(name, 0) + getattr(spent, name)
-    return {role: counts | {"returned": dict(sorted(counts["returned"].items()))} for role, counts in models.items()}
+    return {
+        role: counts | {"returned": dict(sorted(counts["returned"].items()))}
+        for role, counts in models.items()
+    }
 
 
 _NODES = {"1–2": 2, "3–4": 4, "5–6": 6, "7–9": 9, "10 and more": math.inf}
@@ -292,7 +316,9 @@ def _by_skill(answers: Iterable[_Answer], errors: Iterable[_Error]) -> dict[str,
 
 def _rate(answers: Sequence[_Answer]) -> dict[str, Any]:
     videos = [question.cluster for question, _ in answers]
-    share = mean_over_clusters(np.array([right for _, right in answers], dtype=float), videos, bounds=(0, 1))
+    share = mean_over_clusters(
+        np.array([right for _, right in answers], dtype=float), videos, bounds=(0, 1)
+    )
     return {"n": len(answers), "right": share.value, "ci95": share.ci95}
 
 
@@ -310,7 +336,10 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[
     for (one, tags), (other, others) in _both_lost(first, second, number):
         if one.graph == other.graph:
             both = [(tag, others[node]) for node, tag in tags.items() if node in others]
-            pairs += [tuple(kinds.setdefault((tag.status, tag.label), len(kinds)) for tag in pair) for pair in both]
+            pairs += [
+                tuple(kinds.setdefault((tag.status, tag.label), len(kinds)) for tag in pair)
+                for pair in both
+            ]
     return {
         "nodes": len(pairs),
         "same": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
@@ -325,14 +354,20 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> dic
     `difference` (a minus b) and its `ci95`, paired over videos; None where either has no error.
     """
     shared = _both_lost(first, second, number)
-    errors = [[[tag.label for tag in tags.values() if tag.label] for _, tags in pair] for pair in shared]
+    errors = [
+        [[tag.label for tag in tags.values() if tag.label] for _, tags in pair] for pair in shared
+    ]
     if not all(any(found) for found in zip(*errors, strict=True)) or not errors:
         return {"questions": len(shared), "shares": None}
     clusters = [one.question.cluster for (one, _), _ in shared]
     shares: dict[str, Any] = {}
     for name, labels in {**{label: {label} for label in LABELS}, "perception": PERCEPTION}.items():
         columns = [
-            [float(count) for found in pair for count in (sum(e in labels for e in found), len(found))]
+            [
+                float(count)
+                for found in pair
+                for count in (sum(e in labels for e in found), len(found))
+            ]
             for pair in errors
         ]
         a, b, test = difference_of_means(cluster_sums(np.array(columns), clusters))
@@ -352,7 +387,9 @@ def _both_lost(first: Folder, second: Folder, number: int | None) -> list[tuple[
         wrong = [step for step in folder.steps() if step.record.stop != _RIGHT]
         lost.append({})
         for step in [step for step in wrong if step.question.id not in right]:
-            settled = {node: tag for node, tag in step.record.nodes.items() if tag.settled is not None}
+            settled = {
+                node: tag for node, tag in step.record.nodes.items() if tag.settled is not None
+            }
             counted = {node: tag for node, tag in settled.items() if number in (None, tag.settled)}
             lost[-1][step.question.id] = step, counted
     return [(lost[0][key], lost[1][key]) for key in sorted(lost[0].keys() & lost[1].keys())]
@@ -389,7 +426,9 @@ def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out
                     with suppress(MediaError, KeyError):
                         path = library.clip({"id": question.id, "video": question.video})
                 shown[question.id] = {
-                    **question.model_dump(include={"id", "language", "question", "answer", "steps"}),
+                    **question.model_dump(
+                        include={"id", "language", "question", "answer", "steps"}
+                    ),
                     "locale": question.group,
                     "video": None if path is None else address(path, out),
                     "diagnoses": [None] * len(folders),
@@ -406,7 +445,11 @@ def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out
                 }
                 if tag is not None:
                     about |= tag.model_dump(include={"status", "label", "sub_cause", "settled"})
-                    why = (vote.why for vote in tag.votes if vote and vote.why and vote.label == tag.label)
+                    why = (
+                        vote.why
+                        for vote in tag.votes
+                        if vote and vote.why and vote.label == tag.label
+                    )
                     about |= {"why": next(why, None), "later": _LATER.get(tag.later or "")}
                 nodes.append(about)
             record = step.record.model_dump(include={"round", "stop"}) | {"cue": step.cue}

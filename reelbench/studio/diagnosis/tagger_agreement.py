@@ -69,7 +69,9 @@ def tagger_agreement(judged: Sequence[Step], people: Mapping[Node, str]) -> Tagg
         if (question, node) in people
     ]
     if not triples:
-        raise InputError("people judged none of the nodes that this tagger did: are these pages of this diagnosis?")
+        raise InputError(
+            "people judged none of the nodes that this tagger did: are these pages of this diagnosis?"
+        )
     videos, first, second = zip(*triples, strict=True)
     equal = np.array([float(tagger == person) for _, tagger, person in triples])
     found: list[float] = []
@@ -78,7 +80,14 @@ def tagger_agreement(judged: Sequence[Step], people: Mapping[Node, str]) -> Tagg
         said = {node: people[question, node] for node in labels if (question, node) in people}
         if len(said) == len(labels):
             truth, guess = (
-                next((node for node in steps[question].graph.order if given.get(node, RIGHT) in LABELS), None)
+                next(
+                    (
+                        node
+                        for node in steps[question].graph.order
+                        if given.get(node, RIGHT) in LABELS
+                    ),
+                    None,
+                )
                 for given in (said, labels)
             )
             (found if truth is not None else cleared).append(float(guess == truth))
@@ -87,7 +96,9 @@ def tagger_agreement(judged: Sequence[Step], people: Mapping[Node, str]) -> Tagg
     return TaggerAgreement(
         nodes=len(triples),
         same=mean_over_clusters(equal, videos, bounds=(0, 1)),
-        kappa=cohen_kappa([CODES.index(code) for code in first], [CODES.index(code) for code in second]),
+        kappa=cohen_kappa(
+            [CODES.index(code) for code in first], [CODES.index(code) for code in second]
+        ),
         labels={
             code: {
                 "people": sum(person == code for _, _, person in triples),

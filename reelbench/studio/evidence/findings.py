@@ -20,7 +20,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 
 from reelbench.base.values import is_array, is_object
 from reelbench.studio.data_files import studio_data
-from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_windows, seconds_apart
+from reelbench.studio.evidence.graphs import (
+    NOT_APPLICABLE,
+    Graph,
+    Node,
+    read_windows,
+    seconds_apart,
+)
 
 Label = Literal[
     "Temporal Localization",
@@ -43,8 +49,12 @@ _SUB_CAUSE: dict[Cause, SubCause] = {"planning": "planning", "logic": "logic"}
 
 TOLERANCE = 5.0
 """Seconds that a critical time may be off (Fig. 6)."""
-_NAMES: dict[str, Cause] = {name: cause for cause, about in _CAUSES.items() for name in about["names"]}
-_CHECKS: dict[str, Cause] = {check: cause for cause, about in _CAUSES.items() for check in about["checks"]}
+_NAMES: dict[str, Cause] = {
+    name: cause for cause, about in _CAUSES.items() for name in about["names"]
+}
+_CHECKS: dict[str, Cause] = {
+    check: cause for cause, about in _CAUSES.items() for check in about["checks"]
+}
 
 
 def _by_any_name(value: object) -> object:
@@ -85,7 +95,9 @@ class Finding(BaseModel):
     """The time that the model names for it."""
     cause: _Named | None = None
     """The first cause that fits the model's first mistake, where something is wrong."""
-    causes: Annotated[tuple[_Named, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)] = ()
+    causes: Annotated[
+        tuple[_Named, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)
+    ] = ()
     """All causes that apply."""
     why: str = ""
 
@@ -115,7 +127,9 @@ def decide(finding: Finding, node: Node) -> NodeVerdict:
     kept: dict[str, Any] = {
         "found": finding.found,
         "time_critical": finding.time_critical,
-        "model_time": None if finding.model_time.strip().upper() in ("", NOT_APPLICABLE) else finding.model_time,
+        "model_time": None
+        if finding.model_time.strip().upper() in ("", NOT_APPLICABLE)
+        else finding.model_time,
         "why": finding.why.strip() or None,
     }
     other = finding.other_path
@@ -129,11 +143,17 @@ def decide(finding: Finding, node: Node) -> NodeVerdict:
         if not causes:
             causes.add("temporal")
     if not causes:
-        raise ValueError(f"found is {finding.found}, so cause (or causes) names one of {', '.join(LABEL_OF)}")
+        raise ValueError(
+            f"found is {finding.found}, so cause (or causes) names one of {', '.join(LABEL_OF)}"
+        )
     earliest = min(causes, key=list(LABEL_OF).index)
     # A reply without a first cause, which a prompt of the user's may ask for, has the one reading only.
     cause = finding.cause or earliest
-    kept |= {"label": LABEL_OF[cause], "sub_cause": _SUB_CAUSE.get(cause), "by_order": LABEL_OF[earliest]}
+    kept |= {
+        "label": LABEL_OF[cause],
+        "sub_cause": _SUB_CAUSE.get(cause),
+        "by_order": LABEL_OF[earliest],
+    }
     return NodeVerdict(status="wrong", **kept)
 
 
@@ -143,7 +163,9 @@ def seconds_off(model_time: str | None, node: Node) -> float | None:
     return min(seconds_apart(*pair) for pair in pairs) if pairs else None
 
 
-def read_findings(value: object, graph: Graph, asked: Sequence[str]) -> tuple[dict[str, NodeVerdict], list[str]]:
+def read_findings(
+    value: object, graph: Graph, asked: Sequence[str]
+) -> tuple[dict[str, NodeVerdict], list[str]]:
     """Read a tagger's decoded reply -> (node id -> verdict, what is wrong, a line each).
 
     It is `{"nodes": [finding, ...]}`, or the paper's `{"solution_graph": {id: {"outputs": {...}}}}` (Fig. 7), where a
@@ -157,7 +179,11 @@ def read_findings(value: object, graph: Graph, asked: Sequence[str]) -> tuple[di
     verdicts: dict[str, NodeVerdict] = {}
     problems: list[str] = []
     for number, entry in enumerate(entries, start=1):
-        name = f"node {entry['id']!r}" if is_object(entry) and "id" in entry else f"node number {number}"
+        name = (
+            f"node {entry['id']!r}"
+            if is_object(entry) and "id" in entry
+            else f"node number {number}"
+        )
         try:
             finding = Finding.model_validate(entry)
             if finding.id not in graph.by_id:
@@ -167,7 +193,9 @@ def read_findings(value: object, graph: Graph, asked: Sequence[str]) -> tuple[di
             else:
                 verdicts[finding.id] = decide(finding, graph.by_id[finding.id])
         except ValidationError as error:
-            problems += [f"{name}: {'.'.join(map(str, one['loc']))} {one['msg']}" for one in error.errors()]
+            problems += [
+                f"{name}: {'.'.join(map(str, one['loc']))} {one['msg']}" for one in error.errors()
+            ]
         except ValueError as error:
             problems.append(f"{name}: {error}")
     if not problems:
@@ -208,7 +236,9 @@ def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
         "found": retrieved if retrieved in ("yes", "partial", "no") else None,
         "time_critical": critical if isinstance(critical, bool) else None,
         "model_time": time if isinstance(time, str) and read_windows(time) else None,
-        "why": why.strip() if isinstance(why, str) and why.strip() not in ("", NOT_APPLICABLE) else None,
+        "why": why.strip()
+        if isinstance(why, str) and why.strip() not in ("", NOT_APPLICABLE)
+        else None,
     }
     status = outputs.get("status")
     if status == "undetermined":
@@ -222,5 +252,9 @@ def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
         return NodeVerdict(status="wrong", label="Reasoning", **kept)
     cause = (_CHECKS | _NAMES).get(reason.casefold())
     if cause is None:
-        raise ValueError(f"missing_evidence_reason is {reason!r:.40}, not among {', '.join(LABELS)}")
-    return NodeVerdict(status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSE.get(cause), **kept)
+        raise ValueError(
+            f"missing_evidence_reason is {reason!r:.40}, not among {', '.join(LABELS)}"
+        )
+    return NodeVerdict(
+        status="wrong", label=LABEL_OF[cause], sub_cause=_SUB_CAUSE.get(cause), **kept
+    )

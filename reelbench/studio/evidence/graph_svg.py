@@ -58,7 +58,10 @@ def to_mermaid(graph: Graph) -> str:
 def one_line(text: str) -> str:
     """Return text on one line, without control characters, overrides of direction, and what XML or UTF-8 can't hold."""
     text = text.translate(_DIRECTION)
-    kept = "".join(" " if unicodedata.category(char) in ("Cc", "Cn", "Zl", "Zp") else char for char in valid_text(text))
+    kept = "".join(
+        " " if unicodedata.category(char) in ("Cc", "Cn", "Zl", "Zp") else char
+        for char in valid_text(text)
+    )
     return " ".join(kept.split())
 
 
@@ -66,7 +69,9 @@ def _named(graph: Graph) -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
     """Return the lines of each node by a name of ours, and the edges between these names."""
     names = {node.id: f"n{number}" for number, node in enumerate(graph.nodes)}
     edges = [(names[parent], names[node.id]) for node in graph.nodes for parent in node.parents]
-    return {names[node.id]: [one_line(heading(node)), one_line(node.evidence)] for node in graph.nodes}, edges
+    return {
+        names[node.id]: [one_line(heading(node)), one_line(node.evidence)] for node in graph.nodes
+    }, edges
 
 
 def heading(node: Node) -> str:
@@ -84,7 +89,9 @@ _COLUMNS, _MOST_LINES = 30, 5  # a wide character (Chinese, Japanese, Korean) ta
 def to_svg(graph: Graph) -> str:
     """Draw a graph; the question's id stands above and is the picture's name."""
     depths = graph.depths
-    lines: dict[str, list[tuple[str, str]]] = {}  # a node's words, broken into lines, and their colours
+    lines: dict[
+        str, list[tuple[str, str]]
+    ] = {}  # a node's words, broken into lines, and their colours
     for node in map(graph.by_id.__getitem__, graph.order):
         lines[node.id] = [(words, SOFT) for words in _lines(heading(node), _COLUMNS, 1)]
         lines[node.id] += [(words, INK) for words in _lines(node.evidence, _COLUMNS, _MOST_LINES)]
@@ -92,13 +99,18 @@ def to_svg(graph: Graph) -> str:
     # Stack each column, what comes from above on top; an edge passes a column in a lane, never behind a box. By column,
     # the height of the middle of each node and of the lane of each parent.
     layout: list[dict[str, float]] = []
-    reach = {key: max((depths[child] for child in graph.children[key]), default=0) for key in graph.order}
+    reach = {
+        key: max((depths[child] for child in graph.children[key]), default=0) for key in graph.order
+    }
     for column, layer in enumerate(graph.layers):
         before = layout[-1] if layout else {}
         sources: dict[str, Sequence[str]] = {key: graph.by_id[key].parents for key in layer}
         sources |= {key: (key,) for key in before if reach[key] > column}
         # By the mean height of what a node comes from.
-        means = {key: fmean(map(before.__getitem__, come)) if come else 0.0 for key, come in sources.items()}
+        means = {
+            key: fmean(map(before.__getitem__, come)) if come else 0.0
+            for key, come in sources.items()
+        }
         y = float(_TOP)
         layout.append({})
         for key in sorted(sources, key=means.__getitem__):
@@ -132,11 +144,16 @@ def to_svg(graph: Graph) -> str:
             f"<rect x='{x:.1f}' y='{top:.1f}' width='{_BOX}' height='{heights[key]:.1f}' {look}/>",
         ]
         first_line = top + _PADDING + _SIZE
-        boxes += [text(x + _PADDING, first_line + _LINE * n, line, fill=fill) for n, (line, fill) in enumerate(words)]
+        boxes += [
+            text(x + _PADDING, first_line + _LINE * n, line, fill=fill)
+            for n, (line, fill) in enumerate(words)
+        ]
         boxes.append("</g>")
     title, width = one_line(graph.id), len(layout) * (_BOX + _ACROSS) - _ACROSS + 2 * _MARGIN
     height = max(layout[depths[key]][key] + tall / 2 for key, tall in heights.items()) + _MARGIN
-    heading_line = text(_MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold")
+    heading_line = text(
+        _MARGIN, 26, _lines(title, max(_COLUMNS, int(width / 8)), 1)[0], size=15, weight="bold"
+    )
     return svg_document(title, height, [heading_line, *arrows, *boxes], width=width)
 
 
@@ -169,6 +186,8 @@ def _lines(words: str, columns: int, most: int) -> list[str]:
 
 def _width(words: str) -> int:
     return sum(
-        0 if unicodedata.category(char) in ("Mn", "Me", "Cf") else 1 + (unicodedata.east_asian_width(char) in "WF")
+        0
+        if unicodedata.category(char) in ("Mn", "Me", "Cf")
+        else 1 + (unicodedata.east_asian_width(char) in "WF")
         for char in words
     )

@@ -50,7 +50,9 @@ def read_windows(text: str) -> tuple[Window, ...] | None:
     if len(text) > bounds.NAME:
         return None
     text = ascii_signs(unicodedata.normalize("NFKC", text).casefold()).translate(_BRACKETS)
-    plain = ascii_digits("".join(char for char in text if unicodedata.category(char) != "Cf")).strip()
+    plain = ascii_digits(
+        "".join(char for char in text if unicodedata.category(char) != "Cf")
+    ).strip()
     windows: list[Window] = []
     for part in () if plain in _NONE else _BETWEEN.split(plain):
         match = _RANGE.fullmatch(part.strip())
@@ -146,7 +148,9 @@ class Graph(BaseModel):
         """Node id -> edges of the longest path to it from a node without parents."""
         depths: dict[str, int] = {}
         for node in self.order:
-            depths[node] = max((depths[parent] + 1 for parent in self.by_id[node].parents), default=0)
+            depths[node] = max(
+                (depths[parent] + 1 for parent in self.by_id[node].parents), default=0
+            )
         return depths
 
     @property
@@ -176,7 +180,9 @@ def read_graphs(path: Path | str) -> list[Graph]:
         if key is None:
             raise InputError(f'{where}: not a graph with an id; expected {{"id": …, "nodes": […]}}')
         if key in graphs:
-            raise InputError(f"{where}, id {_shown(key)}: this id is on line {lines[key]} already; keep one of them")
+            raise InputError(
+                f"{where}, id {_shown(key)}: this id is on line {lines[key]} already; keep one of them"
+            )
         nodes, problems = read_nodes(value)
         if problems:
             raise InputError(f"{where}, id {_shown(key)}: {problems[0]}")
@@ -194,9 +200,13 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
     `{"solution_graph": {id: {"evidence", "timestamp", "parent_nodes"}}}`.
     """
     entries, problem = _entries(value)
-    edges = sum(len(part) for _, entry in entries if is_object(entry) and is_array(part := _parents(entry)))
+    edges = sum(
+        len(part) for _, entry in entries if is_object(entry) and is_array(part := _parents(entry))
+    )
     if len(entries) + edges > bounds.GRAPH:
-        problem = f"{len(entries) + edges:,} nodes and edges, and at most {bounds.GRAPH:,} are taken"
+        problem = (
+            f"{len(entries) + edges:,} nodes and edges, and at most {bounds.GRAPH:,} are taken"
+        )
     if problem:
         return [], [problem]
     nodes: list[Node] = []
@@ -209,9 +219,13 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
             time = entry.get("timestamp")
             time = time.strip() if time and read_windows(time) else NOT_APPLICABLE
             parents = tuple(map(str, _parents(entry)))
-            nodes.append(Node(id=key, evidence=entry["evidence"].strip(), timestamp=time, parents=parents))
+            nodes.append(
+                Node(id=key, evidence=entry["evidence"].strip(), timestamp=time, parents=parents)
+            )
     counts = Counter(key for key, _ in entries if key is not None)
-    problems += [f"node {_shown(key)}: this id is there {n} times" for key, n in counts.items() if n > 1]
+    problems += [
+        f"node {_shown(key)}: this id is there {n} times" for key, n in counts.items() if n > 1
+    ]
     for node in nodes:
         name = f"node {_shown(node.id)}"
         for parent, times in Counter(node.parents).items():
@@ -234,7 +248,11 @@ def read_nodes(value: object) -> tuple[list[Node], list[str]]:
 def printed_map(graph: Graph) -> str:
     """Return a graph as the paper's prompts print one, a map of JSON (supplement, Fig. 5 and 7)."""
     nodes = {
-        key: {"evidence": node.evidence, "timestamp": node.timestamp, "parent_nodes": list(node.parents)}
+        key: {
+            "evidence": node.evidence,
+            "timestamp": node.timestamp,
+            "parent_nodes": list(node.parents),
+        }
         for key, node in ((key, graph.by_id[key]) for key in graph.order)
     }
     return json.dumps({"solution_graph": nodes}, ensure_ascii=False, indent=1)
@@ -252,16 +270,21 @@ def warnings(graph: Graph, answer: str | None = None) -> list[str]:
     told = [normalize(graph.by_id[end].evidence) for end in ends] if answer is not None else []
     holds = {
         SEVERAL_ENDS: len(ends) > 1,
-        ANSWER_NOT_AT_END: answer is not None and not any(normalize(answer) in text for text in told),
+        ANSWER_NOT_AT_END: answer is not None
+        and not any(normalize(answer) in text for text in told),
         UNCONNECTED: len(connected) < len(graph.nodes),
         SEVERAL_TIMES: any(len(node.windows) > 1 for node in graph.nodes),
     }
     return [kind for kind in WARNINGS if holds[kind]]
 
 
-def count_warnings(graphs: Iterable[Graph], answers: Mapping[str, str] | None = None) -> dict[str, int]:
+def count_warnings(
+    graphs: Iterable[Graph], answers: Mapping[str, str] | None = None
+) -> dict[str, int]:
     """Return warning -> questions whose graph has it; `answers` is question id -> answer."""
-    counts = Counter(kind for graph in graphs for kind in warnings(graph, (answers or {}).get(graph.id)))
+    counts = Counter(
+        kind for graph in graphs for kind in warnings(graph, (answers or {}).get(graph.id))
+    )
     return {kind: counts[kind] for kind in WARNINGS}
 
 
@@ -304,7 +327,9 @@ def _entries(value: object) -> tuple[list[tuple[str | None, Any]], str | None]:
         entries = list(nodes.items())
     else:
         return [], '"solution_graph" is not a map of node ids'
-    return [(_key(key), entry) for key, entry in entries], None if entries else "the graph has no node"
+    return [
+        (_key(key), entry) for key, entry in entries
+    ], None if entries else "the graph has no node"
 
 
 def _entry_problems(key: str | None, entry: object) -> list[str]:
@@ -316,8 +341,12 @@ def _entry_problems(key: str | None, entry: object) -> list[str]:
         problems.append("evidence is missing or is not text")
     elif not evidence.strip():
         problems.append("evidence is blank")
-    if timestamp is not None and (not isinstance(timestamp, str) or read_windows(timestamp) is None):
-        problems.append(f"timestamp {_shown(timestamp)} is not m:ss, h:mm:ss, a range of these, or N/A")
+    if timestamp is not None and (
+        not isinstance(timestamp, str) or read_windows(timestamp) is None
+    ):
+        problems.append(
+            f"timestamp {_shown(timestamp)} is not m:ss, h:mm:ss, a range of these, or N/A"
+        )
     parents = _parents(entry)
     if not is_array(parents) or any(_key(parent) is None for parent in parents):
         problems.append("parents is not a list of node ids ([] where there are none)")

@@ -104,12 +104,16 @@ def advance(
     """
     number = len(history) + 1
     if sum(vote is not None for vote in votes) < _majority(len(votes)):
-        return stopped_round(graph, history, "answer_right" if answer_right else "tagger_unparsable")
+        return stopped_round(
+            graph, history, "answer_right" if answer_right else "tagger_unparsable"
+        )
     cued = {record.corrects for record in history if record.corrects is not None}
     tags = _merge_votes(graph, history, votes, cued)
     known = {key for key in graph.order if key in cued or _is_found(tags[key])}
     # What is wrong and not known, the first in topological order: the next attempt is told of it.
-    failing = next((key for key in graph.order if tags[key].status in _FAILING and key not in known), None)
+    failing = next(
+        (key for key in graph.order if tags[key].status in _FAILING and key not in known), None
+    )
     stop, told, corrects = None, None, failing
     if answer_right:
         stop = "answer_right"
@@ -117,8 +121,13 @@ def advance(
         stop = "all_evaluated"
     elif failing is not None:
         told = _cue(graph, tags, known, failing, zip(cues, votes, strict=False))
-    elif history and any(tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in tags):
-        told, corrects = history[-1].cue, history[-1].corrects  # it was not taken up: told once more
+    elif history and any(
+        tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in tags
+    ):
+        told, corrects = (
+            history[-1].cue,
+            history[-1].corrects,
+        )  # it was not taken up: told once more
     else:  # what is open lies behind nodes on which the votes differ, or no vote judged it and nothing was told yet
         stop = "no_consensus"
     if stop is None and number >= rounds:
@@ -133,7 +142,10 @@ def stopped_round(graph: Graph, history: Sequence[Round], reason: Stop) -> Round
     before = history[-1].nodes if history else {}
     tags = {key: before.get(key, NodeTag(status="undetermined")) for key in graph.order}
     # Votes on an undecided node were counted in the round that took them.
-    tags = {key: tag if tag.settled else tag.model_copy(update={"votes": ()}) for key, tag in tags.items()}
+    tags = {
+        key: tag if tag.settled else tag.model_copy(update={"votes": ()})
+        for key, tag in tags.items()
+    }
     return Round(id=graph.id, round=len(history) + 1, nodes=tags, stop=reason)
 
 
@@ -149,14 +161,24 @@ def _cue(
     It is that of the first vote that has `written` one and for which this is the first failing node, else the graph's.
     """
     for cue, vote in written:
-        first = next((key for key in graph.order if vote and key in vote and vote[key].status in _FAILING), None)
+        first = next(
+            (key for key in graph.order if vote and key in vote and vote[key].status in _FAILING),
+            None,
+        )
         if cue and first == failing:
             return cue
     facts, node = [key for key in graph.order if key in known], graph.by_id[failing]
-    lines = ["Known about this question so far:", *(_node_line(graph.by_id[key]) for key in facts)] if facts else []
+    lines = (
+        ["Known about this question so far:", *(_node_line(graph.by_id[key]) for key in facts)]
+        if facts
+        else []
+    )
     lines += ["What to work from next:", _node_line(node)]
     if node.parents and tags[failing].label == "Reasoning":
-        lines += ["It follows from these together:", *(_node_line(graph.by_id[key]) for key in node.parents)]
+        lines += [
+            "It follows from these together:",
+            *(_node_line(graph.by_id[key]) for key in node.parents),
+        ]
     return "\n".join(lines)
 
 
@@ -169,35 +191,60 @@ def report(records: Iterable[Round]) -> dict[str, Any]:
     where they were tagged.
     """
     records = list(records)
-    asked, stops = Counter(record.round for record in records), Counter(record.stop for record in records)
-    voted = [(record.round, tag) for record in records if record.stop != "answer_right" for tag in voted_on(record)]
+    asked, stops = (
+        Counter(record.round for record in records),
+        Counter(record.stop for record in records),
+    )
+    voted = [
+        (record.round, tag)
+        for record in records
+        if record.stop != "answer_right"
+        for tag in voted_on(record)
+    ]
     found = Counter((number, tag.label) for number, tag in voted)
-    errors, consensus = Counter(tag.label for _, tag in voted), Counter(agreeing(tag) for _, tag in voted)
+    errors, consensus = (
+        Counter(tag.label for _, tag in voted),
+        Counter(agreeing(tag) for _, tag in voted),
+    )
     votes = max((len(tag.votes) for _, tag in voted), default=3)
     total = sum(errors[label] for label in LABELS)
     return {
         "rounds": [
-            {"round": number, "labels": {label: found[number, label] for label in LABELS}, "open": asked[number]}
+            {
+                "round": number,
+                "labels": {label: found[number, label] for label in LABELS},
+                "open": asked[number],
+            }
             for number in sorted(asked)
         ],
-        "labels": {label: {"n": errors[label], "share": errors[label] / total if total else None} for label in LABELS},
-        "consensus": {str(n): consensus[n] for n in range(votes, _majority(votes) - 1, -1)} | {"none": consensus[None]},
+        "labels": {
+            label: {"n": errors[label], "share": errors[label] / total if total else None}
+            for label in LABELS
+        },
+        "consensus": {str(n): consensus[n] for n in range(votes, _majority(votes) - 1, -1)}
+        | {"none": consensus[None]},
         "stops": {stop: stops[stop] for stop in sorted(filter(None, stops))},
     }
 
 
 def voted_on(record: Round) -> list[NodeTag]:
     """Return the tags of the nodes that a round's own votes are about."""
-    return [tag for tag in record.nodes.values() if tag.votes and tag.settled in (record.round, None)]
+    return [
+        tag for tag in record.nodes.values() if tag.votes and tag.settled in (record.round, None)
+    ]
 
 
 def agreeing(tag: NodeTag) -> int | None:
     """Return the number of a node's votes that agree on status and label; None where no majority does."""
-    _, times = _majority_vote(((vote.status, vote.label) for vote in tag.votes if vote is not None), len(tag.votes))
+    _, times = _majority_vote(
+        ((vote.status, vote.label) for vote in tag.votes if vote is not None), len(tag.votes)
+    )
     return times
 
 
-def _merge_votes(graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]) -> dict[str, NodeTag]:
+def _merge_votes(
+    graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]
+) -> dict[str, NodeTag]:
     before, number = history[-1].nodes if history else {}, len(history) + 1
     tags: dict[str, NodeTag] = {}
     for key in graph.order:
@@ -208,15 +255,25 @@ def _merge_votes(graph: Graph, history: Sequence[Round], votes: Sequence[Vote], 
         if winner is not None and times is not None:
             status, label = winner
             # A sub-cause only where more than half of this majority names the same.
-            cause, _ = _majority_vote((each.sub_cause for each in read if (each.status, each.label) == winner), times)
+            cause, _ = _majority_vote(
+                (each.sub_cause for each in read if (each.status, each.label) == winner), times
+            )
             by_order, _ = _majority_vote((each.by_order for each in read), len(verdicts))
             voted = NodeTag(
-                status=status, label=label, sub_cause=cause, by_order=by_order, votes=verdicts, settled=number
+                status=status,
+                label=label,
+                sub_cause=cause,
+                by_order=by_order,
+                votes=verdicts,
+                settled=number,
             )
         tag = before.get(key)
         if tag is not None and tag.settled is not None:
             if tag.status != "right" and tag.later is None and winner is not None:
-                later = {("wrong", True): "hint_ignored", ("right", False): "recovered"}  # by whether it was told
+                later = {
+                    ("wrong", True): "hint_ignored",
+                    ("right", False): "recovered",
+                }  # by whether it was told
                 tag = tag.model_copy(update={"later": later.get((voted.status, key in cued))})
             tags[key] = tag
         elif _is_known(graph, key, tags, cued) and read:
@@ -247,4 +304,8 @@ def _is_found(tag: NodeTag) -> bool:
 
 def _node_line(node: Node) -> str:
     evidence = " ".join(node.evidence.split())
-    return f"- {evidence}" if node.timestamp == NOT_APPLICABLE else f"- {evidence} (at {node.timestamp})"
+    return (
+        f"- {evidence}"
+        if node.timestamp == NOT_APPLICABLE
+        else f"- {evidence} (at {node.timestamp})"
+    )

@@ -28,7 +28,12 @@ from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
 from reelbench.studio.review.spans import far_apart, span_of
-from reelbench.tasks.submissions import Prediction, reference_of, submission_suffix, write_submission
+from reelbench.tasks.submissions import (
+    Prediction,
+    reference_of,
+    submission_suffix,
+    write_submission,
+)
 
 _RESAMPLES = 1000
 
@@ -51,8 +56,14 @@ class BlindAnswers(ReviewKind):
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether people gave different answers (case and space apart), or spans that hardly overlap."""
         given = by_reviewer.values()
-        answers = {" ".join(answer.split()).casefold() for marks in given if (answer := marks.get("answer"))}
-        return len(answers) > 1 or far_apart([span for marks in given if (span := span_of(marks)) is not None])
+        answers = {
+            " ".join(answer.split()).casefold()
+            for marks in given
+            if (answer := marks.get("answer"))
+        }
+        return len(answers) > 1 or far_apart(
+            [span for marks in given if (span := span_of(marks)) is not None]
+        )
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Score what people answered -> the metrics over people, of each person, and of what was decided.
@@ -65,7 +76,11 @@ class BlindAnswers(ReviewKind):
         known = {row["id"]: row for row in located.read()}
         people = {}
         for name in reviews.reviewers:
-            marks = {item: given for item, given in reviews.reviews[name].marks.items() if _answered(given)}
+            marks = {
+                item: given
+                for item, given in reviews.reviews[name].marks.items()
+                if _answered(given)
+            }
             if strangers := sorted(marks.keys() - known.keys()):
                 raise InputError(
                     f"{name}'s file, field marks.{strangers[0]}: {spec.id} {located.split} has no such question"
@@ -74,11 +89,17 @@ class BlindAnswers(ReviewKind):
                 people[name] = _scores(spec, known, marks, hidden=hidden)
         if not people:
             raise InputError("nothing is answered in these files yet")
-        metrics = {} if hidden else _pooled_metrics(spec, {name: scored.samples for name, scored in people.items()})
+        metrics = (
+            {}
+            if hidden
+            else _pooled_metrics(spec, {name: scored.samples for name, scored in people.items()})
+        )
         settled = {}
         for item, given in reviews.marks().items() if reviews.decisions else ():
             # What was decided, else what all who answered agree on.
-            marks = reviews.decisions.get(item) or (next(iter(given.values())) if not self.disagrees(given) else {})
+            marks = reviews.decisions.get(item) or (
+                next(iter(given.values())) if not self.disagrees(given) else {}
+            )
             if _answered(marks):
                 settled[item] = marks
         together = {"together": _scores(spec, known, settled, hidden=hidden)} if settled else {}
@@ -96,7 +117,8 @@ class BlindAnswers(ReviewKind):
         table = Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)
         # Names are people's own: folders are numbered, and the board shows the number.
         by_folder = {
-            f"person-{place}": (f"Human {place}", people[name]) for place, name in enumerate(sorted(people), start=1)
+            f"person-{place}": (f"Human {place}", people[name])
+            for place, name in enumerate(sorted(people), start=1)
         }
         by_folder |= {name: ("Humans together", scored) for name, scored in together.items()}
         write = partial(_write, located, by_folder, len(known), hidden=hidden)
@@ -108,11 +130,19 @@ ANSWERS = BlindAnswers()
 
 def _figures(scored: ScoredItems, *, hidden: bool) -> dict[str, Any]:
     metrics = {} if hidden else scored.numbers.metrics
-    return {name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n} for name, metric in metrics.items()}
+    return {
+        name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n}
+        for name, metric in metrics.items()
+    }
 
 
 def _write(
-    located: loading.SplitData, by_folder: Mapping[str, tuple[str, ScoredItems]], rows: int, path: Path, *, hidden: bool
+    located: loading.SplitData,
+    by_folder: Mapping[str, tuple[str, ScoredItems]],
+    rows: int,
+    path: Path,
+    *,
+    hidden: bool,
 ) -> str:
     """Write each person's submission in the owners' format, and their result for the board, to a folder each.
 
@@ -133,13 +163,17 @@ def _write(
                 source=located.source,
                 model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
                 # Few answer a whole benchmark: a part of it is shown, and never ranked.
-                settings=SettingsRecord(frames="native", limit=len(scored.samples) if partial_run else None),
+                settings=SettingsRecord(
+                    frames="native", limit=len(scored.samples) if partial_run else None
+                ),
             )
     written = f"{len(by_folder) - ('together' in by_folder)} people's submissions written to {path}"
     if hidden:
         return f"{written}; the answers are hidden: send them to the owners' server"
     if spec.row_kind == "open":
-        return f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
+        return (
+            f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
+        )
     return written
 
 
@@ -147,7 +181,9 @@ def _answered(marks: Marks) -> bool:
     return bool(marks.get("answer") or marks.get("span"))
 
 
-def _scores(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool) -> ScoredItems:
+def _scores(
+    spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool
+) -> ScoredItems:
     items = []
     for item, given in sorted(marks.items()):
         row, answer = known[item], given.get("answer") or ""
@@ -159,7 +195,10 @@ def _scores(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
             if spec.asks_span:
                 span = span_of(given)
                 parsed["span"] = list(span) if span else None
-                prediction = {"ans": answer, "pred_relevant_windows": [parsed["span"]] if span else []}
+                prediction = {
+                    "ans": answer,
+                    "pred_relevant_windows": [parsed["span"]] if span else [],
+                }
         unread = parsed is not None and None in parsed.values()
         answered = Prediction(prediction, parsed, ("parse_failed",) if unread else ())
         items.append(reference_of(spec, row).item(answered))
@@ -169,7 +208,9 @@ def _scores(spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, M
     return ScoredItems(spec, samples, overlap=False)
 
 
-def _pooled_metrics(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]) -> dict[str, dict[str, Any]]:
+def _pooled_metrics(
+    spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]
+) -> dict[str, dict[str, Any]]:
     """Return the metrics over people that single answers have: `value`, `ci95`, `n` answers of so many `people`."""
     metrics = {}
     for metric in spec.metrics:
@@ -193,12 +234,21 @@ def _pooled_metrics(spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]])
             value = float(sums.sum() / counts.sum())
             generator = np.random.default_rng(intervals.SEED)
             of_videos, of_people = (
-                generator.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(np.float64)
+                generator.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(
+                    np.float64
+                )
                 for size in (len(videos), len(names))
             )
-            sum_draws, count_draws = (np.einsum("rp,pv,rv->r", of_people, table, of_videos) for table in (sums, counts))
+            sum_draws, count_draws = (
+                np.einsum("rp,pv,rv->r", of_people, table, of_videos) for table in (sums, counts)
+            )
             with np.errstate(invalid="ignore"):
                 draws = sum_draws / count_draws
             ends = intervals.confidence_interval(value, draws, len(videos), bounds=metric.bounds)
-            metrics[metric.name] = {"value": value, "ci95": ends, "n": len(cells), "people": len(names)}
+            metrics[metric.name] = {
+                "value": value,
+                "ci95": ends,
+                "n": len(cells),
+                "people": len(names),
+            }
     return metrics

@@ -19,7 +19,15 @@ from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.answers import ANSWERS
 from reelbench.studio.review.kept_rows import Verification, write_rows
-from reelbench.studio.review.review_kind import WORDS, Marks, Review, ReviewKind, Reviews, ReviewSummary, choice_alpha
+from reelbench.studio.review.review_kind import (
+    WORDS,
+    Marks,
+    Review,
+    ReviewKind,
+    Reviews,
+    ReviewSummary,
+    choice_alpha,
+)
 
 CODES: dict[str, str] = WORDS[KindName.AUDIT]["codes"]
 """What comes of comparing the auditor's answer with the writer's."""
@@ -36,18 +44,32 @@ class Audits(ReviewKind):
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question: the gate, the blind answer, and behind it the comparison and the steps."""
         reference = parts.shown_answer(spec, row)
-        texts = {"question": row["question"]} | ({} if spec.asks_choice else {"answer": row["answer"]})
+        texts = {"question": row["question"]} | (
+            {} if spec.asks_choice else {"answer": row["answer"]}
+        )
         own: list[parts.Part] = []
         for ask in ANSWERS.item(spec, row)["asks"]:
             title = "2. Your answer" if ask["name"] == "answer" else ask["title"]
             start = {"start": ""} if ask["type"] == "text" else {}
-            own.append({**ask, "name": f"own_{ask['name']}", "title": title, **WORDS[self.name]["own"], **start})
+            own.append(
+                {
+                    **ask,
+                    "name": f"own_{ask['name']}",
+                    "title": title,
+                    **WORDS[self.name]["own"],
+                    **start,
+                }
+            )
         judged: list[parts.Part] = []
         for at, step in enumerate(parts.lines_of("\n".join(steps(row))), 1):
             shown = {"shows": [parts.shown_text(f"Step {at}", step, row["language"])]}
             for what, words in WORDS[self.name]["step"].items():
                 if what == "required" or _TIME.search(step):
-                    judged.append(parts.ask_of({"type": "choice", "name": f"step {at} {what}", **words, **shown}))
+                    judged.append(
+                        parts.ask_of(
+                            {"type": "choice", "name": f"step {at} {what}", **words, **shown}
+                        )
+                    )
                     shown = {}
         asks: list[parts.Part] = []
         for ask in self.asks:
@@ -64,7 +86,10 @@ class Audits(ReviewKind):
         """Return the number of questions with a code, a reason where it takes one, and a word on each step."""
         return sum(
             self.is_done(marks)
-            and (marks.get("clarity") == "unclear" or set(review.items.get(name, {}).get("steps", ())) <= marks.keys())
+            and (
+                marks.get("clarity") == "unclear"
+                or set(review.items.get(name, {}).get("steps", ())) <= marks.keys()
+            )
             for name, marks in review.marks.items()
         )
 
@@ -104,14 +129,19 @@ class Audits(ReviewKind):
             else:  # of several who say the same, one who mended
                 given = [marks[name][who] for who in said]
                 settled[name] = max(given, key=lambda one: (_stays(one), bool(_edits(one))))
-        figures = _figures(reviews, settled, still_open, [list(said.values()) for said in codes.values()])
+        figures = _figures(
+            reviews, settled, still_open, [list(said.values()) for said in codes.values()]
+        )
         notes = [
             f"{name}, {field}: {text['before']} → {text['after']}"
             for name, fields in figures["mended"].items()
             for field, text in fields.items()
         ]
         if len(notes) > _SHOWN:
-            notes = [*notes[:_SHOWN], f"and {len(notes) - _SHOWN} more were mended; --json lists all"]
+            notes = [
+                *notes[:_SHOWN],
+                f"and {len(notes) - _SHOWN} more were mended; --json lists all",
+            ]
         if still_open or figures["back"]:
             notes.append(
                 f"{len(still_open)} are open and {len(figures['back'])} go back to their writer (--write): review page "
@@ -123,19 +153,29 @@ class Audits(ReviewKind):
         ]
         title = f"{reviews.heading}, Krippendorff's alpha {number(figures['alpha'])}"
         columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
-        counts = [(f"gate: {name}", str(figures["clarity"].get(name, 0))) for name in ("clear", "mended", "unclear")]
+        counts = [
+            (f"gate: {name}", str(figures["clarity"].get(name, 0)))
+            for name in ("clear", "mended", "unclear")
+        ]
         mended = figures["mended"].values()
-        counts += [(f"{name} mended", str(sum(name in by for by in mended))) for name in ("question", "answer")]
+        counts += [
+            (f"{name} mended", str(sum(name in by for by in mended)))
+            for name in ("question", "answer")
+        ]
         counts.append(("back to the writer", str(len(figures["back"]))))
         counts += [
             (f"steps: {name.replace('_', ' ')}", f"{len(found['steps'])} of {found['judged']}")
             for name, found in figures["steps"].items()
         ]
-        reasons = [(one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]]
+        reasons = [
+            (one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]
+        ]
         tables = [Table(title, columns, codes_found), Table("what was found", ("", "#n"), counts)]
         if reasons:
             tables.append(Table("reasons", ("question", "auditor", "code", "reason"), reasons))
-        return ReviewSummary(self, reviews, figures, tables, partial(_write, reviews, settled), notes)
+        return ReviewSummary(
+            self, reviews, figures, tables, partial(_write, reviews, settled), notes
+        )
 
 
 AUDITS = Audits()
@@ -145,8 +185,14 @@ def _edits(marks: Marks) -> dict[str, str]:
     """Return the texts that were mended, where gate and code let them be."""
     if marks.get("clarity") == "unclear":
         return {}
-    may_be = {ask["name"]: ask["when"] for ask in AUDITS.asks if ask["name"] in ("answer", "question")}
-    names = [name for name in sorted(may_be) if any(marks.get(key) in values for key, values in may_be[name])]
+    may_be = {
+        ask["name"]: ask["when"] for ask in AUDITS.asks if ask["name"] in ("answer", "question")
+    }
+    names = [
+        name
+        for name in sorted(may_be)
+        if any(marks.get(key) in values for key, values in may_be[name])
+    ]
     return {name: text for name in names if (text := str(marks.get(name) or "").strip())}
 
 
@@ -155,11 +201,18 @@ def _stays(marks: Marks) -> bool:
     code, edits = AUDITS.verdict_of(marks), _edits(marks)
     if code == "B":
         return bool(edits)
-    return code in _APPROVED or (code == "C1" and "answer" in edits) or (code == "C3" and "question" in edits)
+    return (
+        code in _APPROVED
+        or (code == "C1" and "answer" in edits)
+        or (code == "C3" and "question" in edits)
+    )
 
 
 def _figures(
-    reviews: Reviews, settled: Mapping[str, Marks], still_open: Sequence[str], codes: Sequence[Sequence[str]]
+    reviews: Reviews,
+    settled: Mapping[str, Marks],
+    still_open: Sequence[str],
+    codes: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """Return an audit's figures.
 
@@ -178,7 +231,10 @@ def _figures(
     for name, one in settled.items():
         before = about.get(name, {}).get("texts", {})
         if edits := _edits(one):
-            mended[name] = {field: {"before": before.get(field, ""), "after": text} for field, text in edits.items()}
+            mended[name] = {
+                field: {"before": before.get(field, ""), "after": text}
+                for field, text in edits.items()
+            }
     judged: dict[tuple[str, str], list[str]] = {}
     for name, by in marks.items():
         for one in by.values():
@@ -188,7 +244,11 @@ def _figures(
     steps = {}  # judged ones, and those that somebody calls not required or wrongly timed
     for field, title in (("required", "not_required"), ("time", "wrong_time")):
         of_field = {key: given for key, given in judged.items() if key[1].endswith(field)}
-        wrong = [{"id": key, "step": int(step.split()[1])} for (key, step), given in of_field.items() if "no" in given]
+        wrong = [
+            {"id": key, "step": int(step.split()[1])}
+            for (key, step), given in of_field.items()
+            if "no" in given
+        ]
         steps[title] = {"judged": len(of_field), "steps": wrong}
     return {
         "codes": {
@@ -200,7 +260,11 @@ def _figures(
             for code in CODES
         },
         "alpha": choice_alpha(codes, list(CODES)),
-        "clarity": dict(Counter(one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one)),
+        "clarity": dict(
+            Counter(
+                one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one
+            )
+        ),
         "open": still_open,
         "reasons": [
             {"id": name, "reviewer": who, "code": AUDITS.verdict_of(one), "reason": one["why"]}

@@ -27,7 +27,15 @@ from reelbench.studio.diagnosis.tagger_agreement import Node as NodeKey
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node, read_graphs, read_nodes
 from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_kind import Content, Draw, Marks, ReviewKind, Reviews, ReviewSummary, Sources
+from reelbench.studio.review.review_kind import (
+    Content,
+    Draw,
+    Marks,
+    ReviewKind,
+    Reviews,
+    ReviewSummary,
+    Sources,
+)
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
 
@@ -51,23 +59,34 @@ class EvidenceNodes(ReviewKind):
         split, attempts = str(settings.get("split")), judged_steps(folder)
         if not attempts:
             raise InputError("nothing to tag again: the tagger settled no node in this diagnosis")
-        rows = {asked.video: {"id": asked.id, "video": asked.video} for asked in (step.question for step in attempts)}
+        rows = {
+            asked.video: {"id": asked.id, "video": asked.video}
+            for asked in (step.question for step in attempts)
+        }
         if draw is None:
             items = [item for attempt in attempts for item in _node_items(attempt, alone=True)]
             alone = [parts.Place(item["about"]["video"], item["id"], [item]) for item in items]
             return Content(self, spec, split, alone, rows)
-        by_question = {key: list(group) for key, group in groupby(attempts, key=lambda step: step.question.id)}
+        by_question = {
+            key: list(group) for key, group in groupby(attempts, key=lambda step: step.question.id)
+        }
         questions = [{"id": key} for key in by_question]
         if draw.per is not None:
             questions = [
-                row for row in loading.locate(given.name, split, given.data).read() if row["id"] in by_question
+                row
+                for row in loading.locate(given.name, split, given.data).read()
+                if row["id"] in by_question
             ]
         places = [
-            parts.Place(step.question.video, f"{key}, attempt {step.record.round}", _node_items(step))
+            parts.Place(
+                step.question.video, f"{key}, attempt {step.record.round}", _node_items(step)
+            )
             for key in draw.names(spec, questions)
             for step in by_question[key]
         ]
-        return Content(self, spec, split, places, {place.video: rows[place.video] for place in places})
+        return Content(
+            self, spec, split, places, {place.video: rows[place.video] for place in places}
+        )
 
     def settled_codes(self, reviews: Reviews) -> tuple[dict[NodeKey, str], list[str], float | None]:
         """Return the code of each node, the ids of open ones, and the alpha of what each gave before they talked.
@@ -77,8 +96,15 @@ class EvidenceNodes(ReviewKind):
         """
         given, about = self.verdicts_of_all(reviews), reviews.items
         settled, still_open = self.settle(reviews, given, majority=True)
-        codes = {(str(about[name]["question"]), str(about[name]["node"])): code for name, code in settled.items()}
-        return codes, still_open, review_kind.choice_alpha((said.values() for said in given.values()), CODES)
+        codes = {
+            (str(about[name]["question"]), str(about[name]["node"])): code
+            for name, code in settled.items()
+        }
+        return (
+            codes,
+            still_open,
+            review_kind.choice_alpha((said.values() for said in given.values()), CODES),
+        )
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the count of each code, and agreement; what is written is `{"id", "node", "code"}` in JSON Lines."""
@@ -86,7 +112,10 @@ class EvidenceNodes(ReviewKind):
         counts = Counter(codes.values())
 
         def write(path: Path) -> str:
-            write_jsonl(path, ({"id": key, "node": node, "code": code} for (key, node), code in codes.items()))
+            write_jsonl(
+                path,
+                ({"id": key, "node": node, "code": code} for (key, node), code in codes.items()),
+            )
             return f"{number_of(len(codes), 'node')} written to {path}, {len(still_open)} open"
 
         figures = {
@@ -96,7 +125,9 @@ class EvidenceNodes(ReviewKind):
             "alpha": alpha,
         }
         rows = [*((code, str(counts[code])) for code in CODES), ("open", str(len(still_open)))]
-        table = Table(f"{reviews.heading}, Krippendorff's alpha {number(alpha)}", ("code", "#nodes"), rows)
+        table = Table(
+            f"{reviews.heading}, Krippendorff's alpha {number(alpha)}", ("code", "#nodes"), rows
+        )
         return ReviewSummary(self, reviews, figures, [table], write)
 
 
@@ -112,14 +143,20 @@ def _node_items(step: Step, *, alone: bool = False) -> list[parts.Item]:
         "The model was told": step.cue,
         "The model wrote": step.attempt.output or "(nothing)",
     }
-    of_attempt = [parts.shown_text(heading, text, asked.language) for heading, text in texts.items() if text]
+    of_attempt = [
+        parts.shown_text(heading, text, asked.language) for heading, text in texts.items() if text
+    ]
     items: list[parts.Item] = []
     for key in step.settled_tags:
         node = graph.by_id[key]
         parents = [graph.by_id[parent].evidence for parent in node.parents]
         # What is one for all nodes of an attempt stands above the first of them.
         shows = [] if items and not alone else list(of_attempt)
-        shows.append(parts.shown_text("Evidence", node.evidence, others=[f"rests on: {text}" for text in parents]))
+        shows.append(
+            parts.shown_text(
+                "Evidence", node.evidence, others=[f"rests on: {text}" for text in parents]
+            )
+        )
         if node.windows:
             shows.append(parts.shown_span("Its time", node.windows[0]))
         item = parts.review_item(f"{asked.id} {node.id}", asked.video, shows, NODES.asks)
@@ -147,7 +184,10 @@ class EvidenceGraphs(ReviewKind):
         InputError where none of the graphs is of the benchmark's rows.
         """
         located = loading.locate(given.name, given.split, given.data)
-        spec, graphs = located.spec, {graph.id: graph for graph in read_graphs(given.beside["graphs"])}
+        spec, graphs = (
+            located.spec,
+            {graph.id: graph for graph in read_graphs(given.beside["graphs"])},
+        )
         known = {row["id"]: row for row in located.read() if row["id"] in graphs}
         if not known:
             raise InputError(
@@ -165,7 +205,9 @@ class EvidenceGraphs(ReviewKind):
             item = parts.row_item(row, shows, [{**lines, "start": text, "line": LINE}, *asks])
             item["about"]["graph"] = text
             places.append(parts.Place(row["video"], name, [item]))
-        return Content(self, spec, located.split, places, {place.video: known[place.label] for place in places})
+        return Content(
+            self, spec, located.split, places, {place.video: known[place.label] for place in places}
+        )
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check what is said, and that a changed graph is one."""
@@ -179,7 +221,11 @@ class EvidenceGraphs(ReviewKind):
         """What becomes of the graph, and its lines where they were mended."""
         if not marks.get("state"):
             return None
-        lines = "\n".join(" ".join(line.split()) for line in str(marks.get("graph") or "").splitlines() if line.strip())
+        lines = "\n".join(
+            " ".join(line.split())
+            for line in str(marks.get("graph") or "").splitlines()
+            if line.strip()
+        )
         return (MENDED, lines) if marks["state"] == RIGHT and lines else (marks["state"], "")
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
@@ -190,7 +236,10 @@ class EvidenceGraphs(ReviewKind):
         """
         given = self.verdicts_of_all(reviews)
         settled, still_open = self.settle(reviews, given)
-        about, unusable = reviews.items, [name for name, (state, _) in settled.items() if state == UNUSABLE]
+        about, unusable = (
+            reviews.items,
+            [name for name, (state, _) in settled.items() if state == UNUSABLE],
+        )
         states, changed = Counter(state for state, _ in settled.values()), Counter[str]()
         graphs: dict[str, Graph] = {}
         for name, (state, lines) in settled.items():
@@ -200,7 +249,9 @@ class EvidenceGraphs(ReviewKind):
             nodes = from_text(lines)[0] if lines else shown
             graphs[name] = Graph(id=name, nodes=tuple(nodes))
             changed += _changes({node.id: node for node in shown}, graphs[name].by_id)
-        alpha = review_kind.choice_alpha([[state for state, _ in said.values()] for said in given.values()], STATES)
+        alpha = review_kind.choice_alpha(
+            [[state for state, _ in said.values()] for said in given.values()], STATES
+        )
 
         def write(path: Path) -> str:
             write_jsonl(path, (graph.model_dump(mode="json") for graph in graphs.values()))
@@ -214,10 +265,16 @@ class EvidenceGraphs(ReviewKind):
             "changed": {name: changed[name] for name in _CHANGES},
             "alpha": alpha,
         }
-        verdicts = [*((state, str(states[state])) for state in STATES), ("open", str(len(still_open)))]
+        verdicts = [
+            *((state, str(states[state])) for state in STATES),
+            ("open", str(len(still_open))),
+        ]
         title = f"{reviews.heading}, Krippendorff's alpha {number(alpha)}"
         mending = [(f"nodes {name}", str(changed[name])) for name in _CHANGES]
-        tables = [Table(title, ("graphs", "#questions"), verdicts), Table("what mending changed", ("", "#n"), mending)]
+        tables = [
+            Table(title, ("graphs", "#questions"), verdicts),
+            Table("what mending changed", ("", "#n"), mending),
+        ]
         return ReviewSummary(self, reviews, figures, tables, write)
 
 
@@ -251,7 +308,9 @@ def to_text(graph: Graph) -> str:
     lines = []
     for node in graph.nodes:
         time = "" if node.timestamp == NOT_APPLICABLE else f" [{node.timestamp}]"
-        parents = f" <- {', '.join(names[parent] for parent in node.parents)}" if node.parents else ""
+        parents = (
+            f" <- {', '.join(names[parent] for parent in node.parents)}" if node.parents else ""
+        )
         lines.append(f"{names[node.id]}{time}{parents}: {' '.join(node.evidence.split())}")
     return "\n".join(lines)
 
@@ -266,5 +325,7 @@ def from_text(text: str) -> tuple[list[Node], list[str]]:
         if match is None:
             return [], [f"line {place}: is not `id [time] <- parents: evidence`"]
         parents = [parent.strip() for parent in (match[3] or "").split(",") if parent.strip()]
-        entries.append({"id": match[1], "timestamp": match[2], "parents": parents, "evidence": match[4]})
+        entries.append(
+            {"id": match[1], "timestamp": match[2], "parents": parents, "evidence": match[4]}
+        )
     return read_nodes({"nodes": entries})

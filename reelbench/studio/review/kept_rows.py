@@ -47,7 +47,9 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
     Where the data lies beside a chain's `funnel.json`, that gets a last stage, `people`, and is written beside `path`.
     """
     if not reviews.benchmark:
-        raise InputError("--write: these files don't say which benchmark they are of; export tasks that we wrote")
+        raise InputError(
+            "--write: these files don't say which benchmark they are of; export tasks that we wrote"
+        )
     sources = loading.locate(reviews.benchmark, reviews.split, reviews.data).paths
     kept: list[tuple[str, dict[str, Any]]] = []
     back: list[tuple[str, dict[str, Any]]] = []
@@ -62,10 +64,23 @@ def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
                 back.append((name, {**entry, "audit": dict(outcome.back[name])}))
             if name in outcome.dropped or (outcome.only_with and name not in outcome.verified):
                 continue
-            kept.append((name, {**entry, **outcome.changes.get(name, {}), "verified": name in outcome.verified}))
-    if unknown := sorted((outcome.verified | outcome.dropped.keys() | outcome.changes.keys()) - seen):
+            kept.append(
+                (
+                    name,
+                    {
+                        **entry,
+                        **outcome.changes.get(name, {}),
+                        "verified": name in outcome.verified,
+                    },
+                )
+            )
+    if unknown := sorted(
+        (outcome.verified | outcome.dropped.keys() | outcome.changes.keys()) - seen
+    ):
         strangers = number_of(len(unknown), "question is", "questions are")
-        raise InputError(f"--write: {strangers} not in the benchmark's data ({unknown[0]}); is it this one?")
+        raise InputError(
+            f"--write: {strangers} not in the benchmark's data ({unknown[0]}); is it this one?"
+        )
     write_json(path, dict(kept) if keyed else [entry for _, entry in kept])
     to_writer = path.with_name(f"{path.stem}.back.json")
     if back:
@@ -84,27 +99,44 @@ def _entries(document: Any) -> tuple[bool, list[tuple[str, dict[str, Any]]]]:  #
     """Return whether the questions are an object's, by their ids, or a list; and (id, entry) of each."""
     keyed = is_object(document) and "qid" not in document
     listed = document if isinstance(document, list) else [document]
-    pairs = list(document.items()) if is_object(document) and keyed else [("", entry) for entry in listed]
+    pairs = (
+        list(document.items())
+        if is_object(document) and keyed
+        else [("", entry) for entry in listed]
+    )
     if not all(is_object(entry) for _, entry in pairs):
         raise InputError(
             "--write: the data is keyed by video; only questions by their id, or a list of them, can be kept"
         )
     names = ("question_id", "qid", "id", "key")
-    return keyed, [(str(next(filter(None, map(entry.get, names)), key)), entry) for key, entry in pairs]
+    return keyed, [
+        (str(next(filter(None, map(entry.get, names)), key)), entry) for key, entry in pairs
+    ]
 
 
 def _count_people(
-    path: Path, funnel: Path, reviews: Reviews, outcome: Verification, rows: Sequence[tuple[str, dict[str, Any]]]
+    path: Path,
+    funnel: Path,
+    reviews: Reviews,
+    outcome: Verification,
+    rows: Sequence[tuple[str, dict[str, Any]]],
 ) -> str:
     """Add people's stage to a chain's funnel; return what 1,000 kept questions cost, "" where nobody knows."""
     kept = len(rows)
     if not funnel.is_file():
         cost = cost_per_1000(None, reviews.seconds, kept, reviews.wage)
     else:
-        document = FunnelRecord.model_validate(read_json(funnel)).model_dump(mode="json", by_alias=True)
+        document = FunnelRecord.model_validate(read_json(funnel)).model_dump(
+            mode="json", by_alias=True
+        )
         document["stages"] = [stage for stage in document["stages"] if stage["name"] != STAGE]
         reasons = Counter(outcome.dropped.values())
-        stage = {"name": STAGE, "in": kept + reasons.total(), "out": kept, "dropped": dict(sorted(reasons.items()))}
+        stage = {
+            "name": STAGE,
+            "in": kept + reasons.total(),
+            "out": kept,
+            "dropped": dict(sorted(reasons.items())),
+        }
         document["stages"].append(stage)
         cost = cost_per_1000(document["cost_usd"], reviews.seconds, kept, reviews.wage)
         document["per_1000_kept"] = cost
@@ -113,7 +145,8 @@ def _count_people(
             unmarked = set(document.get("unmarked") or ()) - timed
             document["unmarked"] = [name for name, _ in rows if name in unmarked]
             document["across_time"] = across_time(
-                (row.get("question_span"), None if name in unmarked else row["span"], row["vid"]) for name, row in rows
+                (row.get("question_span"), None if name in unmarked else row["span"], row["vid"])
+                for name, row in rows
             )
         write_json(path.with_name(FUNNEL), document)
     if cost is None:
@@ -128,7 +161,9 @@ def parse_decision(marks: Mapping[str, Any], where: str) -> tuple[str | None, di
     """Return an item's decision: `keep`, `drop`, `edit` or None, and the edited texts."""
     decision = marks.get("decision")
     edits = {
-        name: text.strip() for name in ("question", "answer", "caption") if (text := marks.get(name) or "").strip()
+        name: text.strip()
+        for name in ("question", "answer", "caption")
+        if (text := marks.get(name) or "").strip()
     }
     if decision == "edit" and not edits:
         raise InputError(f"{where}: is to be edited, and no text is; edit it, or keep or drop it")

@@ -39,7 +39,19 @@ from reelbench.studio.review.written import WRITTEN
 
 KINDS: Mapping[KindName, ReviewKind] = {
     kind.name: kind
-    for kind in (RATINGS, SPANS, QUESTION_SPANS, ANSWERS, TAGS, SCORES, NODES, PREFERENCES, GRAPHS, AUDITS, WRITTEN)
+    for kind in (
+        RATINGS,
+        SPANS,
+        QUESTION_SPANS,
+        ANSWERS,
+        TAGS,
+        SCORES,
+        NODES,
+        PREFERENCES,
+        GRAPHS,
+        AUDITS,
+        WRITTEN,
+    )
 }
 
 
@@ -55,7 +67,9 @@ def read(paths: Sequence[Path]) -> Reviews:
             ignored.update(left_out)
         else:
             if not isinstance(document, dict) or document.get("kind") != review_kind.KIND:
-                raise InputError(f"{path}: is not a review; give a file that a page of `reelbench review` saved")
+                raise InputError(
+                    f"{path}: is not a review; give a file that a page of `reelbench review` saved"
+                )
             review = record_of(Review, document, str(path))
             if not review.reviewer.strip():
                 raise InputError(f'{path}, field "reviewer": is empty; the page asks for a name')
@@ -96,30 +110,42 @@ def draw_content(ask: KindName, given: Sources, draw: Draw, files: Sequence[Path
         located = loading.locate(given.name, reviews.split, given.data)
         by_video = review_kind.rows_by_video(located.read())
         if located.spec.id != reviews.benchmark:
-            raise InputError(f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}")
+            raise InputError(
+                f"--consensus: these files are of {reviews.benchmark}, not of {located.spec.id}"
+            )
         if not (places := low_places(located.spec, by_video, reviews)):
             raise InputError(f"nothing to decide: nothing was rated {LOW} or lower")
         rows = {place.video: by_video[place.video][0] for place in places}
         return Content(kind, located.spec, located.split, places, rows, consensus=True)
     whole = kind.content(given, None, marks)
     if (whole.spec.id, whole.split) != (reviews.benchmark, reviews.split):
-        raise InputError(f"{files[0]}: is of {reviews.benchmark} {reviews.split}, not of {whole.spec.id} {whole.split}")
+        raise InputError(
+            f"{files[0]}: is of {reviews.benchmark} {reviews.split}, not of {whole.spec.id} {whole.split}"
+        )
     places_by_id = {place.items[0]["id"]: place for place in whole.places}
     places = []
     for identifier, by_reviewer in marks.items():
         if not kind.is_open(by_reviewer):
             continue
         if identifier not in places_by_id:
-            raise InputError(f"{files[0]}, field marks.{identifier}: {given.name} has no such question")
+            raise InputError(
+                f"{files[0]}, field marks.{identifier}: {given.name} has no such question"
+            )
         item = places_by_id[identifier].items[0]
         said = [
-            {"who": who, "said": in_words(said, item), "take": {name: said[name] for name in said if name != "note"}}
+            {
+                "who": who,
+                "said": in_words(said, item),
+                "take": {name: said[name] for name in said if name != "note"},
+            }
             for who, said in by_reviewer.items()
         ]
         item["shows"].append({"type": "marks", "heading": "What raters said", "marks": said})
         places.append(places_by_id[identifier])
     if not places:
-        raise InputError("nothing to settle: these raters agree on everything that two of them marked")
+        raise InputError(
+            "nothing to settle: these raters agree on everything that two of them marked"
+        )
     by_video = {place.video: whole.rows[place.video] for place in places}
     return Content(kind, whole.spec, whole.split, places, by_video, consensus=True)
 
@@ -141,7 +167,11 @@ def in_words(marks: Marks, item: Item) -> str:
         text = options.get(marks[name], str(marks[name]))
         if ask["type"] == "scale":
             text = f"{name} {marks[name]}"
-        elif marks[name] in options and str(marks[name]) in LETTERS and not text.startswith(f"{marks[name]} –"):
+        elif (
+            marks[name] in options
+            and str(marks[name]) in LETTERS
+            and not text.startswith(f"{marks[name]} –")
+        ):
             text = f"{marks[name]}: {text}"
         parts.append(text)
     return " | ".join(parts) + (f" ({marks['note']})" if marks.get("note") else "")

@@ -13,7 +13,15 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+)
 
 from reelbench.base.base_record import record_of
 from reelbench.base.errors import InputError, MediaError
@@ -44,7 +52,9 @@ CONFIG, TASKS = "config.xml", "tasks.json"
 _EXPORTED = "; export the project whole as JSON (not JSON-MIN or CSV), of the tasks that we wrote (--as label-studio)"
 
 
-def write(content: Content, folder: Path, media_url: str, data: Path | None = None) -> tuple[int, list[str]]:
+def write(
+    content: Content, folder: Path, media_url: str, data: Path | None = None
+) -> tuple[int, list[str]]:
     """Write `CONFIG` and `TASKS` of spans or question spans to `folder`, made if needed.
 
     `media_url` stands before a video's path: an address, or `/data/local-files/?d=` and a folder. Returns the number of
@@ -83,7 +93,11 @@ def write(content: Content, folder: Path, media_url: str, data: Path | None = No
 
 
 def _task(content: Content, page: str, item: Item, video: str, fps: float) -> dict[str, Any]:
-    texts = {show["heading"].split(" ")[0].lower(): show["text"] for show in item["shows"] if show["type"] == "text"}
+    texts = {
+        show["heading"].split(" ")[0].lower(): show["text"]
+        for show in item["shows"]
+        if show["type"] == "text"
+    }
     data = {
         "id": item["id"],
         "video": video,
@@ -99,7 +113,9 @@ def _task(content: Content, page: str, item: Item, video: str, fps: float) -> di
     task: dict[str, Any] = {"data": data}
     if span := item["about"].get("answer_span"):
         data["answer_span"] = span
-        task["predictions"] = [{"model_version": "published", "score": 1.0, "result": [region("answer", span, fps)]}]
+        task["predictions"] = [
+            {"model_version": "published", "score": 1.0, "result": [region("answer", span, fps)]}
+        ]
     return task
 
 
@@ -158,7 +174,9 @@ class _Result(BaseModel):
 
 class _Annotation(BaseModel):
     result: list[_Result]
-    completed_by: Annotated[_Id, BeforeValidator(lambda by: by.get("email") or by.get("id") if is_object(by) else by)]
+    completed_by: Annotated[
+        _Id, BeforeValidator(lambda by: by.get("email") or by.get("id") if is_object(by) else by)
+    ]
     was_cancelled: bool | None = None
     created_at: _When = datetime.fromtimestamp(0, UTC)
     lead_time: float | None = None
@@ -200,10 +218,14 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
         task = record_of(_Task, entry, where, _EXPORTED)
         data = task.data
         if data.id in about:
-            raise InputError(f"{where}, field data.id: {data.id!r} occurs twice; export each task once")
+            raise InputError(
+                f"{where}, field data.id: {data.id!r} occurs twice; export each task once"
+            )
         first = first or data
         if data.page != first.page:
-            raise InputError(f"{where}, field data.page: is of another page than task 1; summarize each by itself")
+            raise InputError(
+                f"{where}, field data.page: is of another page than task 1; summarize each by itself"
+            )
         about[data.id] = {"video": data.key or data.video or data.id}
         if data.answer_span:
             about[data.id]["answer_span"] = data.answer_span
@@ -215,8 +237,12 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
                 if key not in latest or annotation.created_at >= latest[key][0].created_at:
                     latest[key] = annotation, marks
     if first is None or not latest:
-        raise InputError(f"{path}: nobody annotated a task in it; export the project once somebody did")
-    of_questions = first.ask == QUESTION_SPANS.name or any("question" in marks for _, marks in latest.values())
+        raise InputError(
+            f"{path}: nobody annotated a task in it; export the project once somebody did"
+        )
+    of_questions = first.ask == QUESTION_SPANS.name or any(
+        "question" in marks for _, marks in latest.values()
+    )
     kind = QUESTION_SPANS.name if of_questions else SPANS.name
     # The span that was asked for; an answer's span beside a question's is what that one is held against.
     names = {"question": "span", "answer": "answer_span"} if of_questions else {"answer": "span"}
@@ -234,7 +260,9 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
             "reviewer": who,
             "saved": max(annotation.created_at for annotation, _ in theirs.values()),
             "total": len(document),
-            "seconds": {name: annotation.lead_time or 0.0 for name, (annotation, _) in theirs.items()},
+            "seconds": {
+                name: annotation.lead_time or 0.0 for name, (annotation, _) in theirs.items()
+            },
             "items": about,
             "marks": {
                 name: {names[mark]: value for mark, value in marks.items() if mark in names}
@@ -257,7 +285,9 @@ def _marks(annotation: _Annotation, data: _Data, where: str, ignored: Counter[st
             continue
         if value.ranges:
             if data.fps is None:
-                raise InputError(f"{where}, field data.fps: expected the video's frames per second, found none")
+                raise InputError(
+                    f"{where}, field data.fps: expected the video's frames per second, found none"
+                )
             span = [(value.ranges[0].start - 1) / data.fps, value.ranges[0].end / data.fps]
         elif value.start is not None and value.end is not None:
             span = [value.start, value.end]

@@ -58,7 +58,9 @@ def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]
     InputError where there are fewer raters than that.
     """
     if draw.overlap > draw.raters:
-        raise InputError(f"--overlap {draw.overlap} asks for more raters than --raters {draw.raters} gives")
+        raise InputError(
+            f"--overlap {draw.overlap} asks for more raters than --raters {draw.raters} gives"
+        )
     if draw.raters == 1:
         return [list(places)]
     sizes: dict[str, int] = {}
@@ -68,13 +70,19 @@ def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]
     load = [0] * draw.raters
     given: dict[str, set[int]] = {}
     for video, size in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
-        order = sorted(range(draw.raters), key=lambda rater: (load[rater], chance.random()))[: draw.overlap]
+        order = sorted(range(draw.raters), key=lambda rater: (load[rater], chance.random()))[
+            : draw.overlap
+        ]
         given[video] = set(order)
         for rater in order:
             load[rater] += size
-    parts = [[place for place in places if rater in given[place.video]] for rater in range(draw.raters)]
+    parts = [
+        [place for place in places if rater in given[place.video]] for rater in range(draw.raters)
+    ]
     if not all(parts):
-        raise InputError(f"{len(sizes)} videos are too few for {draw.raters} raters; draw more, or ask fewer people")
+        raise InputError(
+            f"{len(sizes)} videos are too few for {draw.raters} raters; draw more, or ask fewer people"
+        )
     return parts
 
 
@@ -104,7 +112,11 @@ def write(
     paths = {video: find_video(library, row) for video, row in content.rows.items()}
     first = output / "review.html" if clips == "folder" else output
     single = draw.raters == 1
-    outputs = [first] if single else [first.with_stem(f"{first.stem}-{n}") for n in range(1, draw.raters + 1)]
+    outputs = (
+        [first]
+        if single
+        else [first.with_stem(f"{first.stem}-{n}") for n in range(1, draw.raters + 1)]
+    )
     page = fingerprint(content)
     with TemporaryDirectory(prefix="reelbench-review-") as aside:
         folder = output / _CLIPS if clips == "folder" else Path(aside)
@@ -119,7 +131,9 @@ def write(
             said = _where_films_lie(media_url, [facts["source"] for facts in shown.values()])
         text = _page(media_url)
         for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
-            document = _document(content, places, shown, page, None if single else part) | {"terms": said}
+            document = _document(content, places, shown, page, None if single else part) | {
+                "terms": said
+            }
             elements = []
             for video in dict.fromkeys(place.video for place in places) if clips == "page" else ():
                 if name := shown[video]["source"]:
@@ -147,13 +161,21 @@ def _where_films_lie(media_url: str | None, sources: Sequence[object]) -> str:
 def _page(media_url: str | None) -> str:
     """Return the page without what it shows; films may come from the server of `media_url`."""
     shared, own = ("palette.css", "shell.css", "elements.js", "shell.js"), ("page.css", *_SCRIPTS)
-    assets = [(name, page_asset(name)) for name in shared] + [(name, page_asset(name, _ROOM)) for name in own]
+    assets = [(name, page_asset(name)) for name in shared] + [
+        (name, page_asset(name, _ROOM)) for name in own
+    ]
     text = page_asset("page.html", _ROOM)
     for mark, ending in (("/*STYLE*/", ".css"), ("/*SCRIPT*/", ".js")):
-        text = text.replace(mark, "\n".join(asset.rstrip() for name, asset in assets if name.endswith(ending)))
+        text = text.replace(
+            mark, "\n".join(asset.rstrip() for name, asset in assets if name.endswith(ending))
+        )
     server = urlsplit(media_url or "")
     if server.scheme in ("http", "https"):
-        text = text.replace("media-src 'self'", f"media-src 'self' {escape(f'{server.scheme}://{server.netloc}')}", 1)
+        text = text.replace(
+            "media-src 'self'",
+            f"media-src 'self' {escape(f'{server.scheme}://{server.netloc}')}",
+            1,
+        )
     return text
 
 
@@ -186,13 +208,15 @@ def _document(
         "ask": kind.name,
         "benchmark": content.spec.id,
         "split": content.split,
-        "heading": f"{title}: {content.spec.title}, {content.split}, {number}" + (f" (rater {part})" if part else ""),
+        "heading": f"{title}: {content.spec.title}, {content.split}, {number}"
+        + (f" (rater {part})" if part else ""),
         "unit": unit,
         "verb": "decided" if content.consensus else kind.verb,
         "advice": [*advice, _SAVED],
         "videos": {place.video: shown[place.video] for place in places},
         "places": [
-            {"id": place.label, "label": place.label, "video": place.video, "items": place.items} for place in places
+            {"id": place.label, "label": place.label, "video": place.video, "items": place.items}
+            for place in places
         ],
     }
 
@@ -243,7 +267,11 @@ def describe_video(
     if path is None:
         return {**NOT_HERE, "source": source}
     beside = path.absolute().is_relative_to(page.absolute().parent)
-    facts = {**NOT_HERE, "source": source or (address(path, page) if beside else None), "name": path.name}
+    facts = {
+        **NOT_HERE,
+        "source": source or (address(path, page) if beside else None),
+        "name": path.name,
+    }
     strip: list[tuple[str, float]] | None = None
     try:
         (fps, plays), duration = read_rate(path), playable.seconds(path)
@@ -296,7 +324,9 @@ def window(places: Iterable[Place]) -> tuple[float, float | None]:
     if not all(shown) or any(ask["type"] == "span" for item in items for ask in item["asks"]):
         return 0.0, None
     spans = [span for of_item in shown for span in of_item]
-    return max(0.0, min(start for start, _ in spans) - MARGIN), max(end for _, end in spans) + MARGIN
+    return max(0.0, min(start for start, _ in spans) - MARGIN), max(
+        end for _, end in spans
+    ) + MARGIN
 
 
 def cut_clips(
@@ -324,7 +354,9 @@ def cut_clips(
     with bar("cutting clips", len(videos)) as show:
         for number, (video, source) in enumerate(videos.items(), 1):
             target = folder / f"{number}.mp4"
-            start, end = window(place for places in parts for place in places if place.video == video)
+            start, end = window(
+                place for places in parts for place in places if place.video == video
+            )
             try:
                 made = write_excerpt(source, target, start, end) if source else None
             except MediaError as error:
@@ -336,7 +368,9 @@ def cut_clips(
                 about = {"source": named, "fps": made.fps, "duration": made.end, "from": made.start}
                 shown[video] = {**NOT_HERE, **about}
                 for part, places in enumerate(parts):
-                    held[part] += any(place.video == video for place in places) and target.stat().st_size
+                    held[part] += (
+                        any(place.video == video for place in places) and target.stat().st_size
+                    )
                 if clips == "page" and max(held) > PAGE_BYTES:
                     raise InputError(
                         f"--embed: after {number} of {len(videos)} videos the clips take {max(held) / 1e6:.0f} MB, "

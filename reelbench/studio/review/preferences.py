@@ -17,7 +17,13 @@ from reelbench.data import loading
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_kind import DrawnRows, ReviewKind, Reviews, ReviewSummary, choice_alpha
+from reelbench.studio.review.review_kind import (
+    DrawnRows,
+    ReviewKind,
+    Reviews,
+    ReviewSummary,
+    choice_alpha,
+)
 
 Better = Literal["discussion", "single_pass", "tie"]
 _VALUES: dict[Better, float] = {"discussion": 1.0, "tie": 0.5, "single_pass": 0.0}
@@ -38,14 +44,25 @@ class Preferences(ReviewKind):
         for video, rows in drawn.by_video.items():
             for last in rows:
                 before = first.get(last["id"])
-                if before is None or (before["question"], before["answer"]) == (last["question"], last["answer"]):
+                if before is None or (before["question"], before["answer"]) == (
+                    last["question"],
+                    last["answer"],
+                ):
                     continue
-                versions = (before, last) if _better(last["id"], "B") == "discussion" else (last, before)
+                versions = (
+                    (before, last) if _better(last["id"], "B") == "discussion" else (last, before)
+                )
                 shows: list[parts.Part] = []
                 for letter, row in zip("AB", versions, strict=True):
-                    shows.append(parts.shown_text(f"Version {letter}", row["question"], row["language"]))
-                    shows.append(parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"]))
-                places.append(parts.Place(video, last["id"], [parts.row_item(last, shows, self.asks)]))
+                    shows.append(
+                        parts.shown_text(f"Version {letter}", row["question"], row["language"])
+                    )
+                    shows.append(
+                        parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"])
+                    )
+                places.append(
+                    parts.Place(video, last["id"], [parts.row_item(last, shows, self.asks)])
+                )
         if not places:
             raise InputError(f"{made}: no question of these videos has two versions that differ")
         return places
@@ -61,10 +78,18 @@ class Preferences(ReviewKind):
             for name, said in self.verdicts_of_all(reviews).items()
         }
         about = reviews.items
-        videos = [str(about.get(name, {}).get("video", name)) for name, by in chosen.items() for _ in by]
-        choices: list[Better] = [better for by_reviewer in chosen.values() for better in by_reviewer.values()]
-        rate = mean_over_clusters(np.array([_VALUES[better] for better in choices]), videos, bounds=(0, 1))
-        alpha = choice_alpha([list(by_reviewer.values()) for by_reviewer in chosen.values()], [*reversed(_VALUES)])
+        videos = [
+            str(about.get(name, {}).get("video", name)) for name, by in chosen.items() for _ in by
+        ]
+        choices: list[Better] = [
+            better for by_reviewer in chosen.values() for better in by_reviewer.values()
+        ]
+        rate = mean_over_clusters(
+            np.array([_VALUES[better] for better in choices]), videos, bounds=(0, 1)
+        )
+        alpha = choice_alpha(
+            [list(by_reviewer.values()) for by_reviewer in chosen.values()], [*reversed(_VALUES)]
+        )
         counts = {better: choices.count(better) for better in _VALUES}
 
         def write(path: Path) -> str:
@@ -72,20 +97,31 @@ class Preferences(ReviewKind):
             for name, by_reviewer in chosen.items():
                 votes = list(by_reviewer.values())
                 ahead = votes.count("discussion") - votes.count("single_pass")
-                together[name] = "tie" if not ahead else "discussion" if ahead > 0 else "single_pass"
+                together[name] = (
+                    "tie" if not ahead else "discussion" if ahead > 0 else "single_pass"
+                )
                 if decided := reviews.decisions.get(name, {}).get("better"):
                     together[name] = _better(name, decided)
             write_jsonl(path, ({"id": name, "better": better} for name, better in together.items()))
             return f"{number_of(len(chosen), 'question')} written to {path}"
 
         figures = {
-            "win_rate": {"value": rate.value, "ci95": list(rate.ci95) if rate.ci95 else None, "n": len(choices)},
+            "win_rate": {
+                "value": rate.value,
+                "ci95": list(rate.ci95) if rate.ci95 else None,
+                "n": len(choices),
+            },
             "choices": counts,
             "alpha": alpha,
             "items": chosen,
         }
         rows = [
-            ("discussion better, tie half", number(rate.value, 3), interval(rate.ci95, 3), str(len(choices))),
+            (
+                "discussion better, tie half",
+                number(rate.value, 3),
+                interval(rate.ci95, 3),
+                str(len(choices)),
+            ),
             *((better.replace("_", " "), "", "", str(count)) for better, count in counts.items()),
             ("Krippendorff's alpha", number(alpha, 2), "", ""),
         ]

@@ -23,10 +23,19 @@ from reelbench.studio.data_files import from_papers
 from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.kept_rows import Verification, parse_decision, write_rows
-from reelbench.studio.review.review_kind import DrawnRows, Marks, Review, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import (
+    DrawnRows,
+    Marks,
+    Review,
+    ReviewKind,
+    Reviews,
+    ReviewSummary,
+)
 
 LOWEST, HIGHEST = 1, 5
-DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = review_kind.WORDS[KindName.RATINGS]["dimensions"]
+DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = review_kind.WORDS[KindName.RATINGS][
+    "dimensions"
+]
 """Part of a row -> what it is rated on (MovieCORE, Table S1) -> what the lowest and the highest rating mean."""
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
@@ -47,13 +56,20 @@ class Ratings(ReviewKind):
             items = []
             if caption := next((row["caption"] for row in rows if row.get("caption")), ""):
                 shown = [parts.shown_text("Caption", caption)]
-                items.append(parts.review_item(video, video, shown, _scales(drawn.spec, "caption"), part="caption"))
+                items.append(
+                    parts.review_item(
+                        video, video, shown, _scales(drawn.spec, "caption"), part="caption"
+                    )
+                )
             for row in rows:
                 right, others = parts.right_answer(drawn.spec, row)
                 texts = {"question": parts.question_part(row)}
                 if right:
                     texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
-                items += [parts.row_item(row, [text], _scales(drawn.spec, part), part) for part, text in texts.items()]
+                items += [
+                    parts.row_item(row, [text], _scales(drawn.spec, part), part)
+                    for part, text in texts.items()
+                ]
                 items[-1]["asks"].append(review_kind.WORDS[self.name]["comment"])
             places.append(parts.Place(video, video, items))
         return places
@@ -71,7 +87,9 @@ class Ratings(ReviewKind):
 
     def done(self, review: Review) -> int:
         """Return the number of parts with a rating on each of their dimensions."""
-        return sum(DIMENSIONS[part].keys() <= given.keys() for (part, _), given in review.rated.items())
+        return sum(
+            DIMENSIONS[part].keys() <= given.keys() for (part, _), given in review.rated.items()
+        )
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check what was decided on a low rating."""
@@ -95,36 +113,51 @@ class Ratings(ReviewKind):
                 cell = cells.get(part)
                 alpha = "" if cell is None or cell.alpha is None else f" ({cell.alpha:.2f})"
                 shown.append("–" if cell is None else f"{cell.mean:.1f}{alpha}")
-            theirs = [number(paper["means"][dimension].get(part), 1) for part in DIMENSIONS] if paper else []
+            theirs = (
+                [number(paper["means"][dimension].get(part), 1) for part in DIMENSIONS]
+                if paper
+                else []
+            )
             rows.append((dimension, *shown, *theirs))
         columns = ["#captions", "#questions", "#answers"]
         title = f"{reviews.heading}: mean (Krippendorff's alpha)"
         if paper:
             columns += [f"{name} (paper)" for name in columns]
             title += f"; the paper's: {paper['cite']}, {paper['by']}"
-        notes = [f"rated low: {part} {item}, {name}, mean {mean:.1f}" for part, item, name, mean in low[:_SHOWN]]
+        notes = [
+            f"rated low: {part} {item}, {name}, mean {mean:.1f}"
+            for part, item, name, mean in low[:_SHOWN]
+        ]
         if len(low) > _SHOWN:
             notes.append(f"and {len(low) - _SHOWN} more rated low; --json lists all")
         low_names = {_decided_under(part, item) for part, item, *_ in low}
         if undecided := len(low_names - decided.keys()):
-            notes.append(f"{undecided} of these are undecided: review page … --consensus FILES writes a page to decide")
+            notes.append(
+                f"{undecided} of these are undecided: review page … --consensus FILES writes a page to decide"
+            )
         figures = {
             "table": {
                 dimension: {part: cell.document("rated_twice") for part, cell in cells.items()}
                 for dimension, cells in table.items()
             },
-            "low": [dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in low],
+            "low": [
+                dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in low
+            ],
             "decisions": {name: decision for name, (decision, _) in decided.items()},
             "published": paper,
         }
         write = partial(_write_verified, reviews, low_names, decided)
-        return ReviewSummary(self, reviews, figures, [Table(title, ("dimension", *columns), rows)], write, notes)
+        return ReviewSummary(
+            self, reviews, figures, [Table(title, ("dimension", *columns), rows)], write, notes
+        )
 
 
 RATINGS = Ratings()
 
 
-def rated(reviews: Reviews) -> tuple[dict[str, dict[str, review_kind.ScaleFigures]], list[tuple[str, str, str, float]]]:
+def rated(
+    reviews: Reviews,
+) -> tuple[dict[str, dict[str, review_kind.ScaleFigures]], list[tuple[str, str, str, float]]]:
     """Return dimension -> part -> figures, and what somebody rated low: part, id, dimension, mean of all.
 
     InputError where nothing is rated.
@@ -155,7 +188,9 @@ def _decided_under(part: str, item: str) -> str:
     return f"caption {item}" if part == "caption" else item
 
 
-def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews) -> list[parts.Place]:
+def low_places(
+    spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews
+) -> list[parts.Place]:
     """Return the low-rated items, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
 
     Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
@@ -164,7 +199,11 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
     ratings = {who: reviews.reviews[who].rated for who in reviews.reviewers}
     for part, identifier, dimension, mean in rated(reviews)[1]:
         items = [(who, of.get((part, identifier), {})) for who, of in ratings.items()]
-        given = [f"{who} {by_dimension[dimension]}" for who, by_dimension in items if dimension in by_dimension]
+        given = [
+            f"{who} {by_dimension[dimension]}"
+            for who, by_dimension in items
+            if dimension in by_dimension
+        ]
         name = _decided_under(part, identifier)
         said.setdefault(name, []).append(f"{part}, {dimension}: {mean:.1f} ({', '.join(given)})")
     for who, review in sorted(reviews.reviews.items()):
@@ -173,15 +212,30 @@ def low_places(spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], revie
                 lines.append(f"{who}: {comment}")
     places = []
     for video, rows in by_video.items():
-        texts = {f"caption {video}": {"caption": next((row["caption"] for row in rows if row.get("caption")), "")}}
-        texts |= {row["id"]: {"question": row["question"], "answer": parts.right_answer(spec, row)[0]} for row in rows}
+        texts = {
+            f"caption {video}": {
+                "caption": next((row["caption"] for row in rows if row.get("caption")), "")
+            }
+        }
+        texts |= {
+            row["id"]: {"question": row["question"], "answer": parts.right_answer(spec, row)[0]}
+            for row in rows
+        }
         for name in [name for name in texts if name in said]:
-            shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts[name].items()]
+            shows = [
+                parts.shown_text(parts.capitalised(part), text)
+                for part, text in texts[name].items()
+            ]
             shows.append(parts.shown_text("Rated low", "", others=said[name]))
             decision, note = RATINGS.asks
             field = {"type": "text", "rows": 3, "optional": True}
             edits = [
-                {**field, "name": part, "title": f"{parts.capitalised(part)}, edited", "start": text}
+                {
+                    **field,
+                    "name": part,
+                    "title": f"{parts.capitalised(part)}, edited",
+                    "start": text,
+                }
                 for part, text in texts[name].items()
             ]
             item = parts.review_item(name, video, shows, [decision, *edits, note])
@@ -200,7 +254,10 @@ def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
 
 
 def _write_verified(
-    reviews: Reviews, low: Collection[str], decided: Mapping[str, tuple[str, dict[str, str]]], path: Path
+    reviews: Reviews,
+    low: Collection[str],
+    decided: Mapping[str, tuple[str, dict[str, str]]],
+    path: Path,
 ) -> str:
     """Write the data without what was dropped and with what was edited; `verified` in each row.
 
@@ -218,8 +275,12 @@ def _write_verified(
     ]
     asked = {name: outcome for name, outcome in decided.items() if not name.startswith("caption ")}
     dropped = {name: "by_people" for name, (decision, _) in asked.items() if decision == "drop"}
-    verified = {name for name in whole[0] & whole[1] if name not in low or name in asked} - dropped.keys()
-    changes: dict[str, dict[str, Any]] = {name: dict(edits) for name, (_, edits) in asked.items() if edits}
+    verified = {
+        name for name in whole[0] & whole[1] if name not in low or name in asked
+    } - dropped.keys()
+    changes: dict[str, dict[str, Any]] = {
+        name: dict(edits) for name, (_, edits) in asked.items() if edits
+    }
     for name, (decision, edits) in decided.items():
         if name.startswith("caption ") and decision != "keep":
             changes[name] = {"caption": edits.get("caption", "")}
@@ -239,7 +300,9 @@ class JudgeScores(ReviewKind):
         folder = result_files.folder_of_one(drawn.given.beside["answers"])
         benchmark = result_files.read(folder).benchmark
         if (benchmark.id, benchmark.split) != (spec.id, drawn.split):
-            raise InputError(f"{folder}: a result on {benchmark.id} {benchmark.split}, not on {spec.id} {drawn.split}")
+            raise InputError(
+                f"{folder}: a result on {benchmark.id} {benchmark.split}, not on {spec.id} {drawn.split}"
+            )
         predictions = {sample.id: sample.prediction for sample in result_files.read_samples(folder)}
         prompts = load_prompts(spec, "reelbench")
         places = [
@@ -249,14 +312,19 @@ class JudgeScores(ReviewKind):
             if isinstance(text := predictions.get(row["id"]), str) and text.strip()
         ]
         if not places:
-            raise InputError(f"{folder}: has no answer to the questions that were drawn; draw more videos (--sample)")
+            raise InputError(
+                f"{folder}: has no answer to the questions that were drawn; draw more videos (--sample)"
+            )
         random.Random(drawn.seed).shuffle(places)  # noqa: S311 - no secret
         return places
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
         """Whether people's scores differ on any criterion."""
         names = {name for marks in by_reviewer.values() for name in marks} - {"note"}
-        return any(len({marks[name] for marks in by_reviewer.values() if name in marks}) > 1 for name in names)
+        return any(
+            len({marks[name] for marks in by_reviewer.values() if name in marks}) > 1
+            for name in names
+        )
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return each criterion's figures; InputError where a score is off the scale.
@@ -272,7 +340,11 @@ class JudgeScores(ReviewKind):
                 for name, score in marks.items():
                     if name == "note":
                         continue
-                    if name not in judge.criteria or not is_whole(score) or not judge.low <= score <= judge.high:
+                    if (
+                        name not in judge.criteria
+                        or not is_whole(score)
+                        or not judge.low <= score <= judge.high
+                    ):
                         raise InputError(
                             f"{who}'s file, field marks.{identifier}.{name}: {score!r:.40} is not a score from "
                             f"{judge.low} to {judge.high} on {', '.join(judge.criteria)}"
@@ -280,7 +352,11 @@ class JudgeScores(ReviewKind):
                     given.setdefault(name, {}).setdefault(identifier, []).append(score)
         if not given:
             raise InputError("nothing is scored in these files yet")
-        criteria = {name: review_kind.ScaleFigures.of(given[name].values()) for name in judge.criteria if name in given}
+        criteria = {
+            name: review_kind.ScaleFigures.of(given[name].values())
+            for name in judge.criteria
+            if name in given
+        }
         means = {  # what was decided, else the mean of people
             (item, name): float(reviews.decisions.get(item, {}).get(name, statistics.fmean(unit)))
             for name in judge.criteria
@@ -288,14 +364,22 @@ class JudgeScores(ReviewKind):
         }
         items = len({item for item, _ in means})
         figures = {name: scores.document("scored_twice") for name, scores in criteria.items()}
-        rows = [(name, number(found.mean), str(found.n), number(found.alpha)) for name, found in criteria.items()]
+        rows = [
+            (name, number(found.mean), str(found.n), number(found.alpha))
+            for name, found in criteria.items()
+        ]
         columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
         table = Table(f"{reviews.heading}, {items} answers", columns, rows)
         several = len(judge.criteria) > 1
 
         def write(path: Path) -> str:
             rows = [(item, f"{score:g}", name) for (item, name), score in sorted(means.items())]
-            write_text(path, csv_text(row[: 3 if several else 2] for row in [("id", "score", "criterion"), *rows]))
+            write_text(
+                path,
+                csv_text(
+                    row[: 3 if several else 2] for row in [("id", "score", "criterion"), *rows]
+                ),
+            )
             return f"{number_of(len(means), 'score')} written to {path}"
 
         return ReviewSummary(self, reviews, {"criteria": figures, "items": items}, [table], write)
@@ -314,5 +398,8 @@ def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> p
         parts.shown_text("Reference", row["answer"], row["language"]),
         parts.shown_text("The model's answer", answer, row["language"]),
     ]
-    asks = [parts.scale_ask(name, judge.low, judge.high, prompts.anchors(name)) for name in judge.criteria]
+    asks = [
+        parts.scale_ask(name, judge.low, judge.high, prompts.anchors(name))
+        for name in judge.criteria
+    ]
     return parts.row_item(row, shows, asks)

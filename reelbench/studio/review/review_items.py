@@ -27,7 +27,13 @@ class Place:
 
 
 def review_item(
-    identifier: str, video: str, shows: list[Part], asks: Iterable[Part], *, part: str = "", language: str = ""
+    identifier: str,
+    video: str,
+    shows: list[Part],
+    asks: Iterable[Part],
+    *,
+    part: str = "",
+    language: str = "",
 ) -> Item:
     """Return an item; `part` is its part of a row (caption, question, answer)."""
     return {
@@ -51,7 +57,13 @@ def row_item(row: Row, shows: list[Part], asks: Iterable[Part], part: str = "") 
 
 def shown_text(heading: str, text: str, language: str = "", others: Iterable[str] = ()) -> Part:
     """Return a text with its heading; `others` are lines below it, such as wrong options."""
-    return {"type": "text", "heading": heading, "text": text, "language": language, "others": list(others)}
+    return {
+        "type": "text",
+        "heading": heading,
+        "text": text,
+        "language": language,
+        "others": list(others),
+    }
 
 
 def shown_span(heading: str, span: Iterable[float]) -> Part:
@@ -68,7 +80,9 @@ def shown_answer(spec: BenchmarkSpec, row: Row) -> Part:
     """Return a row's right answer with its wrong options; InputError where the split hides it."""
     right, others = right_answer(spec, row)
     if not right:
-        raise InputError(f"{spec.id}: the answers of this split are hidden; choose a split with answers (--split)")
+        raise InputError(
+            f"{spec.id}: the answers of this split are hidden; choose a split with answers (--split)"
+        )
     return shown_text("Answer", right, row["language"], others)
 
 
@@ -88,12 +102,21 @@ def scale_ask(name: str, low: int, high: int, anchors: Mapping[int, str]) -> Par
     """Return a scale of whole numbers; `anchors` says what some of them mean, the lowest and the highest at least."""
     words = {str(score): meaning for score, meaning in anchors.items() if low <= score <= high}
     words = {str(low): "not at all", str(high): "fully"} | words
-    return {"type": "scale", "name": name, "title": capitalised(name), "low": low, "high": high, "anchors": words}
+    return {
+        "type": "scale",
+        "name": name,
+        "title": capitalised(name),
+        "low": low,
+        "high": high,
+        "anchors": words,
+    }
 
 
 def ask_of(words: Mapping[str, Any]) -> Part:
     """Return an ask of `kinds.yaml`, where a choice has `options`, value -> text, or `codes`, value -> meaning."""
-    codes = {code: f"{capitalised(code)} – {meaning}" for code, meaning in words.get("codes", {}).items()}
+    codes = {
+        code: f"{capitalised(code)} – {meaning}" for code, meaning in words.get("codes", {}).items()
+    }
     ask = {name: value for name, value in words.items() if name not in ("codes", "options")}
     if options := words.get("options", codes):
         ask["options"] = [{"value": value, "text": text} for value, text in options.items()]

@@ -65,14 +65,21 @@ class Review(BaseModel):
     @property
     def rated(self) -> dict[tuple[str, str], dict[str, int]]:
         """Part and id -> dimension -> rating."""
-        return {(part, name): given for part, items in self.ratings.items() for name, given in items.items()}
+        return {
+            (part, name): given
+            for part, items in self.ratings.items()
+            for name, given in items.items()
+        }
 
     def joined(self, later: "Review") -> "Review":
         """Return one person's two parts of a draw as one: never two people who agree with each other."""
         fields = ("seconds", "items", "marks", "comments")
-        both: dict[str, Any] = {field: getattr(self, field) | getattr(later, field) for field in fields}
+        both: dict[str, Any] = {
+            field: getattr(self, field) | getattr(later, field) for field in fields
+        }
         both["ratings"] = {
-            part: self.ratings.get(part, {}) | later.ratings.get(part, {}) for part in self.ratings | later.ratings
+            part: self.ratings.get(part, {}) | later.ratings.get(part, {})
+            for part in self.ratings | later.ratings
         }
         return later.model_copy(update={"total": (self.total or 0) + (later.total or 0), **both})
 
@@ -113,7 +120,9 @@ class Reviews:
     @property
     def items(self) -> dict[str, dict[str, Any]]:
         """Id -> what is known of the item."""
-        return {name: about for review in self.reviews.values() for name, about in review.items.items()}
+        return {
+            name: about for review in self.reviews.values() for name, about in review.items.items()
+        }
 
     def marks(self) -> dict[str, dict[str, Marks]]:
         """Return id -> reviewer -> marks, of the items that anybody marked, in the order of ids."""
@@ -148,8 +157,14 @@ def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Revi
             latest[key] = review
     decisions: Review | None = None
     for path, review in [(path, review) for path, review in files if review.consensus]:
-        if (review.ask, review.benchmark, review.split) != (first.ask, first.benchmark, first.split):
-            raise InputError(f"{path}: decides on {review.ask} of {review.benchmark} {review.split}, not on these")
+        if (review.ask, review.benchmark, review.split) != (
+            first.ask,
+            first.benchmark,
+            first.split,
+        ):
+            raise InputError(
+                f"{path}: decides on {review.ask} of {review.benchmark} {review.split}, not on these"
+            )
         decisions = review if decisions is None or review.saved > decisions.saved else decisions
     reviews: dict[str, Review] = {}
     for (name, _), review in sorted(latest.items(), key=lambda pair: pair[1].saved):
@@ -275,13 +290,16 @@ class ReviewKind(ABC):
     def advise(self, spec: BenchmarkSpec) -> tuple[str, ...]:
         """Return the lines of advice, of searching what the benchmark's own people were told."""
         return tuple(
-            WORDS["search"] if spec.people_search and line == self.video_alone else line for line in self.advice
+            WORDS["search"] if spec.people_search and line == self.video_alone else line
+            for line in self.advice
         )
 
     def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:
         """Draw videos with their questions; without a draw, return the questions `only`, each at a place of its own."""
         made = given.beside.get("made")
-        located = loading.locate(given.name, given.split, made / FILES["discussion"] if made else given.data)
+        located = loading.locate(
+            given.name, given.split, made / FILES["discussion"] if made else given.data
+        )
         spec, rows = located.spec, located.read()
         if draw is None:
             rows = [row for row in rows if row["id"] in only]
@@ -292,8 +310,12 @@ class ReviewKind(ABC):
             sample = len(by_video) if draw.per is not None else min(draw.sample, len(by_video))
             drawn = random.Random(draw.seed).sample(sorted(by_video), sample)  # noqa: S311 - no secret
             by_video = {video: by_video[video] for video in drawn}
-        places = self.places(DrawnRows(spec, located.split, by_video, given, 0 if draw is None else draw.seed))
-        return Content(self, spec, located.split, places, {p.video: by_video[p.video][0] for p in places})
+        places = self.places(
+            DrawnRows(spec, located.split, by_video, given, 0 if draw is None else draw.seed)
+        )
+        return Content(
+            self, spec, located.split, places, {p.video: by_video[p.video][0] for p in places}
+        )
 
     def places(self, drawn: DrawnRows) -> list[Place]:
         """Return the page's places, one a question."""
@@ -316,14 +338,24 @@ class ReviewKind(ABC):
         """Check one item's marks; `where` stands before the name of the wrong field."""
         for ask in self.asks:
             name, found = ask["name"], marks.get(ask["name"])
-            values = ["ok", "bad"] if ask["type"] == "verdict" else [each["value"] for each in ask.get("options", ())]
+            values = (
+                ["ok", "bad"]
+                if ask["type"] == "verdict"
+                else [each["value"] for each in ask.get("options", ())]
+            )
             if values and found not in (None, *values):
-                raise InputError(f"{where}.{name}: expected {', '.join(values)}; found {found!r:.60}")
+                raise InputError(
+                    f"{where}.{name}: expected {', '.join(values)}; found {found!r:.60}"
+                )
             if ask["type"] == "span" and found is not None:
                 ends = found if isinstance(found, list) else []
                 # Either of them may be open.
-                if len(ends) != 2 or any(end is not None and not (is_number(end) and end >= 0) for end in ends):  # noqa: PLR2004
-                    raise InputError(f"{where}.{name}: expected [start, end] in seconds, found {found!r:.60}")
+                if len(ends) != 2 or any(
+                    end is not None and not (is_number(end) and end >= 0) for end in ends
+                ):  # noqa: PLR2004
+                    raise InputError(
+                        f"{where}.{name}: expected [start, end] in seconds, found {found!r:.60}"
+                    )
 
     def done(self, review: Review) -> int:
         """Return the number of items that a reviewer has finished, as the page counts them."""
@@ -349,7 +381,11 @@ class ReviewKind(ABC):
         """Return id -> reviewer -> what that one says; InputError where nobody says anything."""
         about, given = reviews.items, dict[str, dict[str, Any]]()
         for name, by_reviewer in reviews.marks().items():
-            said = {who: one for who, marks in by_reviewer.items() if (one := self.verdict_of(marks)) is not None}
+            said = {
+                who: one
+                for who, marks in by_reviewer.items()
+                if (one := self.verdict_of(marks)) is not None
+            }
             if said and (not self.known_by or self.known_by in about.get(name, {})):
                 given[name] = said
         if not given:
@@ -390,7 +426,12 @@ class ScaleFigures:
         """Return the figures of all that was given, item by item."""
         units = list(units)
         given = [float(value) for unit in units for value in unit]
-        return cls(fmean(given), len(given), krippendorff_alpha(units), sum(len(unit) > 1 for unit in units))
+        return cls(
+            fmean(given),
+            len(given),
+            krippendorff_alpha(units),
+            sum(len(unit) > 1 for unit in units),
+        )
 
     def document(self, twice: str) -> dict[str, Any]:
         """Return the figures for `--json`, the last under the name `twice`."""
@@ -399,7 +440,9 @@ class ScaleFigures:
 
 def choice_alpha(given: Iterable[Iterable[str]], values: Sequence[str]) -> float | None:
     """Return Krippendorff's alpha, nominal, of what people chose among `values`, item by item."""
-    return krippendorff_alpha([[values.index(one) for one in unit] for unit in given], level="nominal")
+    return krippendorff_alpha(
+        [[values.index(one) for one in unit] for unit in given], level="nominal"
+    )
 
 
 @dataclass(frozen=True, slots=True)

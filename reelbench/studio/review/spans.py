@@ -59,16 +59,21 @@ class AnswerSpans(ReviewKind):
             answers, decision = list(by_reviewer.values()), reviews.decisions.get(name, {})
             spans = [span for given in answers if (span := span_of(given)) is not None]
             bad = sum(marks.get("verdict") == "bad" for marks in answers)
-            unfinished = sum(bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in answers) - len(
-                spans
-            )
+            unfinished = sum(
+                bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in answers
+            ) - len(spans)
             ious = [iou(a, b) for a, b in combinations(spans, 2)]
             mean_iou = statistics.fmean(ious) if ious else None
             span, counts = _median(spans), bad < len(spans)
             if (decided := span_of(decision)) or decision.get("verdict") == "bad":
                 span, counts = decided, decided is not None
             items[name] = ItemSpans(
-                span=span, n=len(spans), rejected=bad, pairwise_iou=mean_iou, unfinished=unfinished, kept=counts
+                span=span,
+                n=len(spans),
+                rejected=bad,
+                pairwise_iou=mean_iou,
+                unfinished=unfinished,
+                kept=counts,
             )
         if not any(item.n or item.rejected for item in items.values()):
             raise InputError("no span is marked in these files yet")
@@ -80,14 +85,21 @@ class AnswerSpans(ReviewKind):
         reasons = {
             name: said
             for name, by in marks.items()
-            if (said := [f"{who}: {given['reason']}" for who, given in by.items() if given.get("reason")])
+            if (
+                said := [
+                    f"{who}: {given['reason']}" for who, given in by.items() if given.get("reason")
+                ]
+            )
         }
         figures: dict[str, Any] = {
             "items": {name: item.model_dump(mode="json") for name, item in items.items()},
             "mean_pairwise_iou": overlap,
             "rejected_share": share,
             "reasons": reasons,
-            "ignored": {**reviews.ignored, "unfinished": sum(item.unfinished for item in items.values())},
+            "ignored": {
+                **reviews.ignored,
+                "unfinished": sum(item.unfinished for item in items.values()),
+            },
         }
         rows: list[tuple[str, ...]] = [
             ("mean pairwise IoU", number(overlap, 3), "", str(len(items))),
@@ -97,24 +109,53 @@ class AnswerSpans(ReviewKind):
             # The certificates of question spans with their answers' spans (C.6).
             their, about, both = reviews.marks(), reviews.items, []
             for name, item in items.items():
-                answer = _median([given["answer_span"] for given in their[name].values() if given.get("answer_span")])
+                answer = _median(
+                    [
+                        given["answer_span"]
+                        for given in their[name].values()
+                        if given.get("answer_span")
+                    ]
+                )
                 known = about.get(name, {})
                 if item.span is not None and item.kept:
-                    both.append((item.span, answer or known.get("answer_span"), str(known.get("video", name))))
+                    both.append(
+                        (
+                            item.span,
+                            answer or known.get("answer_span"),
+                            str(known.get("video", name)),
+                        )
+                    )
             measured = across_time(both)
             certificates = {
-                name: {**(measured.pop(name) or {"value": None, "ci95": None}), "n": measured["known"]}
+                name: {
+                    **(measured.pop(name) or {"value": None, "ci95": None}),
+                    "n": measured["known"],
+                }
                 for name in ("certificate_length", "qa_miou")
             }
             figures |= {**certificates, "across_time": measured}
-            for name, title in (("certificate_length", "certificate length, s"), ("qa_miou", "QA-mIoU")):
+            for name, title in (
+                ("certificate_length", "certificate length, s"),
+                ("qa_miou", "QA-mIoU"),
+            ):
                 found = figures[name]
-                rows.append((title, number(found["value"], 3), interval(found["ci95"], 3), str(found["n"])))
+                rows.append(
+                    (title, number(found["value"], 3), interval(found["ci95"], 3), str(found["n"]))
+                )
             found = figures["across_time"]
-            rows.append(("reasoning across time, questions", str(found["across_time"]), "", str(found["known"])))
+            rows.append(
+                (
+                    "reasoning across time, questions",
+                    str(found["across_time"]),
+                    "",
+                    str(found["known"]),
+                )
+            )
         notes = [f"bad: {name}, {'; '.join(said)}" for name, said in reasons.items()]
         table = Table(reviews.heading, ("quantity", "#value", "#95 % interval", "#n"), rows)
-        return ReviewSummary(self, reviews, figures, [table], partial(self._write, reviews, items), notes)
+        return ReviewSummary(
+            self, reviews, figures, [table], partial(self._write, reviews, items), notes
+        )
 
     def _write(self, reviews: Reviews, items: Mapping[str, "ItemSpans"], path: Path) -> str:
         """Write what people agreed on: `{"qid", "span"}` in JSON Lines for question spans, else upstream rows.
@@ -123,10 +164,16 @@ class AnswerSpans(ReviewKind):
         that half or more called bad, are left out.
         """
         spans = {name: list(item.span) for name, item in items.items() if item.span and item.kept}
-        lost = {name: "bad" if item.rejected else "no_span" for name, item in items.items() if name not in spans}
+        lost = {
+            name: "bad" if item.rejected else "no_span"
+            for name, item in items.items()
+            if name not in spans
+        }
         if self.name is not KindName.QUESTION_SPANS:
             changes = {name: {"span": span} for name, span in spans.items()}
-            return write_rows(path, reviews, Verification(set(spans), lost, changes, only_with="span"))
+            return write_rows(
+                path, reviews, Verification(set(spans), lost, changes, only_with="span")
+            )
         write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
         written = f"{number_of(len(spans), 'question')} written to {path}"
         return f"{written}, {len(lost)} left out (called bad, or without a span)"
@@ -156,9 +203,17 @@ def _shown(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
     """Return a question, its type and its answer alone: wrong options would tell what is asked for (Figure 1)."""
     # What is made of the right span would tell where it lies.
     held = {facet.name for facet in spec.facets if facet.in_rows}
-    labels = [f"{name}: {', '.join(values)}" for name, values in facets(spec, row).items() if values and name in held]
+    labels = [
+        f"{name}: {', '.join(values)}"
+        for name, values in facets(spec, row).items()
+        if values and name in held
+    ]
     answer = {**parts.shown_answer(spec, row), "others": []}
-    return [parts.question_part(row), *([parts.shown_text("Type", "; ".join(labels))] if labels else []), answer]
+    return [
+        parts.question_part(row),
+        *([parts.shown_text("Type", "; ".join(labels))] if labels else []),
+        answer,
+    ]
 
 
 def span_of(marks: Marks) -> tuple[float, float] | None:
@@ -195,4 +250,6 @@ def _median(spans: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Return the median start and the median end; None of nothing."""
     if not spans:
         return None
-    return statistics.median(span[0] for span in spans), statistics.median(span[1] for span in spans)
+    return statistics.median(span[0] for span in spans), statistics.median(
+        span[1] for span in spans
+    )

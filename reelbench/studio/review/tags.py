@@ -49,21 +49,36 @@ class CogmeTags(ReviewKind):
                 asks.append(parts.ask_of(ask | {"codes": dict(labels)}))
                 continue
             # CogME allows none: thinking alone says whether the item was tagged.
-            title, most = parts.capitalised(name), {"hint": f"up to {MOST_LABELS}", "most": MOST_LABELS}
-            asks.append({"type": "labels", "name": name, "labels": labels, "optional": True, "title": title, **most})
+            title, most = (
+                parts.capitalised(name),
+                {"hint": f"up to {MOST_LABELS}", "most": MOST_LABELS},
+            )
+            asks.append(
+                {
+                    "type": "labels",
+                    "name": name,
+                    "labels": labels,
+                    "optional": True,
+                    "title": title,
+                    **most,
+                }
+            )
         return parts.row_item(row, shows, [*asks, *self.asks])
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check that all labels are CogME's, and no more than it allows."""
         given = {name: marks[name] for name in COMPONENTS if marks.get(name) is not None}
-        cognitive_profile.tags_of({"target": [], "content": [], "thinking": THINKING[0]} | given, where)
+        cognitive_profile.tags_of(
+            {"target": [], "content": [], "thinking": THINKING[0]} | given, where
+        )
 
     def verdict_of(self, marks: Marks) -> Tags | None:
         """The tags in CogME's order of labels; None while the way of thinking is open."""
         if not marks.get("thinking"):
             return None
         target, content = (
-            tuple(label for label in COMPONENTS[name] if label in marks.get(name, ())) for name in ("target", "content")
+            tuple(label for label in COMPONENTS[name] if label in marks.get(name, ()))
+            for name in ("target", "content")
         )
         return Tags(target, content, marks["thinking"])
 
@@ -73,10 +88,14 @@ class CogmeTags(ReviewKind):
         Written is that as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it.
         """
         given: dict[str, dict[str, Tags]] = self.verdicts_of_all(reviews)
-        videos = {name: str(about["video"]) for name, about in reviews.items.items() if "video" in about}
+        videos = {
+            name: str(about["video"]) for name, about in reviews.items.items() if "video" in about
+        }
         agreement: list[dict[str, Any]] = []
         for a, b in combinations(reviews.reviewers, 2):
-            first, second = ({item: tags[who] for item, tags in given.items() if who in tags} for who in (a, b))
+            first, second = (
+                {item: tags[who] for item, tags in given.items() if who in tags} for who in (a, b)
+            )
             if both := first.keys() & second.keys():
                 found = tag_agreement(first, second, videos if both <= videos.keys() else None)
                 agreement.append({"a": a, "b": b, **found})
@@ -93,7 +112,9 @@ class CogmeTags(ReviewKind):
         rows = [("settled", str(len(consensus))), ("open", str(len(still_open)))]
         tables.append(Table("consensus", ("quantity", "#items"), rows))
         command = f"reelbench review page {reviews.benchmark} --ask tags --consensus FILE --consensus FILE"
-        notes = [f"{len(still_open)} are open; settle them on a page: {command}"] if still_open else []
+        notes = (
+            [f"{len(still_open)} are open; settle them on a page: {command}"] if still_open else []
+        )
 
         def write(path: Path) -> str:
             path = path if path.suffix else path / "consensus.jsonl"
@@ -119,7 +140,9 @@ def agreement_tables(title: str, agreement: Mapping[str, Any]) -> list[Table]:
     rows = []
     for name, label in agreement["labels"].items():
         if label["n_a"] or label["n_b"]:
-            exact, kappa, f1, ac1 = (number(label[measure]["value"]) for measure in ("exact", "kappa", "f1", "ac1"))
+            exact, kappa, f1, ac1 = (
+                number(label[measure]["value"]) for measure in ("exact", "kappa", "f1", "ac1")
+            )
             counts = (str(label["n_a"]), str(label["n_b"]))
             rows.append((name, *counts, exact, kappa, interval(label["kappa"]["ci95"]), f1, ac1))
     whole = [
@@ -128,7 +151,10 @@ def agreement_tables(title: str, agreement: Mapping[str, Any]) -> list[Table]:
         for measure, estimate in measures.items()
     ]
     columns = ("label", "#n a", "#n b", "#exact", "#kappa", "#95 % interval", "#F1", "#AC1")
-    return [Table(title, columns, rows), Table("whole answers", ("quantity", "#value", "#95 % interval"), whole)]
+    return [
+        Table(title, columns, rows),
+        Table("whole answers", ("quantity", "#value", "#95 % interval"), whole),
+    ]
 
 
 def videos_by_question(
@@ -151,5 +177,7 @@ def videos_by_question(
         note(f"no intervals: none of the items is among the questions of {name} {located.split}")
         return None
     if lacking:
-        note(f"{name} {located.split} lacks {len(lacking)} items ({lacking[0]}): each counts as a video")
+        note(
+            f"{name} {located.split} lacks {len(lacking)} items ({lacking[0]}): each counts as a video"
+        )
     return videos | {item: f"item {item}" for item in lacking}

@@ -14,7 +14,14 @@ from reelbench.registry.rows import Row
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.review_kind import WORDS, DrawnRows, Marks, ReviewKind, Reviews, ReviewSummary
+from reelbench.studio.review.review_kind import (
+    WORDS,
+    DrawnRows,
+    Marks,
+    ReviewKind,
+    Reviews,
+    ReviewSummary,
+)
 
 GUIDE: Mapping[str, Any] = studio_data("review/writing.yaml")
 SLOTS = 5
@@ -41,7 +48,9 @@ class WrittenQuestions(ReviewKind):
                 f"--ask write: is for questions with steps and skills, as curve's are; {drawn.spec.id}'s have none"
             )
         return [
-            parts.Place(video, f"{video} {locale}", [_slot(row, slot) for slot in range(1, SLOTS + 1)])
+            parts.Place(
+                video, f"{video} {locale}", [_slot(row, slot) for slot in range(1, SLOTS + 1)]
+            )
             for video, rows in drawn.by_video.items()
             for locale, row in {row["language"]: row for row in reversed(rows)}.items()
         ]
@@ -49,7 +58,9 @@ class WrittenQuestions(ReviewKind):
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check that skills are names, and how times are written."""
         skills = marks.get("skills", ())
-        if not isinstance(skills, list | tuple) or not all(isinstance(name, str) and name.strip() for name in skills):
+        if not isinstance(skills, list | tuple) or not all(
+            isinstance(name, str) and name.strip() for name in skills
+        ):
             raise InputError(f"{where}.skills: expected a list of names, found {skills!r:.60}")
         for time in _TIMES.findall(str(marks.get("steps", ""))):
             if not _TIME.fullmatch(time):
@@ -61,9 +72,14 @@ class WrittenQuestions(ReviewKind):
 
     def lacking(self, marks: Marks) -> list[str]:
         """Return the requirements of B.1 that a question lacks, as far as they can be told from its form."""
-        said = [name for name in ("question", "answer", "steps") if not str(marks.get(name, "")).strip()]
+        said = [
+            name for name in ("question", "answer", "steps") if not str(marks.get(name, "")).strip()
+        ]
         # Who names the entity says by that which skill is the first (B.1.1 counts it; Fig. 8 to 10 don't list it).
-        skills = {*marks.get("skills", ()), *([CULTURE] if str(marks.get("entity", "")).strip() else [])}
+        skills = {
+            *marks.get("skills", ()),
+            *([CULTURE] if str(marks.get("entity", "")).strip() else []),
+        }
         if CULTURE not in skills:
             said.append("cultural entity")
         if len(skills | {CULTURE}) < LEAST_SKILLS:
@@ -79,13 +95,17 @@ class WrittenQuestions(ReviewKind):
         unfinished: list[tuple[str, str, list[str]]] = []
         for name, by_reviewer in reviews.marks().items():
             for who, marks in by_reviewer.items():
-                lacking = self.lacking(marks) + ([] if "locale" in items.get(name, {}) else ["locale"])
+                lacking = self.lacking(marks) + (
+                    [] if "locale" in items.get(name, {}) else ["locale"]
+                )
                 if lacking:
                     unfinished.append((name, who, lacking))
                 else:
                     finished.append((name, marks))
         if not finished:
-            first = f" ({unfinished[0][0]} lacks {', '.join(unfinished[0][2])})" if unfinished else ""
+            first = (
+                f" ({unfinished[0][0]} lacks {', '.join(unfinished[0][2])})" if unfinished else ""
+            )
             raise InputError(f"no question is finished in these files yet{first}")
         locales = dict(Counter(items[name]["locale"] for name, _ in finished))
         skills = dict(Counter(skill for _, marks in finished for skill in marks["skills"]))
@@ -93,7 +113,9 @@ class WrittenQuestions(ReviewKind):
         figures = {
             "questions": len(finished),
             "unfinished": [name for name, *_ in unfinished],
-            "lacking": [{"id": name, "reviewer": who, "lacks": lacks} for name, who, lacks in unfinished],
+            "lacking": [
+                {"id": name, "reviewer": who, "lacks": lacks} for name, who, lacks in unfinished
+            ],
             "locales": locales,
             "skills": skills,
             "steps": steps,
@@ -101,7 +123,9 @@ class WrittenQuestions(ReviewKind):
         rows = [("questions", str(len(finished))), ("unfinished", str(len(unfinished)))]
         rows += [("steps a question", number(steps, 1))]
         rows += [(name, str(n)) for name, n in (locales | skills).items()]
-        notes = [f"left out: {name} of {who} lacks {', '.join(lacks)}" for name, who, lacks in unfinished]
+        notes = [
+            f"left out: {name} of {who} lacks {', '.join(lacks)}" for name, who, lacks in unfinished
+        ]
 
         def write(path: Path) -> str:
             taken = Counter[str]()
@@ -112,7 +136,8 @@ class WrittenQuestions(ReviewKind):
                 reasoning = (f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1))
                 entries.append(
                     {
-                        "key": "-".join(name.split()) + (f"-{taken[name]}" if taken[name] > 1 else ""),
+                        "key": "-".join(name.split())
+                        + (f"-{taken[name]}" if taken[name] > 1 else ""),
                         "video_id": about["video"],
                         "locale": about["locale"],
                         "question": marks["question"].strip(),
@@ -128,7 +153,9 @@ class WrittenQuestions(ReviewKind):
             write_json(path, entries)
             return f"{number_of(len(entries), 'question')} written to {path}, {len(unfinished)} left out, unfinished"
 
-        return ReviewSummary(self, reviews, figures, [Table(reviews.heading, ("", "#n"), rows)], write, notes)
+        return ReviewSummary(
+            self, reviews, figures, [Table(reviews.heading, ("", "#n"), rows)], write, notes
+        )
 
 
 WRITTEN = WrittenQuestions()
@@ -139,11 +166,18 @@ def _slot(row: Row, slot: int) -> parts.Item:
     scripts = GUIDE["scripts"].get(language_of(locale), ["Latin"])
     own = {"scripts": scripts, "language": language_of(locale)}
     asks = [
-        ask | {"title": ask["title"].format(slot=slot, locale=locale)} | (own if ask["name"] in _IN_LANGUAGE else {})
+        ask
+        | {"title": ask["title"].format(slot=slot, locale=locale)}
+        | (own if ask["name"] in _IN_LANGUAGE else {})
         for ask in WRITTEN.asks
     ]
-    item = parts.review_item(f"{row['video']} {locale} {slot}", row["video"], [], asks, language=locale)
-    topic = {"category": ", ".join(row.get("category") or ()), "subcategory": row.get("subcategory") or ""}
+    item = parts.review_item(
+        f"{row['video']} {locale} {slot}", row["video"], [], asks, language=locale
+    )
+    topic = {
+        "category": ", ".join(row.get("category") or ()),
+        "subcategory": row.get("subcategory") or "",
+    }
     item["about"] |= {"locale": locale, **topic}
     return item
 

@@ -37,7 +37,9 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             value = entry.get("locale")
             match = _LOCALE.fullmatch(value.strip()) if isinstance(value, str) else None
             if match is None:
-                raise InputError(f"{where}: locale is {value!r}, expected a language and a country such as ja-JP")
+                raise InputError(
+                    f"{where}: locale is {value!r}, expected a language and a country such as ja-JP"
+                )
             name = f"{match[1].lower()}-{match[2].upper()}"
             unlisted |= {name} - set(SPEC.languages)
             # The video's id stands alone or in a YouTube address of any form.
@@ -62,12 +64,16 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
                 "external_links": _texts(entry.get("external_links")),
             }
     if unlisted:
-        log.warning("curve: no source lists the locales %s; they are kept", ", ".join(sorted(unlisted)))
+        log.warning(
+            "curve: no source lists the locales %s; they are kept", ", ".join(sorted(unlisted))
+        )
 
 
 def _texts(value: Any, *, commas: bool = False) -> list[str]:  # noqa: ANN401 - any JSON value
     if isinstance(value, list):
         return [as_text(part) for part in value]
     text = "" if value is None else as_text(value)
-    parts = [part.strip() for part in text.split(",")] if commas and isinstance(value, str) else [text]
+    parts = (
+        [part.strip() for part in text.split(",")] if commas and isinstance(value, str) else [text]
+    )
     return [part for part in parts if part.strip()]

@@ -19,7 +19,9 @@ _RATES = (
     ),
     Metric(name="weighted_rate", title="Points won", unit="percent", aggregate=_POINTS, cite=_CITE),
 )
-_PROFILE = tuple(replace(facet, metrics=_RATES) for facet in cogme.FACETS if facet.name in cogme.COMPONENTS)
+_PROFILE = tuple(
+    replace(facet, metrics=_RATES) for facet in cogme.FACETS if facet.name in cogme.COMPONENTS
+)
 
 _SPEC = of_package(__name__, __file__)
 SPEC = replace(_SPEC, facets=(*_SPEC.facets, *_PROFILE))

@@ -15,7 +15,9 @@ from reelbench.base.values import is_whole
 from reelbench.data.mapped_rows import seconds
 from reelbench.registry.rows import LETTERS, Row, questions_of, text_of
 
-EXPECTED = "qid, vid, videoType, que, answers (5), correct_idx (0 to 4), shot_contained, q_level_logic"
+EXPECTED = (
+    "qid, vid, videoType, que, answers (5), correct_idx (0 to 4), shot_contained, q_level_logic"
+)
 OPTIONS = 5
 """Of every question."""
 _SCENE = "_0000"
@@ -31,18 +33,25 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     said = read_script(joined[0]) if joined else {}
     what = f"a DramaQA question; expected {EXPECTED}"
     # Episode, scene and shot: anything else would point outside the pictures.
-    for where, entry in questions_of(questions, "qid", what, lambda entry: _VID.fullmatch(str(entry.get("vid")))):
+    for where, entry in questions_of(
+        questions, "qid", what, lambda entry: _VID.fullmatch(str(entry.get("vid")))
+    ):
         vid, level = entry["vid"], entry.get("q_level_logic")
         question, options = text_of(entry, "que", where, EXPECTED), entry.get("answers")
         if not isinstance(options, list) or len(options) != OPTIONS:
             given = f"{len(options)} of them" if isinstance(options, list) else repr(options)
             raise InputError(f"{where}: expected {OPTIONS} 'answers', found {given}")
         # `correct_idx` counts from 0, whatever older documents say.
-        right, index = "" if split == "test" else option_letter(entry.get("correct_idx")), entry.get("correct_idx")
+        right, index = (
+            "" if split == "test" else option_letter(entry.get("correct_idx")),
+            entry.get("correct_idx"),
+        )
         if right is None and index is None:
             raise InputError(f"{where} has no 'correct_idx'; the answers of this file are hidden")
         if right is None:
-            raise InputError(f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {OPTIONS - 1}")
+            raise InputError(
+                f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {OPTIONS - 1}"
+            )
         yield {
             "id": entry["qid"],
             "video": vid,
@@ -51,7 +60,9 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             "options": [str(option) for option in options],
             "answer": right,
             "difficulty": [] if level is None else [str(level)],
-            "video_type": str(entry.get("videoType") or ("scene" if vid.endswith(_SCENE) else "shot")),
+            "video_type": str(
+                entry.get("videoType") or ("scene" if vid.endswith(_SCENE) else "shot")
+            ),
             "shots": shots(entry, where),
             "subtitles": said.get(vid, ""),
         }
@@ -73,15 +84,22 @@ def shots(entry: dict[str, Any], where: str) -> list[str]:
     contained = entry.get("shot_contained")
     numbers = contained if isinstance(contained, list) else [] if contained is None else [contained]
     if not all(map(is_whole, numbers)):
-        raise InputError(f"{where}: shot_contained is {contained!r}, expected [first, last] as whole numbers")
+        raise InputError(
+            f"{where}: shot_contained is {contained!r}, expected [first, last] as whole numbers"
+        )
     if not numbers:
         return []
-    return [f"{vid.removesuffix(_SCENE)}_{number:04d}" for number in range(numbers[0], numbers[-1] + 1)]
+    return [
+        f"{vid.removesuffix(_SCENE)}_{number:04d}" for number in range(numbers[0], numbers[-1] + 1)
+    ]
 
 
 def folders(row: Mapping[str, Any]) -> list[str]:
     """Return the folders of a row's pictures; of a media key alone, its shot's or its scene's."""
-    return [shot.replace("_", "/") for shot in row.get("shots") or [str(row["video"]).removesuffix(_SCENE)]]
+    return [
+        shot.replace("_", "/")
+        for shot in row.get("shots") or [str(row["video"]).removesuffix(_SCENE)]
+    ]
 
 
 def read_script(path: Path) -> dict[str, str]:
@@ -96,8 +114,12 @@ def read_script(path: Path) -> dict[str, str]:
     lines: dict[str, dict[float, Mapping[str, Any]]] = {}
     for shot, entry in document.items():
         said = entry.get("contained_subs") if isinstance(entry, dict) else None
-        if not isinstance(said, list) or not all(isinstance(line, dict) and "st" in line for line in said):
-            raise InputError(f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter")
+        if not isinstance(said, list) or not all(
+            isinstance(line, dict) and "st" in line for line in said
+        ):
+            raise InputError(
+                f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter"
+            )
         by_start = {seconds(line["st"], f"{path}: {shot!r}: st"): line for line in said}
         for vid in (shot, shot.rpartition("_")[0] + _SCENE):
             lines.setdefault(vid, {}).update(by_start)

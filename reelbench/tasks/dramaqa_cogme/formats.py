@@ -21,13 +21,20 @@ SUBMISSION_SUFFIX = ".json"
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Whether a document is meant to be in this format: some entry has a correct_idx, or some qid a number."""
     bare = document.values() if isinstance(document, dict) and "qid" not in document else ()
-    return submissions.in_format(document, "qid", "correct_idx") or any(isinstance(value, int) for value in bare)
+    return submissions.in_format(document, "qid", "correct_idx") or any(
+        isinstance(value, int) for value in bare
+    )
 
 
-def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401
+def read(
+    questions: submissions.Questions, path: Path, document: Any
+) -> dict[str, submissions.Prediction]:  # noqa: ANN401
     """Read predictions by qid; InputError where one occurs twice, or the file is for the owners' server alone."""
     if isinstance(document, dict) and "qid" not in document:
-        if odd := next((qid for qid, value in document.items() if not isinstance(value, dict | int | None)), None):
+        if odd := next(
+            (qid for qid, value in document.items() if not isinstance(value, dict | int | None)),
+            None,
+        ):
             raise InputError(
                 f"{path}: {odd!r} holds a {type(document[odd]).__name__}, and others a correct_idx (0 to 4)"
             )
@@ -36,10 +43,14 @@ def read(questions: submissions.Questions, path: Path, document: Any) -> dict[st
             for qid, value in document.items()
         ]
     predictions: dict[str, submissions.Prediction] = {}
-    for _, qid, entry in submissions.entries(path, document, "qid", EXPECTED, lambda entry: "correct_idx" not in entry):
+    for _, qid, entry in submissions.entries(
+        path, document, "qid", EXPECTED, lambda entry: "correct_idx" not in entry
+    ):
         parsed = reread(entry)
         flags = () if parsed["answer"] else ("parse_failed",)
-        predictions[qid] = submissions.Prediction({"correct_idx": entry["correct_idx"]}, parsed, flags)
+        predictions[qid] = submissions.Prediction(
+            {"correct_idx": entry["correct_idx"]}, parsed, flags
+        )
     if questions.hidden:
         split = f"{questions.spec.id}: the answers of {questions.split!r}"
         raise InputError(f"{split} are hidden; submit the file to the owners' server")

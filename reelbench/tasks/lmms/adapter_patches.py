@@ -61,7 +61,9 @@ Way = Callable[[Any, "Instance", Ask], Any]
 def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]:  # noqa: ANN401
     """Return an answer to each request; what goes wrong with one of ours is never taken for an answer."""
     answers: dict[int, Any] = {}
-    groups: defaultdict[str | None, list[int]] = defaultdict(list)  # by the task, of those asked in a way of ours
+    groups: defaultdict[str | None, list[int]] = defaultdict(
+        list
+    )  # by the task, of those asked in a way of ours
     theirs: list[int] = []
     ways: dict[int, Way] = {}  # of those that the adapter doesn't answer by itself
     ours: dict[int, tuple[BenchmarkSpec, Row]] = {}
@@ -86,7 +88,9 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
     plain = groups.pop(None, [])
     # Its own order (on by default) is by a hash of the prompt, which parts a video's questions; its user may choose it.
     as_it_does = not getattr(adapter, _QUEUE, False) or _QUEUE in adapter.reelbench_chosen
-    in_our_order = nullcontext() if as_it_does else replacing_attribute(adapter, _QUEUE, stand_in=False)
+    in_our_order = (
+        nullcontext() if as_it_does else replacing_attribute(adapter, _QUEUE, stand_in=False)
+    )
     with visuals.decoding_ahead(ours[number] for number in order), in_our_order:
         with _one_bar(adapter, ask, sum(map(len, groups.values()))) as step:
 
@@ -103,8 +107,14 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
                     log.error("%s is not asked: %s", task, error)  # noqa: TRY400 - it is one line
                     answers |= dict.fromkeys(numbers, swallowed.failure_mark(str(error)))
                     groups.pop(task)
-            _spread(answer, [number for numbers in groups.values() for number in numbers[1:]], at_once(adapter))
-        answers |= zip(plain, ask_ours(adapter, [requests[number] for number in plain]), strict=True)
+            _spread(
+                answer,
+                [number for numbers in groups.values() for number in numbers[1:]],
+                at_once(adapter),
+            )
+        answers |= zip(
+            plain, ask_ours(adapter, [requests[number] for number in plain]), strict=True
+        )
     # lmms-eval's response cache keeps no empty answer.
     answers |= {number: "" for number in plain if visuals.problem(*ours[number]) is not None}
     if theirs:

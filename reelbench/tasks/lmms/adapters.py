@@ -71,7 +71,9 @@ class Adapter:
         return self.spreads and sampling.kind in {"fps", "all"}
 
 
-_TABLE = read_mapping(Path(__file__).with_name("adapters.yaml").read_text(encoding="utf-8"), "adapters.yaml")
+_TABLE = read_mapping(
+    Path(__file__).with_name("adapters.yaml").read_text(encoding="utf-8"), "adapters.yaml"
+)
 _ENTRIES = TypeAdapter(dict[str, Adapter]).validate_python(_TABLE)
 ADAPTERS = {name: adapter for names, adapter in _ENTRIES.items() for name in names.split(", ")}
 
@@ -92,7 +94,9 @@ NO_TIMES = "times=text needs a chat adapter, and this one takes pictures alone"
 
 def of(model: str | None) -> Adapter:
     """Return what is known of an adapter by name; of one that nobody has looked at only that it takes pictures."""
-    return ADAPTERS.get(model or "") or Adapter(images=model is not None, even=True, looked_at=False)
+    return ADAPTERS.get(model or "") or Adapter(
+        images=model is not None, even=True, looked_at=False
+    )
 
 
 def values_in(given: str | None) -> dict[str, str]:
@@ -107,14 +111,25 @@ def row(model: str) -> dict[str, str]:
     added, notes = added_arguments(model, {}, sampling)
     shown = adapt(model, sampling, "", chat=False) if of(model).sees else None
     what = "no video" if shown is None else "pictures" if shown.form == "images" else "a clip"
-    facts = {"is shown": what + ("" if of(model).looked_at else "; nobody has looked at this adapter")}
-    facts |= {"arguments added": ",".join(f"{name}={value}" for name, value in added.items())} if added else {}
+    facts = {
+        "is shown": what + ("" if of(model).looked_at else "; nobody has looked at this adapter")
+    }
+    facts |= (
+        {"arguments added": ",".join(f"{name}={value}" for name, value in added.items())}
+        if added
+        else {}
+    )
     facts |= {"note": "; ".join(notes)} if notes else {}
     seen = json.loads(Path(__file__).with_name("adapters_seen.json").read_text(encoding="utf-8"))
     for way, by_batch in seen["adapters"].get(model, {}).items():
-        facts |= {way if batch == "plain" else f"{way}, {batch}": found for batch, found in by_batch.items()}
+        facts |= {
+            way if batch == "plain" else f"{way}, {batch}": found
+            for batch, found in by_batch.items()
+        }
     if model in seen["adapters"]:
-        facts["seen with"] = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
+        facts["seen with"] = ", ".join(
+            f"{name} {version}" for name, version in seen["versions"].items()
+        )
     return facts
 
 
@@ -126,7 +141,9 @@ def drops(model: str | None, setting: str) -> bool:
             code += (text := path.read_text(encoding="utf-8"))
             based = re.findall(r"from lmms_eval\.models\.(?:chat|simple)\.(\w+) import", text)
             names += [base for base in based if base not in names]
-    handed_on = re.search(r"\b(?:generate|chat|create|SamplingParams)\((?:[^()]|\([^()]*\))*\*\*\w*gen_kwargs", code)
+    handed_on = re.search(
+        r"\b(?:generate|chat|create|SamplingParams)\((?:[^()]|\([^()]*\))*\*\*\w*gen_kwargs", code
+    )
     return bool(code) and setting not in code and handed_on is None
 
 
@@ -139,7 +156,9 @@ def form_for(model: str, sampling: FrameSampling, row_kind: str) -> tuple[FrameS
         return sampling if sampling.form_given == "clip" else sampling.as_images(), False
     adapter, known = of(model), kinds(model)
     if not adapter.looked_at and not known:
-        raise InputError(f"--for {model}: lmms-eval has no such adapter; `ask` stands for reelbench ask")
+        raise InputError(
+            f"--for {model}: lmms-eval has no such adapter; `ask` stands for reelbench ask"
+        )
     as_it_is = adapter.video and sampling.form_given == "clip"
     shown = sampling if as_it_is else adapt(model, sampling, row_kind, chat="chat" in known)
     return shown.decoded, shown.form == "clip" and adapter.even
@@ -148,8 +167,12 @@ def form_for(model: str, sampling: FrameSampling, row_kind: str) -> tuple[FrameS
 def kinds(model: str | None) -> dict[str, Path]:
     """Return lmms-eval's code of an adapter of this name for "chat" and for "simple" models, as far as there is any."""
     found = find_spec("lmms_eval")
-    folders = [Path(place) / "models" for place in (found and found.submodule_search_locations) or ()]
-    files = {kind: folder / kind / f"{model}.py" for folder in folders for kind in ("chat", "simple")}
+    folders = [
+        Path(place) / "models" for place in (found and found.submodule_search_locations) or ()
+    ]
+    files = {
+        kind: folder / kind / f"{model}.py" for folder in folders for kind in ("chat", "simple")
+    }
     return {kind: file for kind, file in files.items() if file.is_file()}
 
 
@@ -164,7 +187,9 @@ def sends(model: str | None) -> bool:
     return of(model).server and not passes_video
 
 
-def adapt(model: str | None, sampling: FrameSampling, row_kind: str, *, chat: bool | None = None) -> FrameSampling:
+def adapt(
+    model: str | None, sampling: FrameSampling, row_kind: str, *, chat: bool | None = None
+) -> FrameSampling:
     """Return a sampling's form for an adapter: a clip or pictures, and these with their times or not.
 
     Args:
@@ -181,7 +206,12 @@ def adapt(model: str | None, sampling: FrameSampling, row_kind: str, *, chat: bo
     if sends(model):
         timed = sampling.with_times(row_kind) if chat else sampling
         return timed if timed.form == "images" else replace(timed, form="images")
-    if sampling.form_given is not None or sampling.times_given is not None or sampling.keeps_sound or passes_video:
+    if (
+        sampling.form_given is not None
+        or sampling.times_given is not None
+        or sampling.keeps_sound
+        or passes_video
+    ):
         return sampling
     pictures = replace(sampling.as_images(), size=sampling.size or PICTURE_SIZE)
     timed = replace(pictures, times="text") if chat and row_kind in TIMED_KINDS else pictures
@@ -208,42 +238,71 @@ def added_arguments(
     `given` are the user's own arguments, and `batch_size`: where one of them chooses frames, none is added.
     """
     adapter = of(model)
-    costs = [f"frames {sampling}: {model} encodes each picture anew: some 0.3 s of the processor for one of 720p"]
+    costs = [
+        f"frames {sampling}: {model} encodes each picture anew: some 0.3 s of the processor for one of 720p"
+    ]
     costs = costs if adapter.encodes_anew and sampling.decodes else []
     if not sampling.decodes or sampling.form == "images":
         if sampling.kind == "native" and not _has_reader(adapter.needs):
-            return {}, [f"{model} reads no video without {adapter.needs}: --frames shows it pictures"]
+            return {}, [
+                f"{model} reads no video without {adapter.needs}: --frames shows it pictures"
+            ]
         return {}, costs
-    heard = [f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"]
+    heard = [
+        f"frames {sampling}: {model} hears a video's sound, and these clips have none; audio=keep keeps it"
+    ]
     heard = heard if adapter.listens and not sampling.keeps_sound else []
     if not sends(model) and adapt(model, sampling, "", chat=False).form == "images":
-        why = "it doesn't take each frame of a clip" if adapter.looked_at else "how it samples a clip is not known here"
+        why = (
+            "it doesn't take each frame of a clip"
+            if adapter.looked_at
+            else "how it samples a clip is not known here"
+        )
         if not adapter.images and not _has_reader(adapter.needs):
             why = f"it reads no clip without {adapter.needs}"
         size = "" if sampling.size else f", size={PICTURE_SIZE}"
-        shown = f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip"
+        shown = (
+            f"frames {sampling}: {model} is shown pictures{size}: {why}; as=clip hands over a clip"
+        )
         return {}, [shown, *costs, *heard]
     if not adapter.looked_at:
         who = f"the adapter {model}" if model else "an adapter that the command line does not name"
-        return {}, [f"frames {sampling}: {who} takes what it likes of a clip: how is not known here", *heard]
+        return {}, [
+            f"frames {sampling}: {who} takes what it likes of a clip: how is not known here",
+            *heard,
+        ]
     if not _has_reader(adapter.needs):
         why = f"reads no clip without {adapter.needs}"
         raise InputError(f"frames {sampling.spec(given=True)}: {model} {why}; leave as=clip out")
     if adapter.varies(sampling):
         why = "takes one number of frames of every clip"
-        raise InputError(f"frames {sampling.spec(given=True)}: {model} {why}; give uniform:N, or leave as=clip out")
+        raise InputError(
+            f"frames {sampling.spec(given=True)}: {model} {why}; give uniform:N, or leave as=clip out"
+        )
     as_it_is = given.get(PASS_VIDEO, "").lower() == "true"
-    if not adapter.sees or (adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")):
+    if not adapter.sees or (
+        adapter.server and not as_it_is and not (adapter.video and sampling.form_given == "clip")
+    ):
         return {}, []
     frames = sampling.frames or MOST_FRAMES  # no number named: allow for any
     frames += frames % 2 if adapter.even else 0
-    by_batch = adapter.batched if given.get("batch_size", "1") != "1" and adapter.batched else adapter.arguments
+    by_batch = (
+        adapter.batched
+        if given.get("batch_size", "1") != "1" and adapter.batched
+        else adapter.arguments
+    )
     wanted = {name: value.format(n=frames) for name, value in (adapter.video or by_batch).items()}
     notes = [f"frames {sampling}: {model}: {adapter.caveat}"] if adapter.caveat else []
     notes += heard
-    own = {name: given[name] for name in (*wanted, *adapter.others) if name in given and name != PASS_VIDEO}
+    own = {
+        name: given[name]
+        for name in (*wanted, *adapter.others)
+        if name in given and name != PASS_VIDEO
+    }
     if any(wanted.get(name) != value for name, value in own.items()):
-        keeps, would = (",".join(f"{name}={value}" for name, value in some.items()) for some in (own, wanted))
+        keeps, would = (
+            ",".join(f"{name}={value}" for name, value in some.items()) for some in (own, wanted)
+        )
         keeps = f"{model} keeps your {keeps} and may sample the clips again; without it: {would}"
         notes.append(f"frames {sampling}: {keeps}")
     if own:

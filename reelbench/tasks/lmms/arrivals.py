@@ -109,8 +109,12 @@ def pictures_arrived(count: int) -> None:
 def message_sent(messages: object) -> None:
     """Note the pictures of a chat message that goes to a server; a video's frames only the server counts."""
     content = messages[-1].get("content") if isinstance(messages, list) and messages else None
-    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
-    text = next((part.get("text") for part in reversed(parts) if part.get("type") == "text"), content)
+    parts = (
+        [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    )
+    text = next(
+        (part.get("text") for part in reversed(parts) if part.get("type") == "text"), content
+    )
     key = _texts.get(text) if isinstance(text, str) else None
     if key is not None:
         kinds = [part.get("type") for part in parts]
@@ -156,21 +160,33 @@ def _pictures_made(original: Callable[..., Any], *args: Any, **kwargs: Any) -> A
 
 def _sent(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
     messages: Any = kwargs["messages"] if "messages" in kwargs else args[0] if args else None
-    several = isinstance(messages, list) and messages and isinstance(messages[0], list)  # conversations
+    several = (
+        isinstance(messages, list) and messages and isinstance(messages[0], list)
+    )  # conversations
     for one in messages if several else [messages]:
         message_sent(one)
     return original(self, *args, **kwargs)
 
 
 def _stored(original: Callable[..., str], self: Any, image: Any, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401
-    return image.attachment.data_url() if isinstance(image, StoredPicture) else original(self, image, *args, **kwargs)
+    return (
+        image.attachment.data_url()
+        if isinstance(image, StoredPicture)
+        else original(self, image, *args, **kwargs)
+    )
 
 
-def _with_stored(original: Callable[..., list[dict[str, Any]]], *args: Any, **kwargs: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+def _with_stored(
+    original: Callable[..., list[dict[str, Any]]], *args: Any, **kwargs: Any
+) -> list[dict[str, Any]]:  # noqa: ANN401
     messages = original(*args, **kwargs)
-    for part in (part for message in messages for part in message["content"] if part["type"] == "image_url"):
+    for part in (
+        part for message in messages for part in message["content"] if part["type"] == "image_url"
+    ):
         url = part["image_url"]["url"]
-        if (own := url.find("data:", 1)) > 0:  # a stored picture's, behind the head that lmms-eval writes
+        if (
+            own := url.find("data:", 1)
+        ) > 0:  # a stored picture's, behind the head that lmms-eval writes
             part["image_url"]["url"] = url[own:]
     return messages
 

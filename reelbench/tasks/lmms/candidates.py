@@ -51,7 +51,10 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
         return sequences
     written = text_of(answer).strip()
     texts = [""]
-    for how in ({"clean_up_tokenization_spaces": False}, {}):  # the ways in which adapters turn tokens into text
+    for how in (
+        {"clean_up_tokenization_spaces": False},
+        {},
+    ):  # the ways in which adapters turn tokens into text
         decoded = tokenizer_of(adapter).batch_decode(sequences, skip_special_tokens=True, **how)
         texts = [text.strip() for text in decoded]
         if texts[0] == written:
@@ -100,7 +103,9 @@ class _Search(StandIn):
             raise
         sequences = getattr(out, "sequences", out)
         if len(sequences) != self.k:
-            raise ReelbenchError(f"{len(sequences)} sequences where {self.k} beams of one question were asked for")
+            raise ReelbenchError(
+                f"{len(sequences)} sequences where {self.k} beams of one question were asked for"
+            )
         prompt = prompt_ids(args, kwargs)
         self.result = sequences
         # Models return the prompt too, unless they were given embeddings of it.
@@ -125,7 +130,9 @@ def tokenizer_of(adapter: Any) -> Any:  # noqa: ANN401 - lmms-eval's model
         part = getattr(part, "tokenizer", part)
         if hasattr(part, "batch_decode"):
             return part
-    raise ReelbenchError(f"{type(adapter).__name__} has no tokenizer of Hugging Face's that is known here")
+    raise ReelbenchError(
+        f"{type(adapter).__name__} has no tokenizer of Hugging Face's that is known here"
+    )
 
 
 def row_of(adapter: Any, request: "Instance") -> Row:  # noqa: ANN401 - lmms-eval's model

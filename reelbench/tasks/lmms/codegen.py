@@ -42,15 +42,26 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-_Dumper.add_representer(Function, lambda dumper, name: dumper.represent_scalar("!function", str(name)))
+_Dumper.add_representer(
+    Function, lambda dumper, name: dumper.represent_scalar("!function", str(name))
+)
 
 
 def _config(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
     """Return a task's configuration, whole: what it included, lmms-eval would look for in the current folder first."""
     hidden = spec.splits[upstream_split(spec, task.split)].hidden_answers
-    prompt = {"lmms_eval_specific_kwargs": {"default": {"prompt": task.prompt}}} if task.prompt is not None else {}
+    prompt = (
+        {"lmms_eval_specific_kwargs": {"default": {"prompt": task.prompt}}}
+        if task.prompt is not None
+        else {}
+    )
     # lmms-eval's own `until` would cut the answer at its first blank line.
-    greedy = {"max_new_tokens": task.max_new_tokens, "temperature": 0, "do_sample": False, "until": []}
+    greedy = {
+        "max_new_tokens": task.max_new_tokens,
+        "temperature": 0,
+        "do_sample": False,
+        "until": [],
+    }
     how = {"aggregation": Function(f"{_HERE}.{spec.id}-aggregate"), "higher_is_better": True}
     return {
         "task": task.name,
@@ -59,15 +70,21 @@ def _config(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
         "dataset_kwargs": {"load_from_disk": True},
         "test_split": task.split,
         "output_type": "generate_until",
-        **{name: Function(f"{_HERE}.{spec.id}-{name}") for name in FUNCTIONS if name != "aggregate"},
+        **{
+            name: Function(f"{_HERE}.{spec.id}-{name}") for name in FUNCTIONS if name != "aggregate"
+        },
         **prompt,
         "generation_kwargs": greedy,
         "filter_list": [
-            {"name": "none", "filter": [{"function": Function("reelbench.tasks.lmms.candidates.AllAnswers")}]}
+            {
+                "name": "none",
+                "filter": [{"function": Function("reelbench.tasks.lmms.candidates.AllAnswers")}],
+            }
         ],
         "cluster_key": "video",
         "metric_list": [
-            {"metric": name, **how} for name in ([SUBMISSION] if hidden else [metric.name for metric in spec.metrics])
+            {"metric": name, **how}
+            for name in ([SUBMISSION] if hidden else [metric.name for metric in spec.metrics])
         ],
         "metadata": {"version": spec.version},
     }
@@ -80,8 +97,12 @@ def files_of(spec: BenchmarkSpec) -> dict[str, str]:
     """Return the files' texts by name."""
     tasks = {}
     for task in spec.tasks:
-        text = yaml.dump(_config(spec, task), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
-        tasks[f"{task.name}.yaml"] = f"# {_ORIGIN}.\n" + re.sub(r"!function '([\w.-]+)'", r"!function \1", text)
+        text = yaml.dump(
+            _config(spec, task), Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True
+        )
+        tasks[f"{task.name}.yaml"] = f"# {_ORIGIN}.\n" + re.sub(
+            r"!function '([\w.-]+)'", r"!function \1", text
+        )
     return tasks
 
 
@@ -108,7 +129,9 @@ def index() -> dict[str, dict[str, Any]]:
         for task in spec.tasks if spec.file else ():
             entries[task.name] = {"type": "task", "yaml_path": -1}
             for tag in task.tags:
-                entries.setdefault(tag, {"type": "tag", "task": [], "yaml_path": -1})["task"].append(task.name)
+                entries.setdefault(tag, {"type": "tag", "task": [], "yaml_path": -1})[
+                    "task"
+                ].append(task.name)
     return entries
 
 

@@ -39,8 +39,12 @@ def begin(arguments: Sequence[str]) -> None:
     first = os.environ.get("LOCAL_RANK", "0") == "0" and parent_process() is None
     if first and not _begun and settings.FRAMES.is_set and option_value(arguments, "--tasks"):
         command, none = [sys.executable, "-P", "-m", __name__, *arguments], subprocess.DEVNULL
-        with suppress(OSError):  # no memory for it, say: then the first question waits for its video
-            _begun.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=none, stderr=none))  # noqa: S603
+        with suppress(
+            OSError
+        ):  # no memory for it, say: then the first question waits for its video
+            _begun.append(
+                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=none, stderr=none)
+            )  # noqa: S603
 
 
 def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[], object]]:
@@ -52,7 +56,9 @@ def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[],
     asked, model = visuals.sampling(), option_value(arguments, "--model")
     if not (asked.decodes and adapters.of(model).sees):
         return {}
-    adapters.passes_video = f"{adapters.PASS_VIDEO}=true" in (option_value(arguments, "--model_args") or "").lower()
+    adapters.passes_video = (
+        f"{adapters.PASS_VIDEO}=true" in (option_value(arguments, "--model_args") or "").lower()
+    )
     chat = "chat" in adapters.kinds(model) and "--force_simple" not in arguments
     limit, offset = (float(option_value(arguments, name) or 0) for name in ("--limit", "--offset"))
     named = settings.IDS.read(QuestionIds.read)
@@ -62,7 +68,9 @@ def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[],
         library = Library(located.spec, located.split, make=False)
         rows = [row for row in located.rows if named is None or row["id"] in named.ids]
         most = math.ceil(limit * len(rows)) if limit < 1 else int(limit)
-        chosen += [(task, library, row) for row in rows[int(offset) :][: most if limit > 0 else None]]
+        chosen += [
+            (task, library, row) for row in rows[int(offset) :][: most if limit > 0 else None]
+        ]
     work: dict[tuple[str, str], Callable[[], object]] = {}
     for task, library, row in (chosen[place] for place in by_video([row for *_, row in chosen])):
         shown = adapters.adapt(model, asked, library.spec.row_kind, chat=chat)

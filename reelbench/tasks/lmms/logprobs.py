@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.tasks.lmms.candidates import Ask, StandIn, prompt_ids, replacing_attribute, text_of, tokenizer_of
+from reelbench.tasks.lmms.candidates import (
+    Ask,
+    StandIn,
+    prompt_ids,
+    replacing_attribute,
+    text_of,
+    tokenizer_of,
+)
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance
@@ -32,7 +39,9 @@ class SentenceLogprobs:
     logprobs: list[list[float]]
 
 
-def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]) -> SentenceLogprobs | str:  # noqa: ANN401
+def sentence_logprobs(
+    adapter: Any, request: "Instance", ask: Ask, sentences: Sequence[str]
+) -> SentenceLogprobs | str:  # noqa: ANN401
     """Return each sentence's log-likelihood as the answer to a request; the mark of a failed request where it failed.
 
     ReelbenchError where the adapter has no such call, or what it calls can't say.
@@ -51,7 +60,9 @@ def sentence_logprobs(adapter: Any, request: "Instance", ask: Ask, sentences: Se
     if call.problem is not None:
         raise ReelbenchError(f"{name} has no option scores: {call.problem}")
     answer = text_of(given)
-    return call.outcome(answer, f"{name} has no option scores: it was asked ({answer[:60]!r}), but {_NEEDED}")
+    return call.outcome(
+        answer, f"{name} has no option scores: it was asked ({answer[:60]!r}), but {_NEEDED}"
+    )
 
 
 _NEEDED = "they need a model of Hugging Face's that is asked by `generate`, or a server of vLLM's (`--model openai`)"
@@ -104,10 +115,15 @@ class _GenerateCall(_Call):
                 "thinking off (--model_args enable_thinking=False)"
             )
             raise ReelbenchError(self.problem)
-        tokens = [tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in self.sentences]
+        tokens = [
+            tokenizer(sentence, add_special_tokens=False)["input_ids"]
+            for sentence in self.sentences
+        ]
         settings = import_module("transformers").GenerationConfig().to_dict()
         settings = {*settings, "inputs", "generation_config", "stopping_criteria", "streamer"}
-        inputs = {name: part for name, part in kwargs.items() if name not in settings and part is not None}
+        inputs = {
+            name: part for name, part in kwargs.items() if name not in settings and part is not None
+        }
         try:
             self.result = of_model(self.asked.model, {**inputs, "input_ids": prompt}, tokens)
         except Exception as error:
@@ -128,14 +144,20 @@ class _ServerCall(_Call):
         extra = payload.pop("extra_body", {}) | {"return_token_ids": True}
         payload |= {"max_tokens": 1, "temperature": 0}
         bare = self.asked.chat.completions.create(**payload, extra_body=extra)
-        extra |= {"prompt_logprobs": 0, "add_generation_prompt": False, "continue_final_message": True}
+        extra |= {
+            "prompt_logprobs": 0,
+            "add_generation_prompt": False,
+            "continue_final_message": True,
+        }
         replies = []
         for sentence in self.sentences:
             turn = {"role": "assistant", "content": sentence}
             payload_of_turn = payload | {"messages": [*payload["messages"], turn]}
             replies.append(self.asked.chat.completions.create(**payload_of_turn, extra_body=extra))
             if getattr(replies[-1], "prompt_logprobs", None) is None:
-                self.problem = "this server gives no log-probabilities of a prompt (vLLM's `prompt_logprobs`)"
+                self.problem = (
+                    "this server gives no log-probabilities of a prompt (vLLM's `prompt_logprobs`)"
+                )
                 return bare
         prompt = list(getattr(bare, "prompt_token_ids", None) or ())
         if not prompt:
@@ -146,11 +168,15 @@ class _ServerCall(_Call):
         for reply in replies:
             ids = list(reply.prompt_token_ids or [])
             if ids[: len(prompt)] != prompt:
-                self.problem = "its chat template writes the prompt otherwise where an answer follows"
+                self.problem = (
+                    "its chat template writes the prompt otherwise where an answer follows"
+                )
                 return bare
             tokens.append(ids[len(prompt) :])
             places = range(len(prompt), len(ids))
-            logprobs.append([reply.prompt_logprobs[place][str(ids[place])]["logprob"] for place in places])
+            logprobs.append(
+                [reply.prompt_logprobs[place][str(ids[place])]["logprob"] for place in places]
+            )
         self.result = SentenceLogprobs(tokens, logprobs)
         return bare
 
@@ -174,8 +200,12 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
     if mask is not None and mask.shape == inputs["input_ids"].shape:
         # Leave out pads at the prompt's end: a forward counts them as positions, `generate` doesn't.
         seen = int(mask[0].nonzero().max()) + 1
-        of_tokens = {name for name, part in inputs.items() if getattr(part, "shape", ())[:2] == mask.shape}
-        inputs = {name: part[:, :seen] if name in of_tokens else part for name, part in inputs.items()}
+        of_tokens = {
+            name for name, part in inputs.items() if getattr(part, "shape", ())[:2] == mask.shape
+        }
+        inputs = {
+            name: part[:, :seen] if name in of_tokens else part for name, part in inputs.items()
+        }
     with torch.inference_mode():
         if reads_once.get(model) is False:
             return SentenceLogprobs(tokens, _whole(model, inputs, tokens))
@@ -210,7 +240,9 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
         return SentenceLogprobs(tokens, whole)
 
 
-def _whole(model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]) -> list[list[float]]:  # noqa: ANN401
+def _whole(
+    model: Any, inputs: Mapping[str, Any], tokens: Sequence[Sequence[int]]
+) -> list[list[float]]:  # noqa: ANN401
     """Read the prompt anew for each continuation."""
     logprobs = []
     for ids in tokens:
@@ -226,19 +258,31 @@ def _longer(inputs: Mapping[str, Any], ids: Sequence[int]) -> dict[str, Any]:
     prompt = inputs["input_ids"]
     longer = dict(inputs)
     for name, part in inputs.items():
-        if name == "input_ids" or not isinstance(part, torch.Tensor) or part.shape[:2] != prompt.shape:
+        if (
+            name == "input_ids"
+            or not isinstance(part, torch.Tensor)
+            or part.shape[:2] != prompt.shape
+        ):
             continue
-        if part.dim() > prompt.dim():  # which pictures a token sees: as the last one does, and as `generate` has it
+        if (
+            part.dim() > prompt.dim()
+        ):  # which pictures a token sees: as the last one does, and as `generate` has it
             more = part[:, -1:].expand(-1, len(ids), *part.shape[2:])
         else:
-            more = torch.full((1, len(ids)), int(name == "attention_mask"), dtype=part.dtype, device=part.device)
+            more = torch.full(
+                (1, len(ids)), int(name == "attention_mask"), dtype=part.dtype, device=part.device
+            )
         longer[name] = torch.cat([part, more], dim=1)
     return longer | {"input_ids": torch.cat([prompt, prompt.new_tensor([ids])], dim=1)}
 
 
 def _last(model: Any, logits: int) -> dict[str, int]:  # noqa: ANN401
     """Return the argument by which only the last logits are computed, where the model knows it."""
-    return {"logits_to_keep": logits} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+    return (
+        {"logits_to_keep": logits}
+        if "logits_to_keep" in inspect.signature(model.forward).parameters
+        else {}
+    )
 
 
 def _of(logits: Any, ids: Sequence[int]) -> list[float]:  # noqa: ANN401 - a tensor, length × vocabulary

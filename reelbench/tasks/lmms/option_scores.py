@@ -32,7 +32,9 @@ ANSWERING = "answering"
 """The column that the rows of such a task have beside the benchmark's own: how it is answered."""
 
 
-def ask_options(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, task: TaskSpec) -> str:  # noqa: ANN401
+def ask_options(
+    adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkSpec, task: TaskSpec
+) -> str:  # noqa: ANN401
     """Return a question's option scores as one text, or the mark of a failed request.
 
     ReelbenchError where the adapter can't give them, or its server doesn't.
@@ -58,8 +60,12 @@ def ask_options(adapter: Any, request: "Instance", ask: Ask, *, spec: BenchmarkS
         scores = option_scores.of_tokens(sentences, row["options"], likely.tokens, likely.logprobs)
     except ValueError as error:
         return f"{FAILED}: {first_line(error)}]"
-    text = json.dumps({"located": located, "option_scores": [score.model_dump() for score in scores]})
-    return text.replace("<", "\\u003c")  # lmms-eval cuts out what it takes for reasoning, and JSON with it
+    text = json.dumps(
+        {"located": located, "option_scores": [score.model_dump() for score in scores]}
+    )
+    return text.replace(
+        "<", "\\u003c"
+    )  # lmms-eval cuts out what it takes for reasoning, and JSON with it
 
 
 def read_scores(row: Row, reply: str) -> tuple[Prediction, list[OptionScore] | None]:
@@ -83,9 +89,13 @@ def compared_anew(
     decoding.check(task, None, answering)
     run = Answering.parse(data.answering or "options").for_task(task)
     if answering.span not in {None, run.span}:
-        raise InputError(f"answering {answering}: {task.name} was run with span={run.span}; run it again for another")
+        raise InputError(
+            f"answering {answering}: {task.name} was run with span={run.span}; run it again for another"
+        )
     chosen = replace(answering, span=run.span)
-    return replace(data, answering=str(chosen)), [option_scores.choose_again(item, chosen) for item in items]
+    return replace(data, answering=str(chosen)), [
+        option_scores.choose_again(item, chosen) for item in items
+    ]
 
 
 def _again(request: "Instance", replaced: Mapping[int, Any] | None = None) -> "Instance":

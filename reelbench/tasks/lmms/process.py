@@ -45,7 +45,14 @@ _NEUTRAL = {"repetition_penalty": 1.0, "presence_penalty": 0.0}
 """Values that change nothing, passed on or not."""
 
 _ACCELERATE = (
-    *("accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--main_process_port", "0"),
+    *(
+        "accelerate.commands.launch",
+        "--multi_gpu",
+        "--num_machines",
+        "1",
+        "--main_process_port",
+        "0",
+    ),
     *("--mixed_precision", "no", "--dynamo_backend", "no"),
 )
 """What is said here isn't asked of a file of accelerate's; 0 is any free port."""
@@ -74,7 +81,9 @@ def run_and_score(
         check_scored(name)
     return [
         score_logged(logged, scores_folder(logged), options, questions.get(logged.task))
-        for logged in run(arguments, output, sampling, options.note, environ=environ, stdout=stdout, start=start)
+        for logged in run(
+            arguments, output, sampling, options.note, environ=environ, stdout=stdout, start=start
+        )
     ]
 
 
@@ -103,8 +112,12 @@ def run(
     (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
     if not written:
-        raise ReelbenchError("lmms-eval ended without results, though it may have exited with 0; its messages say why")
-    return [replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written]
+        raise ReelbenchError(
+            "lmms-eval ended without results, though it may have exited with 0; its messages say why"
+        )
+    return [
+        replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written
+    ]
 
 
 def followed(
@@ -121,7 +134,9 @@ def followed(
     ended = threading.Event()
     with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, status.bar("lmms-eval", None):
         environ[settings.PROGRESS.name] = folder
-        following = threading.Thread(target=_follow, args=(Path(folder), status.bar, ended), daemon=True)
+        following = threading.Thread(
+            target=_follow, args=(Path(folder), status.bar, ended), daemon=True
+        )
         following.start()
         try:
             start(arguments, environ, *streams)
@@ -142,7 +157,9 @@ def _follow(folder: Path, part: Bar, ended: threading.Event) -> None:
             show(sum(one["done"] for one in told), told[0]["line"] if told else "")
 
 
-def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: bool = True) -> dict[str, Questions]:
+def check_data(
+    arguments: list[str], sampling: FrameSampling | None, *, videos: bool = True
+) -> dict[str, Questions]:
     """Look for the rows, and with `videos` for the videos, of the tasks that are named, before a model loads.
 
     A task that lacks them is left out by lmms-eval; DataUnavailableError only where no other one is left. Returned are
@@ -164,19 +181,28 @@ def check_data(arguments: list[str], sampling: FrameSampling | None, *, videos: 
         if rows and not any(library.find(row) for row in rows):
             where = where_looked(located.spec, library.missing(rows[:1]))
             lacking[name] = f"none of its videos is here {where}"
-    others = any(name and discovery.find_task(name) is None and not _tagged(name) for name in _tasks(arguments))
+    others = any(
+        name and discovery.find_task(name) is None and not _tagged(name)
+        for name in _tasks(arguments)
+    )
     if not ours or len(lacking) < len(ours) or others:
         return questions
-    raise DataUnavailableError("nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items()))
+    raise DataUnavailableError(
+        "nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items())
+    )
 
 
-def way_variables(arguments: list[str], candidates: Candidates | None, answering: Answering | None) -> dict[str, str]:
+def way_variables(
+    arguments: list[str], candidates: Candidates | None, answering: Answering | None
+) -> dict[str, str]:
     """Return the variables by which lmms-eval asks as was chosen; InputError where a task of ours can't be asked so."""
     chosen = {settings.CANDIDATES.name: candidates, settings.ANSWERING.name: answering}
     stated = {name: str(way) for name, way in chosen.items() if way is not None}
     names = sorted(wanted_tasks(arguments))
     if stated and not names:
-        raise InputError(f"{' and '.join(stated.values())}: for tasks of ours, and --tasks names none")
+        raise InputError(
+            f"{' and '.join(stated.values())}: for tasks of ours, and --tasks names none"
+        )
     for name in names:
         decoding.check(spec_and_task(name)[1], candidates, answering)
     return stated
@@ -186,15 +212,23 @@ def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
     """Raise ReelbenchError where one of the tasks that were asked for left no result."""
     absent = wanted_tasks(arguments) - {outcome.folder.name for outcome in outcomes}
     if absent:
-        raise ReelbenchError(f"no results for {', '.join(sorted(absent))}; lmms-eval's messages say why")
+        raise ReelbenchError(
+            f"no results for {', '.join(sorted(absent))}; lmms-eval's messages say why"
+        )
 
 
-def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[str], None]) -> list[str]:
+def with_frames(
+    arguments: list[str], sampling: FrameSampling, note: Callable[[str], None]
+) -> list[str]:
     """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
     model_args = option_value(arguments, "--model_args")
-    given = adapters.values_in(model_args) | {"batch_size": option_value(arguments, "--batch_size") or "1"}
+    given = adapters.values_in(model_args) | {
+        "batch_size": option_value(arguments, "--batch_size") or "1"
+    }
     model = option_value(arguments, "--model")
-    adapters.check_times(sampling, {"simple"} if "--force_simple" in arguments else adapters.kinds(model))
+    adapters.check_times(
+        sampling, {"simple"} if "--force_simple" in arguments else adapters.kinds(model)
+    )
     added, notes = adapters.added_arguments(model, given, sampling)
     for line in notes:
         note(line)
@@ -206,7 +240,11 @@ def with_frames(arguments: list[str], sampling: FrameSampling, note: Callable[[s
 
 
 def with_output_limit(
-    arguments: list[str], max_tokens: int | None, note: Callable[[str], None], *, thinking: bool = False
+    arguments: list[str],
+    max_tokens: int | None,
+    note: Callable[[str], None],
+    *,
+    thinking: bool = False,
 ) -> list[str]:
     """Return lmms-eval's arguments with an answer's limit among its `--gen_kwargs`; one that is there stays.
 
@@ -224,10 +262,14 @@ def with_output_limit(
         return arguments
     own = adapters.values_in(option_value(arguments, "--gen_kwargs"))
     if _MAX_NEW_TOKENS in own:
-        note(f"--gen_kwargs {_MAX_NEW_TOKENS}={own[_MAX_NEW_TOKENS]} stays, and not {tokens}: it was given")
+        note(
+            f"--gen_kwargs {_MAX_NEW_TOKENS}={own[_MAX_NEW_TOKENS]} stays, and not {tokens}: it was given"
+        )
         return arguments
     if thinking and "temperature" not in own:
-        note("--thinking: lmms-eval's adapters take temperature 0 unless --gen_kwargs has the one that the model wants")
+        note(
+            "--thinking: lmms-eval's adapters take temperature 0 unless --gen_kwargs has the one that the model wants"
+        )
     return _with_more(arguments, "--gen_kwargs", [f"{_MAX_NEW_TOKENS}={tokens}"])
 
 
@@ -239,8 +281,12 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
     """
     for name in ("prompt", "thinking"):
         if preset.get(name) not in {None, "after"}:
-            raise InputError(f"--preset {preset.name}: lmms-eval can't be told its {name!r}; use `reelbench ask`")
-    names = {name: name for name in (*SAMPLING, "max_tokens") if name != "seed"} | {"max_tokens": _MAX_NEW_TOKENS}
+            raise InputError(
+                f"--preset {preset.name}: lmms-eval can't be told its {name!r}; use `reelbench ask`"
+            )
+    names = {name: name for name in (*SAMPLING, "max_tokens") if name != "seed"} | {
+        "max_tokens": _MAX_NEW_TOKENS
+    }
     own = adapters.values_in(option_value(arguments, "--gen_kwargs"))
     model = option_value(arguments, "--model")
     lost = {
@@ -259,7 +305,9 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
         if preset.get(name) is not None and name not in lost
     ]
     if preset.get("temperature") and "do_sample" not in own and "temperature" not in {*own, *lost}:
-        pairs.append("do_sample=True")  # as adapters make of it by themselves; so the record says it too
+        pairs.append(
+            "do_sample=True"
+        )  # as adapters make of it by themselves; so the record says it too
     if pairs:
         arguments = _with_more(arguments, "--gen_kwargs", pairs)
     if (seed := preset.get("seed")) is not None:
@@ -274,9 +322,15 @@ def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], 
 
 def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
     """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark; InputError of it."""
-    paths = {name: settings.expanded(name) for name in _tasks(arguments) if name and not discovery.find_task(name)}
+    paths = {
+        name: settings.expanded(name)
+        for name in _tasks(arguments)
+        if name and not discovery.find_task(name)
+    }
     return {
-        name: discovery.open_file(path) for name, path in paths.items() if path.name == NAME or (path / NAME).is_file()
+        name: discovery.open_file(path)
+        for name, path in paths.items()
+        if path.name == NAME or (path / NAME).is_file()
     }
 
 
@@ -286,14 +340,20 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     InputError as `named_by_path`, and for a task or a model that nobody has.
     """
     specs = named_by_path(arguments)
-    asked = [discovery.resolve_name(name) if name and name not in specs else name for name in _tasks(arguments)]
+    asked = [
+        discovery.resolve_name(name) if name and name not in specs else name
+        for name in _tasks(arguments)
+    ]
     if asked != _tasks(arguments):
         arguments = set_option(arguments, "--tasks", ",".join(asked))
     _check_names(arguments)
     if not specs:
         return by_name(arguments), {}
     names = [specs[name].tasks[0].name if name in specs else name for name in _tasks(arguments)]
-    known = [*(str(Path(spec.file).resolve().parent) for spec in specs.values()), *map(str, settings.BENCHMARKS.paths)]
+    known = [
+        *(str(Path(spec.file).resolve().parent) for spec in specs.values()),
+        *map(str, settings.BENCHMARKS.paths),
+    ]
     return by_name(set_option(arguments, "--tasks", ",".join(names))), {
         settings.BENCHMARKS.name: os.pathsep.join(known)
     }
@@ -319,21 +379,36 @@ def _check_names(arguments: list[str]) -> None:
     theirs = Path(next(iter(spec.submodule_search_locations)))
     model = option_value(arguments, "--model")
     known = set(re.findall(r'"(\w+)"', (theirs / "models/__init__.py").read_text(encoding="utf-8")))
-    known |= {word for file in (theirs / "models").glob("*.py") for word in re.findall(r'"(\w+)"', file.read_text())}
+    known |= {
+        word
+        for file in (theirs / "models").glob("*.py")
+        for word in re.findall(r'"(\w+)"', file.read_text())
+    }
     if model and model not in {*known, "reelbench_baseline"}:
-        modules = [entry.module.partition(".")[0] for entry in entry_points(group="lmms_eval.models")]
+        modules = [
+            entry.module.partition(".")[0] for entry in entry_points(group="lmms_eval.models")
+        ]
         if {*modules} <= {"reelbench"}:
-            raise InputError(f"--model {model}: lmms-eval has no such adapter{_close(model, known)}")
+            raise InputError(
+                f"--model {model}: lmms-eval has no such adapter{_close(model, known)}"
+            )
     tags = {tag for spec in discovery.specs().values() for task in spec.tasks for tag in task.tags}
     ours = {*tags, *(task.name for spec in discovery.specs().values() for task in spec.tasks)}
     for name in _tasks(arguments):
-        if not re.fullmatch(r"\w[\w.-]*", name) or name in ours or name in discovery.specs() or Path(name).exists():
+        if (
+            not re.fullmatch(r"\w[\w.-]*", name)
+            or name in ours
+            or name in discovery.specs()
+            or Path(name).exists()
+        ):
             continue
         if name == "list" or name.startswith("list_") or option_value(arguments, "--include_path"):
             continue
         word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])".encode())
         if not any(word.search(file.read_bytes()) for file in (theirs / "tasks").rglob("*.y*ml")):
-            raise InputError(f"--tasks {name}: neither Reelbench nor lmms-eval has such a task{_close(name, ours)}")
+            raise InputError(
+                f"--tasks {name}: neither Reelbench nor lmms-eval has such a task{_close(name, ours)}"
+            )
 
 
 def _close(name: str, known: Collection[str]) -> str:
@@ -389,7 +464,10 @@ def lmms_eval(
 
 
 def start(
-    module: Sequence[str], environ: Mapping[str, str], kept_open: Sequence[int] = (), stdout: int | None = None
+    module: Sequence[str],
+    environ: Mapping[str, str],
+    kept_open: Sequence[int] = (),
+    stdout: int | None = None,
 ) -> "subprocess.Popen[bytes]":
     """Start a Python module, with its arguments, that runs lmms-eval; InputError where that is not installed."""
     from importlib.util import find_spec
@@ -401,7 +479,9 @@ def start(
     # The current folder stays off the path: a folder `datasets` or `evaluate` there would shadow a library. Nor is its
     # `.env` read, which could say to whom the user's key goes.
     if Path(".env").exists() and version("python-dotenv") < "1.2":
-        raise InputError(".env: lmms-eval would take its settings from this folder; move it, or python-dotenv>=1.2")
+        raise InputError(
+            ".env: lmms-eval would take its settings from this folder; move it, or python-dotenv>=1.2"
+        )
     here = {"PYTHONSAFEPATH": "1", "PYTHON_DOTENV_DISABLED": "1"}
     environ = {**os.environ, settings.JUDGE.name: "", **here, **environ}
     return subprocess.Popen(command, env=environ, pass_fds=kept_open, stdout=stdout)  # noqa: S603
@@ -425,7 +505,9 @@ def _tasks(arguments: Sequence[str]) -> list[str]:
 
 
 def _tagged(tag: str) -> set[str]:
-    return {task.name for spec in discovery.specs().values() for task in spec.tasks if tag in task.tags}
+    return {
+        task.name for spec in discovery.specs().values() for task in spec.tasks if tag in task.tags
+    }
 
 
 def set_option(arguments: list[str], option: str, value: str) -> list[str]:

@@ -23,7 +23,14 @@ from reelbench.registry import discovery
 from reelbench.registry.decoding import Answering
 from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.reasons import UNANSWERED, Reason
-from reelbench.registry.records import Item, JudgeRecord, ModelRecord, Sample, SettingsRecord, SourceRecord
+from reelbench.registry.records import (
+    Item,
+    JudgeRecord,
+    ModelRecord,
+    Sample,
+    SettingsRecord,
+    SourceRecord,
+)
 from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring.result_files import RESULT_FILE
@@ -55,7 +62,9 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
     if not run.is_dir():
         raise InputError(f"{run}: no such folder; give the --output_path of an lmms-eval run")
     newest: dict[tuple[Path, str], LoggedTask] = {}
-    for path in sorted(run.rglob("*_results.json")):  # the name starts with the time, so later ones replace earlier
+    for path in sorted(
+        run.rglob("*_results.json")
+    ):  # the name starts with the time, so later ones replace earlier
         stamp, document = path.name.removesuffix("_results.json"), read_json(path)
         for task in document.get("results", {}):
             if discovery.find_task(task, twins=True):
@@ -67,7 +76,9 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
                 f"{run}: has a result of `ask` or `score`, and no lmms-eval run; to judge it, give the command "
                 "that made it --judge MODEL: its answers are kept"
             )
-        raise InputError(f"{run}: no results of our tasks in it; expected *_results.json of an lmms-eval run")
+        raise InputError(
+            f"{run}: no results of our tasks in it; expected *_results.json of an lmms-eval run"
+        )
     for logged in newest.values():
         if not logged.samples.is_file():
             raise InputError(f"{logged.samples}: not there; run lmms-eval with --log_samples")
@@ -127,10 +138,14 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
         there = logged[1].get("doc_id") if isinstance(logged[1], dict) else None
         return there if isinstance(there, int) else 0
 
-    for number, line in sorted(read_jsonl(path), key=place):  # several processes log theirs one after the other
+    for number, line in sorted(
+        read_jsonl(path), key=place
+    ):  # several processes log theirs one after the other
         detail = _detail_of(line)
         if detail is None:
-            raise InputError(f"{path}, line {number}: no sample of ours in it; was it logged with --predict_only?")
+            raise InputError(
+                f"{path}, line {number}: no sample of ours in it; was it logged with --predict_only?"
+            )
         try:
             logged = _Detail.model_validate(detail)
             sample = logged.sample
@@ -140,7 +155,9 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
             more = {"tokens": _tokens(line, sample)} | ({"flags": ()} if ended else {})
             question, options = words.get(sample.id, (logged.question, ()))
             item = sample.item(question, Reason.CUT_OFF if ended else reason, options, **more)
-            record = {name: value for name, value in (logged.judge or {}).items() if name != "process"}
+            record = {
+                name: value for name, value in (logged.judge or {}).items() if name != "process"
+            }
             judge = JudgeRecord.model_validate(record) if logged.judge else None
         except ValidationError as error:
             raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
@@ -154,13 +171,18 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
         delivered = logged.delivered or delivered
         if judge is not None:
             judged[sample.id] = Verdict(
-                sample.id, sample.scores, {"": sample.reason} if sample.reason else {}, sample.judge_replies
+                sample.id,
+                sample.scores,
+                {"": sample.reason} if sample.reason else {},
+                sample.judge_replies,
             )
             process = str((logged.judge or {}).get("process"))
             # Each counts on from the one before. Replies first: a call is counted when it is made, so an early record
             # can have all calls and not all replies.
             known = judges.get(process, judge)
-            judges[process] = max(known, judge, key=lambda one: (sum(one.returned.values()), one.calls + one.cached))
+            judges[process] = max(
+                known, judge, key=lambda one: (sum(one.returned.values()), one.calls + one.cached)
+            )
     said = (judged, merge_records(list(judges.values()))) if judges else None
     return LoggedItems(list(items.values()), duplicate, said, columns, heard, delivered)
 
@@ -182,7 +204,12 @@ def _tokens(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
     the first one's tokens alone, which say nothing of all. It doesn't time a question.
     """
     counts = line.get("token_counts")
-    if not isinstance(counts, list) or len(counts) != 1 or not isinstance(counts[0], dict) or sample.candidates:
+    if (
+        not isinstance(counts, list)
+        or len(counts) != 1
+        or not isinstance(counts[0], dict)
+        or sample.candidates
+    ):
         return None
     if counts[0].get("input_tokens", 1) == 0:
         return None
@@ -213,7 +240,9 @@ def data_name(logged: LoggedTask) -> DataName:
     try:
         return DataName.parse(str(named))
     except InputError as error:
-        raise InputError(f"{logged.results}: configs, {logged.task}, dataset_path: {error}") from None
+        raise InputError(
+            f"{logged.results}: configs, {logged.task}, dataset_path: {error}"
+        ) from None
 
 
 def media_missing(
@@ -232,9 +261,18 @@ def media_missing(
             f"{data.task}: the run left out {data.media_missing} questions without a video, "
             f"but {path} does not list them any more"
         )
-        rows = [{"id": f"unlisted-{number}", "video": ""} for number in range(1, data.media_missing + 1)]
+        rows = [
+            {"id": f"unlisted-{number}", "video": ""} for number in range(1, data.media_missing + 1)
+        ]
     return [
-        Item(id=name, video=row["video"], target={}, reason=Reason.MEDIA_MISSING, question=question, options=options)
+        Item(
+            id=name,
+            video=row["video"],
+            target={},
+            reason=Reason.MEDIA_MISSING,
+            question=question,
+            options=options,
+        )
         for row in rows
         for name in [row["id"]]
         if name not in answered
@@ -248,7 +286,9 @@ def questions_of(questions: Questions, data: DataName) -> Questions:
         if questions.here.source.fingerprint.startswith(data.fingerprint):
             return questions
     place = f"{questions.spec.id} rows of the run"
-    source = SourceRecord(kind="samples", location=place, revision=None, fingerprint=data.fingerprint)
+    source = SourceRecord(
+        kind="samples", location=place, revision=None, fingerprint=data.fingerprint
+    )
     return replace(questions, stated=source)
 
 
@@ -256,7 +296,14 @@ def model_of(document: Mapping[str, Any]) -> ModelRecord:
     """Return the model that a run names, without secrets or places."""
     config = document.get("config", {})
     args = _parsed_args(config.get("model_args"))
-    named = next((args[key] for key in ("pretrained", "model", "model_version", "model_name") if key in args), None)
+    named = next(
+        (
+            args[key]
+            for key in ("pretrained", "model", "model_version", "model_name")
+            if key in args
+        ),
+        None,
+    )
     adapter = str(config.get("model") or "unknown")
     if adapter == "reelbench_baseline":
         named = f"reelbench/baseline-{args.get('kind', 'whole_video')}"
@@ -271,7 +318,11 @@ def model_of(document: Mapping[str, Any]) -> ModelRecord:
 def _parsed_args(given: object) -> dict[str, Any]:
     """Return --model_args as a dict, without anything that may be a secret; of a local path only its last part."""
     given = values_in(given) if isinstance(given, str) else given if isinstance(given, dict) else {}
-    shown = {key: value for key, value in given.items() if not any(word in key.lower() for word in _SECRET)}
+    shown = {
+        key: value
+        for key, value in given.items()
+        if not any(word in key.lower() for word in _SECRET)
+    }
     return without_folders(without_secrets(shown))
 
 
@@ -291,15 +342,24 @@ def settings_of(
     delivered, heard = (run.delivered, run.heard) if run is not None else (None, ())
     # In a task's YAML: lmms-eval takes the kwargs of the model's name, else the default ones.
     kwargs = task_config.get("lmms_eval_specific_kwargs") or {}
-    in_yaml = kwargs.get(config.get("model"), kwargs.get("default", {})).get("frames") or kwargs.get("frames")
+    in_yaml = kwargs.get(config.get("model"), kwargs.get("default", {})).get(
+        "frames"
+    ) or kwargs.get("frames")
     sampling = FrameSampling.parse(str(delivered or data.frames or in_yaml or "native"))
     model_args = _parsed_args(config.get("model_args"))
     # An adapter that sends pictures unless it is told to pass videos on: the record says where it was told.
     as_video = sampling.decodes and str(model_args.get(PASS_VIDEO)).lower() == "true"
     # Samples may have been asked for by lmms-eval's own `--repeats`.
-    repeats, temperature = task_config.get("repeats") or 1, float(generation.get("temperature") or 0)
+    repeats, temperature = (
+        task_config.get("repeats") or 1,
+        float(generation.get("temperature") or 0),
+    )
     prompt = prompt_sha256(spec, task.prompt)
-    if data.answering is not None and task.options and Answering.parse(data.answering).span == "predicted":
+    if (
+        data.answering is not None
+        and task.options
+        and Answering.parse(data.answering).span == "predicted"
+    ):
         # Where the span was asked for by itself, two prompts were.
         prompt = sha256(f"{prompt}{prompt_sha256(spec, task.options.locate)}".encode()).hexdigest()
     return SettingsRecord(

@@ -37,7 +37,11 @@ ERRORS = re.compile(
 HARMLESS = frozenset(
     {
         *("chat/qwen2_5_vl.py:generate_until", "chat/aero_realtime_vllm.py:_load_audio_or_silence"),
-        *("chat/sglang.py:get_mcp_tools", "simple/bagel.py:_load_model", "simple/gemini.py:_cleanup_files"),
+        *(
+            "chat/sglang.py:get_mcp_tools",
+            "simple/bagel.py:_load_model",
+            "simple/gemini.py:_cleanup_files",
+        ),
         *("simple/mistral3_vl.py:_build_inputs", "simple/vllm.py:_setup_tp_group_for_request_sync"),
         *("simple/vllm.py:_write_watchdog_heartbeat", "simple/vllm.py:_select_max_new_tokens"),
     }
@@ -72,12 +76,20 @@ def swallowing_lines(file: str) -> Mapping[int, Swallowing]:
         elif isinstance(node, ast.ExceptHandler) and not raises(node.body):
             place = f"{name}:{function}"
             for call in ast.walk(node):
-                if place in HARMLESS or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+                if (
+                    place in HARMLESS
+                    or not isinstance(call, ast.Call)
+                    or not isinstance(call.func, ast.Attribute)
+                ):
                     continue
                 if call.func.attr in _LEVELS and "log" in ast.unparse(call.func.value):
                     for line in range(call.lineno, (call.end_lineno or call.lineno) + 1):
-                        tries_again = isinstance(loop, ast.While)  # over attempts, and not over questions
-                        if isinstance(loop, ast.For) and "len(" not in (over := ast.unparse(loop.iter)):
+                        tries_again = isinstance(
+                            loop, ast.While
+                        )  # over attempts, and not over questions
+                        if isinstance(loop, ast.For) and "len(" not in (
+                            over := ast.unparse(loop.iter)
+                        ):
                             tries_again = over.startswith(("range(", "enumerate(compression"))
                         found[line] = Swallowing(place, tries_again)
         for child in ast.iter_child_nodes(node):
@@ -92,7 +104,12 @@ def raises(body: Sequence[ast.stmt]) -> bool:
     for statement in body:
         if isinstance(statement, ast.Raise):
             return True
-        if isinstance(statement, ast.If) and statement.orelse and raises(statement.body) and raises(statement.orelse):
+        if (
+            isinstance(statement, ast.If)
+            and statement.orelse
+            and raises(statement.body)
+            and raises(statement.orelse)
+        ):
             return True
     return False
 
@@ -118,7 +135,9 @@ def noticing(adapter: Any) -> Iterator[list[Noticed]]:  # noqa: ANN401 - lmms-ev
     rows = max(1, batch) if isinstance(batch, int) else 1
     modules = (sys.modules.get(part.__module__) for part in type(adapter).__mro__)
     loggers = {getattr(module, "eval_logger", None) for module in modules}
-    levels = {ours: ours.getEffectiveLevel() for ours in loggers if isinstance(ours, logging.Logger)}
+    levels = {
+        ours: ours.getEffectiveLevel() for ours in loggers if isinstance(ours, logging.Logger)
+    }
     noticed: list[Noticed] = []
 
     def notice(file: str, line: int, message: str) -> None:
@@ -126,7 +145,11 @@ def noticing(adapter: Any) -> Iterator[list[Noticed]]:  # noqa: ANN401 - lmms-ev
         if swallowing is None:
             return
         error = sys.exc_info()[1]
-        words = first_line(error) if error is not None and str(error).strip() else first_line(ValueError(message))
+        words = (
+            first_line(error)
+            if error is not None and str(error).strip()
+            else first_line(ValueError(message))
+        )
         name = f"{type(error).__name__}: " if error is not None else ""
         noticed.append(Noticed(f"{name}{words}"[:300], swallowing.retried, arrivals.latest(rows)))
 
@@ -162,7 +185,9 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
     """Ask an adapter, and return an answer to each request: the mark of a failed one where the adapter says nothing."""
     if not requests:
         return []
-    if adapters.of(type(adapter).__module__.rpartition(".")[2]).miscounts:  # each is asked by itself, and paid for once
+    if adapters.of(
+        type(adapter).__module__.rpartition(".")[2]
+    ).miscounts:  # each is asked by itself, and paid for once
         return [_alone(adapter, request, ask) for request in requests]
     with noticing(adapter) as noticed:
         given = list(ask(adapter, list(requests)))
@@ -203,7 +228,12 @@ def _read(adapter: Any, request: "Instance", answer: Any) -> Any:  # noqa: ANN40
     used = getattr(getattr(answer, "token_counts", None), "output_tokens", None)
     arguments: tuple[Any, ...] = request.args
     limit = next(
-        (part["max_new_tokens"] for part in arguments if isinstance(part, dict) and "max_new_tokens" in part), 0
+        (
+            part["max_new_tokens"]
+            for part in arguments
+            if isinstance(part, dict) and "max_new_tokens" in part
+        ),
+        0,
     )
     return replace(answer, text="<think>") if used and limit and used >= int(limit) else answer
 

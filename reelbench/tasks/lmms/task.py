@@ -44,7 +44,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("reelbench")
 
 FUNCTIONS = (
-    *("process_docs", "doc_to_messages", "doc_to_visual", "doc_to_text", "doc_to_target", "process_results"),
+    *(
+        "process_docs",
+        "doc_to_messages",
+        "doc_to_visual",
+        "doc_to_text",
+        "doc_to_target",
+        "process_results",
+    ),
     "aggregate",
 )
 """Methods of `LmmsTask` that YAML names."""
@@ -83,7 +90,9 @@ class LmmsTask:
 
     # --- what the model sees ----------------------------------------------------------------------------------------
 
-    def doc_to_text(self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None) -> str:
+    def doc_to_text(
+        self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
+    ) -> str:
         """Return the prompt for a row, from the benchmark's prompt file or the one that the task's YAML names.
 
         It says so where the row's video is known to give no frames; nothing is decoded for it.
@@ -114,7 +123,9 @@ class LmmsTask:
         shown = self._frames_of(doc).shown(doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
         arrivals.hand_over(doc, len(shown.timestamps or ()), text["text"])
-        content = frames.content(shown, self._in_language(doc)["language"], as_data=adapters.passes_video)
+        content = frames.content(
+            shown, self._in_language(doc)["language"], as_data=adapters.passes_video
+        )
         return [{"role": "user", "content": [*content, text]}]
 
     def _in_language(self, doc: Row) -> Row:
@@ -141,7 +152,11 @@ class LmmsTask:
             data.problem = None
         else:
             of_split = self.spec.splits[upstream_split(self.spec, task.split)]
-            files = f"; put {' or '.join(of_split.joined)} beside the questions" if of_split.joined else ""
+            files = (
+                f"; put {' or '.join(of_split.joined)} beside the questions"
+                if of_split.joined
+                else ""
+            )
             data.problem = f"its prompt needs {', '.join(empty)}, and no question has any{files}"
         split = dataset[0]["split"]
         library = Library(self.spec, split)  # anew: files may have come since the last run
@@ -180,7 +195,9 @@ class LmmsTask:
         if len(missing) == len(dataset):
             data.problem = f"none of its {len(dataset)} videos is here {where}"
             return dataset.select([])
-        write_text(note, json.dumps({"rows": [{"id": row.id, "video": row.video} for row in missing]}))
+        write_text(
+            note, json.dumps({"rows": [{"id": row.id, "video": row.video} for row in missing]})
+        )
         left_out = "%s: %d of %d questions are left out because their video is not here or can't be read %s"
         log.warning(left_out, data.task, len(missing), len(dataset), where)
         return _select_rows(dataset, set(dataset["id"]) - {row.id for row in missing})
@@ -205,7 +222,10 @@ class LmmsTask:
             given, scores = option_scores.read_scores(doc, answer)
         else:
             given = submissions.answered(
-                self.spec, last_line(answer) if reasoned else answer, doc.get("options", ()), rows.timing(doc)
+                self.spec,
+                last_line(answer) if reasoned else answer,
+                doc.get("options", ()),
+                rows.timing(doc),
             )
         reason = given.reason or (Reason.CUT_OFF if submissions.cut_off(answer) else None)
         if reason is None and submissions.hides(self.spec, doc["split"]):
@@ -214,7 +234,13 @@ class LmmsTask:
             reason = Reason.MEDIA_UNREADABLE
         # Count the frames that arrived where others were handed over; None too where a model was shown none.
         number, handed = arrivals.arrived(doc), len(shown.timestamps or ())
-        arrived = "unknown" if number is None else number if handed - number not in {0, shown.padding} else None
+        arrived = (
+            "unknown"
+            if number is None
+            else number
+            if handed - number not in {0, shown.padding}
+            else None
+        )
         if not handed or shown.problem is not None:
             arrived = None
         return submissions.reference_of(self.spec, doc).item(
@@ -227,7 +253,9 @@ class LmmsTask:
             frame_times_told=list(shown.told) if shown.told is not None else None,
             frames_arrived=arrived,
             subtitles=shown.lines,
-            candidates=[text for text in (answer, *others) if not aggregation.is_failure(text)] if others else None,
+            candidates=[text for text in (answer, *others) if not aggregation.is_failure(text)]
+            if others
+            else None,
             option_scores=scores,
         )
 
@@ -236,11 +264,19 @@ class LmmsTask:
         item = self.item(doc, *(map(valid_text, results) if results else [""]))
         try:
             sample = aggregation.to_sample(self.spec, item, self._judge.judge(item))
-        except Exception:  # a scorer's bug must not cost the run its answers: it is logged and counted
+        except (
+            Exception
+        ):  # a scorer's bug must not cost the run its answers: it is logged and counted
             log.exception("%s: %s could not be scored", self.spec.id, item.id)
             sample = item.sample(Reason.SCORER_FAILED)
         if submissions.hides(self.spec, doc["split"]):
-            return {SUBMISSION: {"metric": SUBMISSION, "sample": sample.model_dump(), "split": doc["split"]}}
+            return {
+                SUBMISSION: {
+                    "metric": SUBMISSION,
+                    "sample": sample.model_dump(),
+                    "split": doc["split"],
+                }
+            }
         details = {metric.name: _detail(self.spec, metric, sample) for metric in self.spec.metrics}
         audio = self._frames_of(doc).recorded(doc).audio
         first = details[self.spec.primary.name]
@@ -251,7 +287,9 @@ class LmmsTask:
             first["judge"] = {"process": os.getpid(), **record.model_dump()}
         return details
 
-    def aggregate(self, items: Sequence[Mapping[str, Any]], args: Namespace | None = None) -> float | None:
+    def aggregate(
+        self, items: Sequence[Mapping[str, Any]], args: Namespace | None = None
+    ) -> float | None:
         """Return a metric over its items; None, shown as N/A, where nothing was scored or it could not be computed."""
         name = items[0]["metric"]
         if name == SUBMISSION:
@@ -269,7 +307,10 @@ class LmmsTask:
         samples = [
             Sample(
                 state="unscored" if item.get("reason") else "scored",
-                **{name: item.get(name) for name in ("id", "video", "prediction", "parsed", "reason")},
+                **{
+                    name: item.get(name)
+                    for name in ("id", "video", "prediction", "parsed", "reason")
+                },
                 **{name: item.get(name, {}) for name in ("target", "scores", "facets")},
             )
             for item in items
@@ -292,7 +333,9 @@ class LmmsTask:
         try:
             submissions.write_submission(self.spec, samples, path)
         except OSError as error:
-            log.warning("%s: the submission could not be written to %s: %s", self.spec.id, path, error)
+            log.warning(
+                "%s: the submission could not be written to %s: %s", self.spec.id, path, error
+            )
         else:
             todo = submissions.submission_advice(items[0]["split"], path, "the owners' server")
             log.warning("%s: the answers are hidden; %s", self.spec.id, todo)
@@ -313,7 +356,9 @@ def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
     decoding.check(task, candidates, answering)
     beams = candidates is not None and candidates.how == "beam"
     if (beams or task.options is not None) and not adapter_patches.any_adapter:
-        raise InputError("the model is not from lmms-eval's list of models: it has neither beams nor option scores")
+        raise InputError(
+            "the model is not from lmms-eval's list of models: it has neither beams nor option scores"
+        )
     if task.options is None:
         return dataset
     stated = str((answering or Answering()).for_task(task))
@@ -327,7 +372,9 @@ def _with_cues(dataset: "Dataset") -> "Dataset":
         return dataset.add_column(CUE, [""] * len(dataset))  # type: ignore[call-arg] - its second parameter is optional
     kept = _select_rows(dataset, cues.by_id)
     if not len(kept):
-        raise InputError(f"{settings.CUES.name}: the file names no question of {dataset.info.dataset_name}")
+        raise InputError(
+            f"{settings.CUES.name}: the file names no question of {dataset.info.dataset_name}"
+        )
     return kept.add_column(CUE, [cues.by_id[row_id] for row_id in kept["id"]])  # type: ignore[call-arg]
 
 

@@ -79,7 +79,9 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
         details = [value for value in line.values() if is_object(value)]
         row = _row(line, details, known, by_id)
         if row is None:
-            raise InputError(f"{where}: is about no question of {spec.id}; is the data of the same release?")
+            raise InputError(
+                f"{where}: is about no question of {spec.id}; is the data of the same release?"
+            )
         text = logged_reply(line)
         if text is None:
             raise InputError(f"{where}: has no answer; was it logged with --predict_only?")
@@ -94,7 +96,9 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
     return TwinItems(list(items.values()), duplicate, len(known_readings), differing)
 
 
-def _row(line: _Line, details: Sequence[_Line], known: Sequence[Row], by_id: Mapping[str, Row]) -> Row | None:
+def _row(
+    line: _Line, details: Sequence[_Line], known: Sequence[Row], by_id: Mapping[str, Row]
+) -> Row | None:
     """Return the row that a line is about; `details` are its metrics'."""
     for of_metric in details:
         for name in _IDS:
@@ -109,7 +113,9 @@ def _row(line: _Line, details: Sequence[_Line], known: Sequence[Row], by_id: Map
 
 def _asks(prompt: str, row: Row) -> bool:
     asked = " ".join(prompt.split())
-    return all(" ".join(text.split()) in asked for text in (row["question"], *row.get("options", ())))
+    return all(
+        " ".join(text.split()) in asked for text in (row["question"], *row.get("options", ()))
+    )
 
 
 def _readings(item: Item, details: Sequence[_Line]) -> tuple[str, str] | None:
@@ -119,7 +125,9 @@ def _readings(item: Item, details: Sequence[_Line]) -> tuple[str, str] | None:
     for of_metric in details:
         for name in _OWN_LETTERS:
             if isinstance(of_metric.get(name), str):
-                return (item.parsed or {})["answer"] or "none", of_metric[name].strip().upper() or "none"
+                return (item.parsed or {})["answer"] or "none", of_metric[
+                    name
+                ].strip().upper() or "none"
         if of_metric.get("score") in (0, 1):
             right = choice.columns(item)["correct"] == 1
             return "right" if right else "wrong", "right" if of_metric["score"] == 1 else "wrong"

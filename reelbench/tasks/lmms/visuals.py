@@ -67,7 +67,9 @@ def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any
             from PIL import Image
 
             image = Image.open(piece.data)
-            items.append({"type": "image", "url": image if image.mode == "RGB" else image.convert("RGB")})
+            items.append(
+                {"type": "image", "url": image if image.mode == "RGB" else image.convert("RGB")}
+            )
         else:
             items.append({"type": piece.kind.removesuffix("_url"), "url": str(piece.data)})
     return items
@@ -97,7 +99,11 @@ class Asking:
 
     def __str__(self) -> str:
         """Return the videos that are ready, and what was waited for."""
-        videos = f"{len(self.ready & self.videos)} of {len(self.videos)} videos ready" if self.videos else ""
+        videos = (
+            f"{len(self.ready & self.videos)} of {len(self.videos)} videos ready"
+            if self.videos
+            else ""
+        )
         return ", ".join(filter(None, (videos, str(self.waits))))
 
     def look(self) -> None:
@@ -124,7 +130,9 @@ class Frames:
         self.library = library
         self._split = library.spec.id, library.split
         self._asked: set[FrameSampling] = set()
-        self._shown: defaultdict[str, dict[tuple[FrameSampling, bool], Shown]] = defaultdict(dict)  # by the row's id
+        self._shown: defaultdict[str, dict[tuple[FrameSampling, bool], Shown]] = defaultdict(
+            dict
+        )  # by the row's id
         self._locks: dict[str, threading.Lock] = {}
         _shown_by.pop(self._split, None)
 
@@ -136,7 +144,11 @@ class Frames:
         wanted = sampling(kwargs)
         self._asked.add(wanted)
         sees = adapters.of(adapters.running).sees
-        if wanted.kind != "none" and sees and (known := self._shown_before(row, wanted)[0]) is not None:
+        if (
+            wanted.kind != "none"
+            and sees
+            and (known := self._shown_before(row, wanted)[0]) is not None
+        ):
             return known
         if wanted.kind == "none" or not sees or not (wanted.decodes or self.library.in_pictures):
             said = wanted.subs == "file" and (wanted.kind == "none" or sees)
@@ -156,7 +168,9 @@ class Frames:
             asking.waiting.add(threading.get_ident())
         try:
             shown = self._resolve(row, sampling(kwargs))
-            if shown.problem is None and not shown.still_there():  # hours may lie between two that ask for it
+            if (
+                shown.problem is None and not shown.still_there()
+            ):  # hours may lie between two that ask for it
                 self._shown[row["id"]].clear()
                 shown = self._resolve(row, sampling(kwargs))
         finally:
@@ -171,7 +185,9 @@ class Frames:
 
     def problem(self, row: Row) -> str | None:
         """Return why a row can't be shown, as far as anybody tried."""
-        return next((shown.problem for shown in self._shown[row["id"]].values() if shown.problem), None)
+        return next(
+            (shown.problem for shown in self._shown[row["id"]].values() if shown.problem), None
+        )
 
     def delivered(self) -> str | None:
         """Return the sampling as an adapter was shown it, where it isn't the one asked for; None too where unknown."""
@@ -191,7 +207,11 @@ class Frames:
     def recorded(self, row: Row) -> Shown:
         """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
         only, sees = self._only(), adapters.of(adapters.running).sees
-        if only is not None and sees and (only.kind == "none" or only.decodes or only.subs == "file"):
+        if (
+            only is not None
+            and sees
+            and (only.kind == "none" or only.decodes or only.subs == "file")
+        ):
             return self._resolve(row, only)
         return Shown(problem=self.problem(row))
 
@@ -203,7 +223,9 @@ class Frames:
         shown = adapters.adapt(adapters.running, wanted, self.library.spec.row_kind)
         return shown.as_images() if shown.decodes and VIDEOS in self.library.spec.columns else shown
 
-    def _shown_before(self, row: Row, wanted: FrameSampling) -> tuple[Shown | None, FrameSampling, bool]:
+    def _shown_before(
+        self, row: Row, wanted: FrameSampling
+    ) -> tuple[Shown | None, FrameSampling, bool]:
         """Return a row's video as it was shown before, and the form that the adapter takes: a sampling, even or not."""
         wanted = self._form(wanted)
         # Images are taken one by one: only a clip is read in pairs.
@@ -211,7 +233,9 @@ class Frames:
         return self._shown[row["id"]].get((wanted, even)), wanted, even
 
     def _resolve(self, row: Row, wanted: FrameSampling) -> Shown:
-        with self._locks.setdefault(row["video"], threading.Lock()):  # decoded once, whoever comes first
+        with self._locks.setdefault(
+            row["video"], threading.Lock()
+        ):  # decoded once, whoever comes first
             known, wanted, even = self._shown_before(row, wanted)
             if known is None:
                 try:
@@ -226,7 +250,13 @@ class Frames:
             return known
 
     def _not_shown(self, row: Row, why: str) -> Shown:
-        log.warning("%s: %s is not shown (%s): %s", self.library.spec.id, row["id"], Reason.MEDIA_UNREADABLE, why)
+        log.warning(
+            "%s: %s is not shown (%s): %s",
+            self.library.spec.id,
+            row["id"],
+            Reason.MEDIA_UNREADABLE,
+            why,
+        )
         return Shown(problem=why)
 
 
@@ -239,7 +269,9 @@ def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[
     for spec, row in questions:
         number += 1
         if (shown_by := _shown_by.get((spec.id, row["split"]))) is not None:
-            work.setdefault((spec.id, row["split"], row["video"]), partial(shown_by.make_ready, row))
+            work.setdefault(
+                (spec.id, row["split"], row["video"]), partial(shown_by.make_ready, row)
+            )
     if not number:
         yield
         return

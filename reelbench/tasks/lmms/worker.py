@@ -36,7 +36,9 @@ class ModelCache:
         original = lmms.__dict__["create_from_arg_string"].__func__
 
         @wraps(original)
-        def create_from_arg_string(cls: type, arg_string: str, additional_config: Any = None) -> Any:  # noqa: ANN401
+        def create_from_arg_string(
+            cls: type, arg_string: str, additional_config: Any = None
+        ) -> Any:  # noqa: ANN401
             given = adapters.values_in(arg_string)
             frames = {name: given.pop(name) for name in adapters.FRAME_COUNTS if name in given}
             # By name: the class may be made anew for each run.
@@ -104,7 +106,9 @@ class Worker(AbstractContextManager["Worker"]):
             self._before = self.loads
         answer = ""
         with suppress(ConnectionError):
-            self._runs.write(json.dumps({"arguments": list(arguments), "environ": dict(environ or {})}) + "\n")
+            self._runs.write(
+                json.dumps({"arguments": list(arguments), "environ": dict(environ or {})}) + "\n"
+            )
             self._runs.flush()
             answer = self._runs.readline()
         if not answer:

@@ -24,7 +24,9 @@ def wrap(
         original = original.__func__ if isinstance(original, kind) else None
     if getattr(original, _MARK, False):
         return True
-    if not callable(original) or (expected and [*inspect.signature(original).parameters] != expected.split()):
+    if not callable(original) or (
+        expected and [*inspect.signature(original).parameters] != expected.split()
+    ):
         return False
 
     @wraps(original)

@@ -50,21 +50,41 @@ def entries(path: Path, document: Any = None) -> Iterator[tuple[str, dict[str, A
     for key, value in document.items() if isinstance(document, dict) else [("", document)]:
         several = isinstance(value, list)  # keyed by video, or all of the file
         for number, found in enumerate(value if several else [value], start=1):
-            place = f"entry {number}" if not key else f"{key!r}, question {number}" if several else repr(key)
+            place = (
+                f"entry {number}"
+                if not key
+                else f"{key!r}, question {number}"
+                if several
+                else repr(key)
+            )
             where = f"{path}: {place}"
             if not isinstance(found, dict):
-                raise InputError(f"{where} holds a {type(found).__name__}, expected a question with {EXPECTED}")
+                raise InputError(
+                    f"{where} holds a {type(found).__name__}, expected a question with {EXPECTED}"
+                )
             entry = found if several else {"question_id": key, **found}
-            of_key = key if several else key.rpartition("_")[0] or key  # a question's is "<video>_<n>"
+            of_key = (
+                key if several else key.rpartition("_")[0] or key
+            )  # a question's is "<video>_<n>"
             # The media key of a video's file name: without folder and video suffix.
             named = entry.get("video") or entry.get("video_id") or entry.get("video_name") or of_key
             name = PurePosixPath(str(named))
             video = name.stem if has_video_suffix(name.name) else name.name
             if not video:
-                raise InputError(f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}")
+                raise InputError(
+                    f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}"
+                )
             ordinals[video] += 1
             own = entry.get("question_id") or entry.get("id")
-            yield where, {**entry, "video": video, "id": str(own or f"{video}_{ordinals[video]}"), "named": bool(own)}
+            yield (
+                where,
+                {
+                    **entry,
+                    "video": video,
+                    "id": str(own or f"{video}_{ordinals[video]}"),
+                    "named": bool(own),
+                },
+            )
 
 
 def reference(entry: dict[str, Any], where: str) -> str:
@@ -77,7 +97,9 @@ def reference(entry: dict[str, Any], where: str) -> str:
         return text_of(entry, "answer", where, EXPECTED)
     last = turns[-1] if isinstance(turns, list) else None
     if not isinstance(last, dict) or not isinstance(last.get("content"), str):
-        raise InputError(f"{where}: enhanced_answer is not a list of turns that end in one with 'content'")
+        raise InputError(
+            f"{where}: enhanced_answer is not a list of turns that end in one with 'content'"
+        )
     return last["content"]
 
 
@@ -86,6 +108,8 @@ def labels(entry: dict[str, Any]) -> list[str]:
     classes = entry.get("classification") or ""
     parts: Iterable[str] = classes if isinstance(classes, list) else str(classes).split(",")
     if not all(isinstance(part, str) for part in parts):
-        raise InputError(f"the question {entry['id']!r:.80}: its classification is {classes!r:.80}, expected texts")
+        raise InputError(
+            f"the question {entry['id']!r:.80}: its classification is {classes!r:.80}, expected texts"
+        )
     stripped = [part.strip() for part in parts]
     return stripped if any(stripped) else []

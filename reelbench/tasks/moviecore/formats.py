@@ -24,16 +24,22 @@ EXPECTED = (
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Whether a document is meant to be in this format: lists by video, or some question with a `pred` and a video."""
     if is_object(document):
-        return any("pred" in value if is_object(value) else is_array(value) for value in document.values())
+        return any(
+            "pred" in value if is_object(value) else is_array(value) for value in document.values()
+        )
     return submissions.in_format(document, "pred", "video", "video_id", "video_name")
 
 
 def own_references(path: Path, document: Any) -> bool:  # noqa: ANN401 - any JSON value
     """Whether each entry of a file in this format has its reference."""
-    return all("answer" in entry or "enhanced_answer" in entry for _, entry in data.entries(path, document))
+    return all(
+        "answer" in entry or "enhanced_answer" in entry for _, entry in data.entries(path, document)
+    )
 
 
-def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401
+def read(
+    questions: submissions.Questions, path: Path, document: Any
+) -> dict[str, submissions.Prediction]:  # noqa: ANN401
     """Read predictions by id; InputError where one occurs twice.
 
     The authors' shape has no ids, so against other references an entry without one is matched by video and question.
@@ -50,7 +56,9 @@ def read(questions: submissions.Questions, path: Path, document: Any) -> dict[st
         if "pred" not in entry or entry["pred"] is None:
             continue
         if not isinstance(entry["pred"], str):
-            raise InputError(f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text")
+            raise InputError(
+                f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text"
+            )
         name: str = entry["id"]
         if not (entry["named"] and name in known):
             name = by_question.get((entry["video"], str(entry.get("question", "")).strip()), name)

@@ -42,7 +42,11 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
                 f"has none: put rextime_val.json beside it); found {', '.join(sorted(entry))}"
             )
         question = text_of(entry, "question", where, EXPECTED)
-        answer = "" if hidden or open_form else text_of(entry, "ans", where, "the letter of the right option")
+        answer = (
+            ""
+            if hidden or open_form
+            else text_of(entry, "ans", where, "the letter of the right option")
+        )
         span = [] if hidden else windows(entry, where)[0]
         if not is_number(entry.get("duration")) or entry["duration"] <= 0:
             raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
@@ -66,10 +70,15 @@ def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
     what = f"a ReXTime question; expected {EXPECTED}"
     merged: dict[str, tuple[str, dict[str, Any]]] = {}
     for path in paths:
-        for where, entry in questions_of(path, "qid", what, lambda entry: entry.get("vid") is not None):
+        for where, entry in questions_of(
+            path, "qid", what, lambda entry: entry.get("vid") is not None
+        ):
             place, known = merged.get(entry["qid"], (where, {}))
             said = {name: value for name, value in entry.items() if value is not None} | known
-            merged[entry["qid"]] = place, ({"question": said["query"]} if "query" in said else {}) | said
+            merged[entry["qid"]] = (
+                place,
+                ({"question": said["query"]} if "query" in said else {}) | said,
+            )
     yield from merged.values()
 
 
@@ -91,4 +100,6 @@ def category(entry: dict[str, Any]) -> list[str]:
     name = entry.get("category")
     if not name:
         return []
-    return [_CATEGORIES.get(str(name).strip().lower().replace("-", "_").replace(" ", "_"), str(name))]
+    return [
+        _CATEGORIES.get(str(name).strip().lower().replace("-", "_").replace(" ", "_"), str(name))
+    ]

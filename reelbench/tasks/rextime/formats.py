@@ -16,7 +16,10 @@ from reelbench.tasks import submissions
 from reelbench.tasks.rextime import data
 
 _FOUR = LETTERS[:4]  # each question's options
-KEYS = {"pred_relevant_windows": "span", "ans": "answer"}  # of a submission -> of an answer as it is read
+KEYS = {
+    "pred_relevant_windows": "span",
+    "ans": "answer",
+}  # of a submission -> of an answer as it is read
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
 
 
@@ -43,18 +46,24 @@ def read_references(path: Path) -> Iterator[submissions.Reference]:
         )
 
 
-def read(questions: submissions.Questions, path: Path, document: Any) -> dict[str, submissions.Prediction]:  # noqa: ANN401
+def read(
+    questions: submissions.Questions, path: Path, document: Any
+) -> dict[str, submissions.Prediction]:  # noqa: ANN401
     """Read predictions by qid; InputError where one occurs twice."""
     del questions
     entries = list(submissions.entries(path, document, "qid", EXPECTED, KEYS.keys().isdisjoint))
     # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
-    offers = {key: name for key, name in KEYS.items() if any(key in entry for _, _, entry in entries)}
+    offers = {
+        key: name for key, name in KEYS.items() if any(key in entry for _, _, entry in entries)
+    }
     predictions: dict[str, submissions.Prediction] = {}
     for _, qid, entry in entries:
         read_as = reread(entry)
         parsed = {name: read_as.get(name) for name in offers.values()}
         raw = {key: entry[key] for key in KEYS if key in entry}
-        predictions[qid] = submissions.Prediction(raw, parsed, ("parse_failed",) if None in parsed.values() else ())
+        predictions[qid] = submissions.Prediction(
+            raw, parsed, ("parse_failed",) if None in parsed.values() else ()
+        )
     return predictions
 
 
@@ -65,7 +74,11 @@ def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
     """
     parsed: dict[str, Any] = {}
     if isinstance(windows := entry.get("pred_relevant_windows"), list) and windows:
-        numbers = [float(part) for part in windows[0][:2] if is_number(part)] if isinstance(windows[0], list) else []
+        numbers = (
+            [float(part) for part in windows[0][:2] if is_number(part)]
+            if isinstance(windows[0], list)
+            else []
+        )
         parsed["span"] = numbers if len(numbers) == 2 else None  # noqa: PLR2004
     if isinstance(answer := entry.get("ans"), str) and answer:
         parsed["answer"] = answer
@@ -82,10 +95,14 @@ def check_submission(table: Sequence[Mapping[str, Any]]) -> None:
         where = f"the submission's line {number} ({row['qid']})"
         windows, answer = row["pred_relevant_windows"], row["ans"]
         if row["qid"] in seen:
-            raise InputError(f"{where}: this qid occurs twice; the owners' server takes each question once")
+            raise InputError(
+                f"{where}: this qid occurs twice; the owners' server takes each question once"
+            )
         seen.add(row["qid"])
         if len(windows) != 1 or len(windows[0]) != 2 or not all(map(is_number, windows[0])):  # noqa: PLR2004
-            raise InputError(f"{where}: pred_relevant_windows is {windows!r:.60}, expected [[start, end]] in seconds")
+            raise InputError(
+                f"{where}: pred_relevant_windows is {windows!r:.60}, expected [[start, end]] in seconds"
+            )
         if answer not in ("", *_FOUR):
             raise InputError(f"{where}: ans is {answer!r:.40}, expected one of {', '.join(_FOUR)}")
 

@@ -47,7 +47,13 @@ def rextime_result(folder, *, model="org/model"):
         right = number < len(rows) // 2
         wrong = "B" if row["answer"] == "A" else "A"
         window = row["span"] if right else [0, 0]
-        lines.append({"qid": row["id"], "pred_relevant_windows": [window], "ans": row["answer"] if right else wrong})
+        lines.append(
+            {
+                "qid": row["id"],
+                "pred_relevant_windows": [window],
+                "ans": row["answer"] if right else wrong,
+            }
+        )
     path = folder / "submission.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     score_files("rextime", Inputs(path), folder / "result", Options(), model=model)
@@ -71,10 +77,16 @@ def moviecore_result(folder, *, unparsable=0):
     path = folder / "predictions.json"
     path.write_text(json.dumps(entries))
     bad = [row["question"] for row in rows[:unparsable]]
-    with JudgeServer(lambda call: Answer("no" if any(q in call.user for q in bad) else '{"score": 4}')) as server:
+    with JudgeServer(
+        lambda call: Answer("no" if any(q in call.user for q in bad) else '{"score": 4}')
+    ) as server:
         judge = JudgeOptions(model="judge", url=server.url, cache=folder / "judge.sqlite")
         score_files(
-            "moviecore", Inputs(path), folder / "result", Options(overlap=False, judge=judge), model="org/judged"
+            "moviecore",
+            Inputs(path),
+            folder / "result",
+            Options(overlap=False, judge=judge),
+            model="org/judged",
         )
     return as_owners(folder / "result")
 

@@ -34,7 +34,8 @@ def test_files_lie_where_the_datastore_wants_them_and_name_each_other(exported, 
     path, document, rows = exported["rextime"]
     relative = path.relative_to(tmp_path / "eee").as_posix()
     assert re.fullmatch(
-        r"data/rextime/org/model/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json", relative
+        r"data/rextime/org/model/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json",
+        relative,
     )
     detail = document["detailed_evaluation_results"]
     assert detail["file_path"] == relative.removesuffix(".json") + "_samples.jsonl"
@@ -49,7 +50,9 @@ def test_files_lie_where_the_datastore_wants_them_and_name_each_other(exported, 
 
 def test_scores_intervals_and_scales_are_the_results(exported):
     _, document, _ = exported["rextime"]
-    results = {result["metric_config"]["metric_id"]: result for result in document["evaluation_results"]}
+    results = {
+        result["metric_config"]["metric_id"]: result for result in document["evaluation_results"]
+    }
     primary = results["rextime.accuracy_at_iou_0.5"]
     assert primary["score_details"]["score"] == 50.0
     assert primary["metric_config"]["min_score"] == 0
@@ -67,15 +70,23 @@ def test_an_answer_is_correct_from_where_its_metric_says(exported):
         (0.0, False),
     }
     _, _, judged = exported["moviecore"]
-    assert {(row["evaluation"]["score"], row["evaluation"]["is_correct"]) for row in judged} == {(4.0, True)}
+    assert {(row["evaluation"]["score"], row["evaluation"]["is_correct"]) for row in judged} == {
+        (4.0, True)
+    }
 
 
 def test_an_unscored_answer_has_no_row_and_is_told(exported):
     _, document, rows = exported["moviecore"]
     items = int(document["evaluation_results"][0]["score_details"]["details"]["items"])
     assert len({row["sample_id"] for row in rows}) == items - 1
-    assert document["evaluation_results"][0]["score_details"]["details"]["unscored"] == "1 judge_unparsable"
-    assert document["detailed_evaluation_results"]["additional_details"]["left_out"] == "1 judge_unparsable"
+    assert (
+        document["evaluation_results"][0]["score_details"]["details"]["unscored"]
+        == "1 judge_unparsable"
+    )
+    assert (
+        document["detailed_evaluation_results"]["additional_details"]["left_out"]
+        == "1 judge_unparsable"
+    )
 
 
 def test_the_judge_stands_in_its_metrics(exported):
@@ -95,9 +106,15 @@ def test_no_question_is_repeated(exported):
 
 @pytest.mark.usefixtures("exported")
 def test_the_same_result_gives_the_same_files(stored, tmp_path):
-    before = {path.relative_to(tmp_path / "eee"): path.read_bytes() for path in (tmp_path / "eee").rglob("*.json*")}
+    before = {
+        path.relative_to(tmp_path / "eee"): path.read_bytes()
+        for path in (tmp_path / "eee").rglob("*.json*")
+    }
     list(every_eval_ever.export(store.read(stored), tmp_path / "again", organization="Lab"))
-    after = {path.relative_to(tmp_path / "again"): path.read_bytes() for path in (tmp_path / "again").rglob("*.json*")}
+    after = {
+        path.relative_to(tmp_path / "again"): path.read_bytes()
+        for path in (tmp_path / "again").rglob("*.json*")
+    }
     assert before == after
 
 
@@ -143,14 +160,18 @@ def test_what_the_schema_requires_is_there(exported, benchmark):
         assert set(ROW.split()) <= row.keys()
         assert type(row["evaluation"]["is_correct"]) is bool
         assert isinstance(row["evaluation"]["score"], float)
-        assert all(isinstance(text, str) for text in (*row["input"]["reference"], *row["output"]["raw"]))
+        assert all(
+            isinstance(text, str) for text in (*row["input"]["reference"], *row["output"]["raw"])
+        )
         assert all(isinstance(value, str) for value in row["metadata"].values())
 
 
 @pytest.mark.parametrize("benchmark", ["rextime", "moviecore"])
 def test_the_published_schema_accepts_both_files(exported, benchmark):
     if importlib.util.find_spec("every_eval_ever") is None:
-        pytest.skip("every-eval-ever, which has the schema, is not installed (it needs Python 3.12)")
+        pytest.skip(
+            "every-eval-ever, which has the schema, is not installed (it needs Python 3.12)"
+        )
     jsonschema = pytest.importorskip("jsonschema")
     schemas = resources.files("every_eval_ever.schemas")
     _, document, rows = exported[benchmark]
@@ -165,11 +186,22 @@ def test_the_format_wants_to_know_who_evaluated(stored, tmp_path):
         list(every_eval_ever.export(store.read(stored), tmp_path, organization=None))
 
 
-def test_the_command_writes_files_and_says_what_it_leaves_out(reelbench, stored, rextime_run, tmp_path):
+def test_the_command_writes_files_and_says_what_it_leaves_out(
+    reelbench, stored, rextime_run, tmp_path
+):
     mini = tmp_path / "mini-store"
     store.add(rextime_run(), mini)
     done = reelbench(
-        "leaderboard", "export", stored, mini, "--format", "eee", "--organization", "Lab", "--out", tmp_path / "out"
+        "leaderboard",
+        "export",
+        stored,
+        mini,
+        "--format",
+        "eee",
+        "--organization",
+        "Lab",
+        "--out",
+        tmp_path / "out",
     )
     assert done.returncode == 0, done.stderr
     written = done.stdout.split()

@@ -29,7 +29,9 @@ def test_eval_results_are_entries_that_the_hub_reads(stored, tmp_path):
     assert "95% interval" in entry.notes
 
 
-def test_a_result_with_unscored_items_would_stand_beside_whole_ones_and_is_left_out(stored, tmp_path):
+def test_a_result_with_unscored_items_would_stand_beside_whole_ones_and_is_left_out(
+    stored, tmp_path
+):
     done = {one.key.split("/")[2]: one for one in export(store.read(stored), tmp_path / "out")}
     assert done["moviecore"].files == ()
     assert "(1 judge_unparsable)" in done["moviecore"].why
@@ -61,8 +63,14 @@ def test_a_result_points_only_to_a_board_that_exists(stored, tmp_path, monkeypat
     with HubServer() as server:
         server.use(monkeypatch, tmp_path / "hf")
         server.add("ReXTime/ReXTime", {"README.md": ""})
-        done = {one.key.split("/")[2]: one for one in hub_results.export(store.read(stored), tmp_path / "out")}
+        done = {
+            one.key.split("/")[2]: one
+            for one in hub_results.export(store.read(stored), tmp_path / "out")
+        }
         assert done["rextime"].why.startswith("ReXTime/ReXTime has no leaderboard on the Hub")
         server.boards["ReXTime/ReXTime"] = []
-        done = {one.key.split("/")[2]: one for one in hub_results.export(store.read(stored), tmp_path / "out")}
+        done = {
+            one.key.split("/")[2]: one
+            for one in hub_results.export(store.read(stored), tmp_path / "out")
+        }
         assert len(done["rextime"].files) == 1

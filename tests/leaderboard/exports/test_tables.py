@@ -40,7 +40,9 @@ def rows_of(text):
 
 
 def made(*names):
-    return board.ranked_board(discovery.specs(), [entry(name, 90.0 - i) for i, name in enumerate(names)])
+    return board.ranked_board(
+        discovery.specs(), [entry(name, 90.0 - i) for i, name in enumerate(names)]
+    )
 
 
 # Written by hand from the contract: names that scripts read, in the order in which they have always stood.
@@ -58,7 +60,14 @@ HEAD = (
 
 def test_a_row_of_the_csv_is_as_it_has_always_been():
     row = entry(
-        "a", 62.25, ci95=(60.0, 64.5), items=10, scored=10, open_weights=True, cite="Table 2", date="2026-01-02"
+        "a",
+        62.25,
+        ci95=(60.0, 64.5),
+        items=10,
+        scored=10,
+        open_weights=True,
+        cite="Table 2",
+        date="2026-01-02",
     )
     text = tables.as_csv(board.ranked_board(discovery.specs(), [row]), "rextime")
     cells = f"1,a,,published,zero-shot,val,,1,,,unknown,62.25,60.0,64.5{',' * 12},10,10,,,True,2026-01-02,Table 2,,,"
@@ -67,7 +76,10 @@ def test_a_row_of_the_csv_is_as_it_has_always_been():
 
 
 def test_a_column_is_added_in_one_place(monkeypatch, tmp_path):
-    added = (*columns.AFTER, BoardColumn("letters", "Letters", "integer", lambda _, row: len(row.model)))
+    added = (
+        *columns.AFTER,
+        BoardColumn("letters", "Letters", "integer", lambda _, row: len(row.model)),
+    )
     monkeypatch.setattr(columns, "AFTER", added)
     monkeypatch.setattr(columns, "COLUMNS", (*columns.BEFORE, *added))
     found = made("abc")
@@ -89,7 +101,9 @@ def test_no_part_of_a_cell_is_a_formula_where_cells_part_at_semicolons(mark):
 def test_no_cell_of_the_csv_is_a_formula():
     found = rows_of(tables.as_csv(made(*HOSTILE), "rextime"))
     assert [row["model"].removeprefix("'") for row in found] == HOSTILE
-    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for row in found for cell in row.values())
+    assert not any(
+        cell.startswith(("=", "+", "-", "@", "\t", "\r")) for row in found for cell in row.values()
+    )
     assert found[0]["accuracy_at_iou_0.5"] == "90.0"
 
 
@@ -97,7 +111,12 @@ def test_no_cell_of_the_csv_is_a_formula():
 def test_the_csv_has_values_intervals_and_settings(rextime_run, tmp_path):
     store.add(rextime_run(), tmp_path / "store")
     [row] = rows_of(tables.as_csv(board.make(tmp_path / "store", published=False), "rextime"))
-    assert (row["rank"], row["model"], row["split"], row["source"]) == ("1", "org/model", "mini", "run")
+    assert (row["rank"], row["model"], row["split"], row["source"]) == (
+        "1",
+        "org/model",
+        "mini",
+        "run",
+    )
     assert float(row["accuracy"]) == 50
     assert float(row["accuracy_low"]) < 50 < float(row["accuracy_high"])
     assert (row["items"], row["scored"], row["ids"]) == ("12", "12", "checked")
@@ -114,7 +133,9 @@ def test_markdown_keeps_a_row_a_row():
 
 def test_a_judges_name_is_inert_in_a_heading():
     group = RankingGroup("curve", 1, "test", None, "[j](http://evil.test)<img src=x>", "official")
-    text = tables.tables(board.ranked_board(discovery.specs(), [entry("a", 1.0, group=group)]), "markdown")
+    text = tables.tables(
+        board.ranked_board(discovery.specs(), [entry("a", 1.0, group=group)]), "markdown"
+    )
     assert not re.search(r"(?<!\\)\]\(", text)
     assert "<img" not in text
     assert "http:" not in text
@@ -122,7 +143,10 @@ def test_a_judges_name_is_inert_in_a_heading():
 
 def test_latex_escapes_and_has_a_line_per_row():
     text = tables.tables(made(*HOSTILE), "latex", benchmark="rextime")
-    assert r"a|b\_c \& 100 \% \{x\} \textbackslash{}y \textasciitilde{} \textasciicircum{} \# \$ & 83.0" in text
+    assert (
+        r"a|b\_c \& 100 \% \{x\} \textbackslash{}y \textasciitilde{} \textasciicircum{} \# \$ & 83.0"
+        in text
+    )
     assert text.count(r"\\" + "\n") == 1 + len(HOSTILE)
     assert r"\begin{tabularx}{\linewidth}{@{}rr>{\raggedright\arraybackslash}Xr@{}}" in text
     assert "All rows: zero-shot" in text
@@ -143,23 +167,37 @@ def test_latex_is_a_column_wide_with_intervals_notes_and_the_best_in_bold():
         entry("paper", 40.0),
     ]
     text = tables.tables(board.ranked_board(discovery.specs(), rows), "latex", benchmark="rextime")
-    assert r"& best & \textbf{62.2} {\scriptsize [60.0, 64.5]} \\" in text  # halves to the even one, as on the page
+    assert (
+        r"& best & \textbf{62.2} {\scriptsize [60.0, 64.5]} \\" in text
+    )  # halves to the even one, as on the page
     assert r"& bound$^{a}$ & $\geq$ 50.0 {\scriptsize [48.0, 55.0]} \\" in text
     assert r"& paper$^{b}$ & 40.0 \\" in text
     assert r"$^{a}$~3 unscored; $^{b}$~zero-shot" in text
     assert "runs up to 2026-01-02" in text
-    wide = tables.tables(board.ranked_board(discovery.specs(), rows), "markdown", metrics=["accuracy_at_iou_0.5"])
+    wide = tables.tables(
+        board.ranked_board(discovery.specs(), rows), "markdown", metrics=["accuracy_at_iou_0.5"]
+    )
     assert r"≥ 50.0 \[48.0, 55.0\]" in wide
     with pytest.raises(InputError, match="rextime has no column nonsense; there are accuracy"):
-        tables.tables(board.ranked_board(discovery.specs(), rows), "latex", benchmark="rextime", metrics=["nonsense"])
+        tables.tables(
+            board.ranked_board(discovery.specs(), rows),
+            "latex",
+            benchmark="rextime",
+            metrics=["nonsense"],
+        )
 
 
 def test_a_terminal_s_table_fits_80_columns_and_breaks_no_interval():
     long = [f"an-organisation/Some-Multimodal-Model-235B-A22B-Instruct-{n}" for n in range(3)]
     rows = [entry(name, 61.25 - n, kind="run", ci95=(55.5, 66.21)) for n, name in enumerate(long)]
-    shares = {name: MetricValue(value=100.0, n=10) for name in ("accuracy", "miou", "recall_at_0.3", "recall_at_0.5")}
+    shares = {
+        name: MetricValue(value=100.0, n=10)
+        for name in ("accuracy", "miou", "recall_at_0.3", "recall_at_0.5")
+    }
     rows = [replace(row, metrics=row.metrics | shares) for row in rows]
-    printed = tables.tables(board.ranked_board(discovery.specs(), rows), "text", benchmark="rextime")
+    printed = tables.tables(
+        board.ranked_board(discovery.specs(), rows), "text", benchmark="rextime"
+    )
     lines = printed.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[1].split() == ["ranks", "model", "Acc@.5", "95", "%", "Accuracy"]
@@ -170,10 +208,14 @@ def test_a_terminal_s_table_fits_80_columns_and_breaks_no_interval():
 
 @pytest.mark.slow  # matplotlib looks at all fonts of a machine once
 def test_a_figure_is_as_wide_as_a_column_with_its_fonts_inside(tmp_path):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed (pip install 'reelbench[figures]')")
+    pytest.importorskip(
+        "matplotlib", reason="matplotlib is not installed (pip install 'reelbench[figures]')"
+    )
     from reelbench.leaderboard.exports import figures
 
-    rows = [entry(f"org/модель-{n}", 61.0 - n, kind="run", ci95=(55.0 - n, 66.0 - n)) for n in range(4)]
+    rows = [
+        entry(f"org/модель-{n}", 61.0 - n, kind="run", ci95=(55.0 - n, 66.0 - n)) for n in range(4)
+    ]
     rows.append(entry("people", 90.0, kind="human"))
     table = board.ranked_board(discovery.specs(), rows)
     for width, millimetres in (("column", 84), ("page", 174)):
@@ -182,11 +224,16 @@ def test_a_figure_is_as_wide_as_a_column_with_its_fonts_inside(tmp_path):
         points = float(re.search(r'width="([\d.]+)pt"', drawn)[1])
         assert points == pytest.approx(millimetres * 72 / 25.4, abs=0.1)
         assert "<text" not in drawn  # letters are drawn
-        assert float(re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", data)[1]) == pytest.approx(points, abs=0.1)
+        assert float(re.search(rb"/MediaBox \[ 0 0 ([\d.]+)", data)[1]) == pytest.approx(
+            points, abs=0.1
+        )
         assert b"/FontFile2" in data
     assert figures.write(table, REXTIME, "page", tmp_path)[0].read_bytes() == data
     # What stands between two dollars is no formula, and a broken one ends nothing.
-    rows = [entry(name, 61.0, kind="run", ci95=(55.0, 66.0)) for name in ("org/a$\\frac{$b", "org/$x^$y")]
+    rows = [
+        entry(name, 61.0, kind="run", ci95=(55.0, 66.0))
+        for name in ("org/a$\\frac{$b", "org/$x^$y")
+    ]
     assert figures.write(board.ranked_board(discovery.specs(), rows), REXTIME, "column", tmp_path)
 
 
@@ -207,19 +254,24 @@ def test_latex_compiles_in_one_column(tmp_path):
 def test_the_interval_stands_beside_the_primary_metric(rextime_run, tmp_path):
     store.add(rextime_run(), tmp_path / "store")
     made_board = board.make(tmp_path / "store", published=False)
-    [line] = [line for line in tables.tables(made_board, "markdown").splitlines() if "org/model" in line]
+    [line] = [
+        line for line in tables.tables(made_board, "markdown").splitlines() if "org/model" in line
+    ]
     low, high = made_board.entries[0].metrics["accuracy_at_iou_0.5"].ci95
     assert f"| 50.0 ± {(high - low) / 2:.1f} |" in line
 
 
 @pytest.mark.usefixtures("few_videos")
-def test_intervals_of_another_method_are_marked_wherever_the_row_stands(rextime_run, tamper, tmp_path):
+def test_intervals_of_another_method_are_marked_wherever_the_row_stands(
+    rextime_run, tamper, tmp_path
+):
     spec, folder = discovery.get("rextime"), rextime_run()
     samples = list(result_files.read_samples(folder))
     metrics, breakdowns = aggregation.aggregate(spec, samples, interval="percentile")
     of_parts = {
         facet: {
-            label: {name: m.model_dump(mode="json") for name, m in values.items()} for label, values in part.items()
+            label: {name: m.model_dump(mode="json") for name, m in values.items()}
+            for label, values in part.items()
         }
         for facet, part in breakdowns.items()
     }
@@ -228,20 +280,24 @@ def test_intervals_of_another_method_are_marked_wherever_the_row_stands(rextime_
         "breakdowns": of_parts,
         "statistics": {"interval": "percentile"},
     }
-    [added] = store.add(tamper(folder, result=lambda document: document.update(by_percentiles)), tmp_path / "store")
+    [added] = store.add(
+        tamper(folder, result=lambda document: document.update(by_percentiles)), tmp_path / "store"
+    )
     assert added.outcome == "added", added.why
     made_board = board.make(tmp_path / "store", published=False)
     assert "(intervals: percentile)" in tables.tables(made_board, "markdown")
     assert rows_of(tables.as_csv(made_board, "rextime"))[0]["intervals"] == "percentile"
     [submitted] = submission.read(store.check(folder))
     assert (
-        "its intervals are made by the method 'percentile', which is not today's: score it again" in submitted.missing
+        "its intervals are made by the method 'percentile', which is not today's: score it again"
+        in submitted.missing
     )
 
 
 def test_what_nobody_but_its_submitter_vouches_for_is_marked_in_a_papers_table():
     text = tables.tables(
-        board.ranked_board(discovery.specs(), [entry("a", 1.0, stated="answers, judge replies")]), "latex"
+        board.ranked_board(discovery.specs(), [entry("a", 1.0, stated="answers, judge replies")]),
+        "latex",
     )
     assert r"& a$^{a,b}$ & \textbf{1.0}" in text
     assert r"$^{a}$~zero-shot; $^{b}$~as stated: answers, judge replies" in text

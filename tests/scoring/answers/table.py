@@ -4,7 +4,12 @@
 
 from typing import NamedTuple
 
-WHY = ("because it rains", "because it is late", "because it is late at night", "a walk in the park")
+WHY = (
+    "because it rains",
+    "because it is late",
+    "because it is late at night",
+    "a walk in the park",
+)
 WHAT = (
     "Mina calls her brother",
     "She hides the letter",
@@ -35,7 +40,11 @@ ROWS = [
         "think",
         WHY,
         ("<think>The rain is heavy. Option A? But the clock shows eleven.</think>\n\nB", "B"),
-        ('<think>\n(A) is tempting.\n</think>\n\n{"answer": "C", "span": [4.0, 9.5]}', "C", [4, 9.5]),
+        (
+            '<think>\n(A) is tempting.\n</think>\n\n{"answer": "C", "span": [4.0, 9.5]}',
+            "C",
+            [4, 9.5],
+        ),
         ("<think></think>D", "D"),
         ("<think>a</think>A<think>b</think>\n", "A"),
         ("<think>one</think><think>two, so the answer is A</think>The answer is B.", "B"),
@@ -75,7 +84,10 @@ ROWS = [
         ("<thinking>A</thinking>D", "D"),
         ("<thinking>The answer is A.</thinking> I'd go with option B, since the sky is dark.", "B"),
         ("<thinking>a <thinking>b</thinking> c</thinking>A", "A"),
-        ("Looking at the clip, the rain has stopped, so A is out. The correct answer is **B**.", "B"),
+        (
+            "Looking at the clip, the rain has stopped, so A is out. The correct answer is **B**.",
+            "B",
+        ),
         ("I don't see enough to choose between A and B.", None),
     ),
     *_rows(
@@ -83,7 +95,10 @@ ROWS = [
         "reasoning",
         WHY,
         ("<REASONING>A looks fine.</REASONING><CONCLUSION>B</CONCLUSION>", "B"),
-        ("<SUMMARY>s</SUMMARY><CAPTION>c</CAPTION><REASONING>A</REASONING><CONCLUSION>(C)</CONCLUSION>", "C"),
+        (
+            "<SUMMARY>s</SUMMARY><CAPTION>c</CAPTION><REASONING>A</REASONING><CONCLUSION>(C)</CONCLUSION>",
+            "C",
+        ),
         ("<reasoning>[1, 2]</reasoning>[3, 4]", None, [3, 4]),
         ("<reasoning>The answer is A", None),
         ("<reasoning>x</reasoning>A", "A"),
@@ -123,15 +138,29 @@ ROWS = [
         "gpt-oss",
         "harmony",
         WHY,
-        ("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", "B"),
+        (
+            "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>",
+            "B",
+        ),
         ("<|channel|>analysis<|message|>The answer is A", None),
         ("<|channel|>final<|message|>The answer is C.", "C"),
-        ('<|channel|>final <|constrain|>json<|message|>{"answer": "D", "span": [1, 2]}<|return|>', "D", [1, 2]),
+        (
+            '<|channel|>final <|constrain|>json<|message|>{"answer": "D", "span": [1, 2]}<|return|>',
+            "D",
+            [1, 2],
+        ),
         ("analysisThe man runs, option A.assistantfinalB", "B"),
         ("analysisWe need the letter. A.", None),
         ("<|channel|>commentary<|message|>A<|end|>", None),
-        ("<|channel|>analysis<|message|>A<|end|><|channel|>final<|message|>A<|end|><|channel|>final<|message|>B", "B"),
-        ("<|start|>assistant<|channel|>final<|message|>**Answer:** (B) — from 3 s to 12 s<|return|>", "B", [3, 12]),
+        (
+            "<|channel|>analysis<|message|>A<|end|><|channel|>final<|message|>A<|end|><|channel|>final<|message|>B",
+            "B",
+        ),
+        (
+            "<|start|>assistant<|channel|>final<|message|>**Answer:** (B) — from 3 s to 12 s<|return|>",
+            "B",
+            [3, 12],
+        ),
     ),
     *_rows(
         "glm-4.5v",
@@ -308,7 +337,10 @@ ROWS = [
         ("answer: A, no, answer: B", "B"),
         ("The most likely answer is (D).", "D"),
         ("The answer is because it is late.", "B"),
-        ("Of the options, because it rains is tempting; the correct answer is: a walk in the park.", "D"),
+        (
+            "Of the options, because it rains is tempting; the correct answer is: a walk in the park.",
+            "D",
+        ),
         ("If I had to choose, the answer is B.", "B"),
         ("The best choice is option C: because it is late at night", "C"),
         ("The correct answer to the question is, therefore, B.", "B"),
@@ -401,7 +433,10 @@ ROWS = [
         ("2", None),
         ("?", None),
         ("...", None),
-        ("A. because it rains\nB. because it is late\nC. because it is late at night\nD. a walk in the park", None),
+        (
+            "A. because it rains\nB. because it is late\nC. because it is late at night\nD. a walk in the park",
+            None,
+        ),
         ("B: because it rains", None),
         ("I can't tell.", None),
         ("C'est la vie", None),
@@ -796,8 +831,16 @@ ROWS = [
         ("**Final Answer:** **(B)**", "B", None),
         ("Answer: B. because it is late", "B", None),
         ("The correct answer is:\n\n**B. because it is late**", "B", None),
-        ("Let's analyze:\n- A: no rain.\n- B: yes.\nSo, the correct answer is option **B**.", "B", None),
-        ("Based on the video, the man is late. The correct option is (B) because it is late.", "B", None),
+        (
+            "Let's analyze:\n- A: no rain.\n- B: yes.\nSo, the correct answer is option **B**.",
+            "B",
+            None,
+        ),
+        (
+            "Based on the video, the man is late. The correct option is (B) because it is late.",
+            "B",
+            None,
+        ),
         ("I would choose option B, as the clock shows 11.", "B", None),
         ("Given the frames, B seems to be the best answer.", "B", None),
         ("The answer could be A, but the evidence favours B. The answer is B.", "B", None),
@@ -807,7 +850,11 @@ ROWS = [
         ("Eliminating A, C and D leaves B.", "B", None),
         ("The answer is definitely not A.", None, None),
         ("Option B best explains why he leaves.", "B", None),
-        ("**B**\n\nExplanation: Option A is about rain, which is not shown. Option C is wrong.", "B", None),
+        (
+            "**B**\n\nExplanation: Option A is about rain, which is not shown. Option C is wrong.",
+            "B",
+            None,
+        ),
         ("B. The man looks at his watch, so he is late.", "B", None),
         ("The right choice is C.", "C", None),
         ("Correct Answer: D", "D", None),
@@ -843,7 +890,11 @@ ROWS = [
         ("As an AI, I cannot answer.", None, None),
         ("The answer is either A.", None, None),
         ("A is not correct, B is not correct, C is not correct, so D.", "D", None),
-        ("Option A: because it rains - incorrect.\nOption B: because it is late - correct.\nOption C: no.", "B", None),
+        (
+            "Option A: because it rains - incorrect.\nOption B: because it is late - correct.\nOption C: no.",
+            "B",
+            None,
+        ),
         ("Not B.", None, None),
         ("B is a distractor.", None, None),
         ("The answer isn't B; it's C.", "C", None),
@@ -892,7 +943,11 @@ ROWS = [
         "spans",
         WHY,
         ("The relevant segment is 3.0s to 12.0s.", None, [3, 12]),
-        ("The relevant segment is from 3 to 12 seconds. Earlier, from 0 to 2 seconds, he sleeps.", None, [3, 12]),
+        (
+            "The relevant segment is from 3 to 12 seconds. Earlier, from 0 to 2 seconds, he sleeps.",
+            None,
+            [3, 12],
+        ),
         ("**Span:** [3.0, 12.0]", None, [3, 12]),
         ("Span: 3.0 - 12.0 seconds", None, [3, 12]),
         ("start_time: 3.0, end_time: 12.0", None, [3, 12]),

@@ -13,20 +13,92 @@ LETTERS = "ABCDEFGHIJ"
 # Ten options that share no word with the templates.
 OPTIONS = tuple(
     f"{colour} kites"
-    for colour in ("red", "blue", "green", "white", "black", "pink", "grey", "brown", "violet", "amber")
+    for colour in (
+        "red",
+        "blue",
+        "green",
+        "white",
+        "black",
+        "pink",
+        "grey",
+        "brown",
+        "violet",
+        "amber",
+    )
 )
 TEMPLATES = (
-    *("{}", "{}.", "({})", "[{}]", "**{}**", "{})", "`{}`", "“{}”", "Option {}", "option: {}", "Option: {}"),
-    *("Answer: {}", "Answer: {}.", "answer:{}", "Answer {}", "ANSWER - {}", "Answer → {}", "Final answer\n\n{}"),
-    *("Answer: {} from 1 to 4", "The answer is {} from 1s to 4s.", "Option {} from 1 to 4", "**{}** from 1 to 4"),
-    *("I pick {} for this.", "Final answer: {} in the interval 1 s to 4 s", "I choose {} because it is dark."),
-    *("Answer: {} between 1 and 4", "Answer: {} at 0:01 - 0:04", "Answer: {} during 1-4 s", "{} from 1 to 4"),
-    *("The answer is {}, as it is dark.", "The answer is {} as it is dark.", "The answer is {} since it is dark."),
-    *("The correct option is {} and it happens from 1 to 4.", "So the answer is {} with the span [1, 4]."),
-    *("Therefore, {}.", "Therefore, the correct answer is {}.", "It turns out that the correct answer is {}."),
-    *("{} is correct.", "{} is the best answer.", "I'd go with {}.", "My choice is {} (from 1 to 4)."),
-    *("<answer>{}</answer>", "\\boxed{{{}}}", '{{"answer": "{}", "span": [1, 4]}}', "{{'option': '{}'}}"),
-    *("<answer>{} from 1 to 4</answer>", '{{"answer": "{} from 1 to 4"}}', "{} [1, 4]", "[1, 4] {}", "{} 0:01-0:04"),
+    *(
+        "{}",
+        "{}.",
+        "({})",
+        "[{}]",
+        "**{}**",
+        "{})",
+        "`{}`",
+        "“{}”",
+        "Option {}",
+        "option: {}",
+        "Option: {}",
+    ),
+    *(
+        "Answer: {}",
+        "Answer: {}.",
+        "answer:{}",
+        "Answer {}",
+        "ANSWER - {}",
+        "Answer → {}",
+        "Final answer\n\n{}",
+    ),
+    *(
+        "Answer: {} from 1 to 4",
+        "The answer is {} from 1s to 4s.",
+        "Option {} from 1 to 4",
+        "**{}** from 1 to 4",
+    ),
+    *(
+        "I pick {} for this.",
+        "Final answer: {} in the interval 1 s to 4 s",
+        "I choose {} because it is dark.",
+    ),
+    *(
+        "Answer: {} between 1 and 4",
+        "Answer: {} at 0:01 - 0:04",
+        "Answer: {} during 1-4 s",
+        "{} from 1 to 4",
+    ),
+    *(
+        "The answer is {}, as it is dark.",
+        "The answer is {} as it is dark.",
+        "The answer is {} since it is dark.",
+    ),
+    *(
+        "The correct option is {} and it happens from 1 to 4.",
+        "So the answer is {} with the span [1, 4].",
+    ),
+    *(
+        "Therefore, {}.",
+        "Therefore, the correct answer is {}.",
+        "It turns out that the correct answer is {}.",
+    ),
+    *(
+        "{} is correct.",
+        "{} is the best answer.",
+        "I'd go with {}.",
+        "My choice is {} (from 1 to 4).",
+    ),
+    *(
+        "<answer>{}</answer>",
+        "\\boxed{{{}}}",
+        '{{"answer": "{}", "span": [1, 4]}}',
+        "{{'option': '{}'}}",
+    ),
+    *(
+        "<answer>{} from 1 to 4</answer>",
+        '{{"answer": "{} from 1 to 4"}}',
+        "{} [1, 4]",
+        "[1, 4] {}",
+        "{} 0:01-0:04",
+    ),
     *(
         "【答案】{}",
         "【Answer】{}",
@@ -37,8 +109,22 @@ TEMPLATES = (
         "【正解】：{}",
         "【回答】\n{}",
     ),
-    *("A: {}", "Q: Why?\nA: {}", "A: ({})", "\\boxed{{42}}.\n\nAnswer: {}", "<answer>unclear</answer>\nAnswer: {}"),
-    *("答案是{}", "选{}", "答えは{}です。", "정답은 {}입니다.", "Respuesta: {}", "La respuesta es {}.", "Réponse : {}"),
+    *(
+        "A: {}",
+        "Q: Why?\nA: {}",
+        "A: ({})",
+        "\\boxed{{42}}.\n\nAnswer: {}",
+        "<answer>unclear</answer>\nAnswer: {}",
+    ),
+    *(
+        "答案是{}",
+        "选{}",
+        "答えは{}です。",
+        "정답은 {}입니다.",
+        "Respuesta: {}",
+        "La respuesta es {}.",
+        "Réponse : {}",
+    ),
     *(
         "Antwort: {}",
         "Resposta: {}",
@@ -49,13 +135,37 @@ TEMPLATES = (
         "Jawaban: {}",
         "คำตอบ: {}",
     ),
-    *("Caption {}", "Sentence {}.", "**Statement {}**", "Image ({})", "Answer choice {}", "Choice {}"),
-    *("The answer is caption {}.", "I choose Sentence {}.", "Answer: Statement {}", "It is night.\n\nAnswer: Image {}"),
+    *(
+        "Caption {}",
+        "Sentence {}.",
+        "**Statement {}**",
+        "Image ({})",
+        "Answer choice {}",
+        "Choice {}",
+    ),
+    *(
+        "The answer is caption {}.",
+        "I choose Sentence {}.",
+        "Answer: Statement {}",
+        "It is night.\n\nAnswer: Image {}",
+    ),
     *("Caption {}\nThe sky is dark in it.", "The sky is dark.\nSo the right one is caption {}."),
-    *("{}입니다. 하늘이 어둡습니다.", "하늘이 어둡다. 따라서 {}번입니다.", "{}번이에요.", "{}예요.", "{}다."),
+    *(
+        "{}입니다. 하늘이 어둡습니다.",
+        "하늘이 어둡다. 따라서 {}번입니다.",
+        "{}번이에요.",
+        "{}예요.",
+        "{}다.",
+    ),
     *("정답은 {}다", "답은 {}임", "句子{}", "문장 {}", "選択肢{}になります。空が暗い。"),
     *("{}です。空が暗いから。", "空が暗い。したがって{}です。", "{}だ。", "よって{}だ"),
-    *("是{}，因为天黑了。", "我觉得是{}。", "我认为是{}", "我認為是{}。", "Es la {}, porque es de noche."),
+    *(
+        "是{}，因为天黑了。",
+        "我觉得是{}。",
+        "我认为是{}",
+        "我認為是{}。",
+        "Es la {}, porque es de noche.",
+    ),
 )
 
 
@@ -84,17 +194,39 @@ def test_an_answer_of_the_table_reads_the_same_with_any_letter(row):
     for at, letter in enumerate("ABCDE"[: len(options)]):
         turned = list(options)
         turned[shift], turned[at] = turned[at], turned[shift]
-        assert (read_option(row.text, options), read_option(_ALONE.sub(letter, row.text), turned)) == (
+        assert (
+            read_option(row.text, options),
+            read_option(_ALONE.sub(letter, row.text), turned),
+        ) == (
             row.letter,
             letter,
         )
 
 
-SPACES = [chr(at) for at in range(0x3001) if unicodedata.category(chr(at)) == "Zs"] + ["\t", "\v", "\f"]
-DASHES = [chr(at) for at in (0x2D, *range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D)] + list("~〜～")
+SPACES = [chr(at) for at in range(0x3001) if unicodedata.category(chr(at)) == "Zs"] + [
+    "\t",
+    "\v",
+    "\f",
+]
+DASHES = [chr(at) for at in (0x2D, *range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63, 0xFF0D)] + list(
+    "~〜～"
+)
 SPANS = (
-    *("from 3 s to 12 s", "3 seconds to 12 seconds", "[3, 12]", "0:03 - 0:12", "The span is 3 - 12 .", "from 3 to 12"),
-    *("1 min 5 s - 1 min 30 s", "B [3, 12]", "start: 3 s, end: 12 s", "du 3 s au 12 s", "3 秒 - 12 秒"),
+    *(
+        "from 3 s to 12 s",
+        "3 seconds to 12 seconds",
+        "[3, 12]",
+        "0:03 - 0:12",
+        "The span is 3 - 12 .",
+        "from 3 to 12",
+    ),
+    *(
+        "1 min 5 s - 1 min 30 s",
+        "B [3, 12]",
+        "start: 3 s, end: 12 s",
+        "du 3 s au 12 s",
+        "3 秒 - 12 秒",
+    ),
 )
 
 
@@ -102,21 +234,32 @@ SPANS = (
 @pytest.mark.parametrize("text", SPANS)
 def test_every_space_separates(text, space):
     assert read_span(text.replace(" ", space)) == read_span(text) is not None
-    assert read_option(f"Answer: {text}".replace("Answer: ", f"Answer:{space}B{space}"), OPTIONS) == "B"
+    assert (
+        read_option(f"Answer: {text}".replace("Answer: ", f"Answer:{space}B{space}"), OPTIONS)
+        == "B"
+    )
 
 
 @pytest.mark.parametrize("dash", DASHES, ids=lambda dash: f"U+{ord(dash):04X}")
-@pytest.mark.parametrize("text", ["3{}12", "3 s {} 12 s", "[3 {} 12]", "0:03{}0:12", "B, 3 {} 12 s", "3.0s{}12.0s."])
+@pytest.mark.parametrize(
+    "text", ["3{}12", "3 s {} 12 s", "[3 {} 12]", "0:03{}0:12", "B, 3 {} 12 s", "3.0s{}12.0s."]
+)
 def test_every_dash_separates(text, dash):
     assert read_span(text.format(dash)) == [3, 12]
 
 
 @pytest.mark.parametrize("dash", DASHES[:-3], ids=lambda dash: f"U+{ord(dash):04X}")
 def test_a_letter_behind_any_dash_is_read(dash):
-    assert read_option(f"Answer {dash} C", OPTIONS) == read_option(f"C {dash} green kites", OPTIONS) == "C"
+    assert (
+        read_option(f"Answer {dash} C", OPTIONS)
+        == read_option(f"C {dash} green kites", OPTIONS)
+        == "C"
+    )
 
 
-@pytest.mark.parametrize("text", ["1'05\" - 1'30\"", "1′05″ – 1′30″", "1’05” to 1’30”", "1′05″ to 1′30″"])
+@pytest.mark.parametrize(
+    "text", ["1'05\" - 1'30\"", "1′05″ – 1′30″", "1’05” to 1’30”", "1′05″ to 1′30″"]
+)
 def test_primes_are_minutes_and_seconds(text):
     assert read_span(text) == [65, 90]
 
@@ -129,14 +272,28 @@ STATED = {
 }
 # Events in whose words a span was lost: rooms, people, floors, weights, scores; another, out, over, not, either.
 EVENTS = (
-    *("The people talk", "He enters the room", "(B) He is not happy", "The person looks out", "She falls to the floor"),
-    *("Another woman joins another man", "He lifts the weight over his head and can't hold it", "They win the game"),
+    *(
+        "The people talk",
+        "He enters the room",
+        "(B) He is not happy",
+        "The person looks out",
+        "She falls to the floor",
+    ),
+    *(
+        "Another woman joins another man",
+        "He lifts the weight over his head and can't hold it",
+        "They win the game",
+    ),
     *(
         "She takes three steps, and nothing is wrong",
         "He shows a score of 3 to 2",
         "He climbs over and out of the frame",
     ),
-    *("The dog jumps in and goes up the stairs again", "He waits for another one", "She never looks at the camera"),
+    *(
+        "The dog jumps in and goes up the stairs again",
+        "He waits for another one",
+        "She never looks at the camera",
+    ),
     *(
         "Why is he unable to rate the page",
         "The man could maybe leave if he tried",
@@ -186,7 +343,10 @@ def test_what_is_denied_or_no_time_is_no_span(text):
         ("He walks from 3 s to 12 s, runs from 20 s to 31 s and rests from 40 s to 50 s.", None),
         ("0:03-0:12, 0:20-0:31, 0:40-0:50", None),
         ("He walks from 3 s to 12 s. The answer is 20 s to 31 s.", [20, 31]),
-        ("He walks from 3 s to 12 s, runs from 20 s to 31 s. So the relevant segment is 0:40 - 0:50.", [40, 50]),
+        (
+            "He walks from 3 s to 12 s, runs from 20 s to 31 s. So the relevant segment is 0:40 - 0:50.",
+            [40, 50],
+        ),
         ("He walks from 3 s to 12 s. In short: from 3 s to 12 s.", [3, 12]),
     ],
 )
@@ -273,7 +433,11 @@ def test_options_that_are_letters_or_numbers(text, options, letter):
     [
         ("Image B", ("Image B", "Image A"), "A"),
         ("The answer is image B.", ("only image B", "Image A"), None),
-        ("Best:\n\nCaption B: red kites.\n\nThe other one, blue kites, is wrong.", ("blue kites", "red kites"), "B"),
+        (
+            "Best:\n\nCaption B: red kites.\n\nThe other one, blue kites, is wrong.",
+            ("blue kites", "red kites"),
+            "B",
+        ),
         ("Image A shows a cat.", OPTIONS[:4], None),
         ("Image A: a cat on a mat.", OPTIONS[:4], None),
         ("Sentence A man walks.", OPTIONS[:4], None),
@@ -305,11 +469,26 @@ def test_a_noun_or_an_is_beside_a_letter(text, options, letter):
 @pytest.mark.parametrize(
     ("text", "span"),
     [
-        ("The start time of the scene from the clip above is 0:04 and the end time is 0:09.", [4, 9]),
-        ('The start time of "He runs. Then he falls! Why?" is 3.0s and its end time is 9.0s.', [3, 9]),
-        ("The start time is about 0:00:04 (4 seconds in) and the end time is about 0:00:09 (9 seconds in).", [4, 9]),
-        ("The start time is 4 s, when 2 men meet. They talk; he laughs! The end time is 9 s.", [4, 9]),
-        ("The end time is 9 s, after 2 men have met; one of them laughs! The start time is 4 s.", [4, 9]),
+        (
+            "The start time of the scene from the clip above is 0:04 and the end time is 0:09.",
+            [4, 9],
+        ),
+        (
+            'The start time of "He runs. Then he falls! Why?" is 3.0s and its end time is 9.0s.',
+            [3, 9],
+        ),
+        (
+            "The start time is about 0:00:04 (4 seconds in) and the end time is about 0:00:09 (9 seconds in).",
+            [4, 9],
+        ),
+        (
+            "The start time is 4 s, when 2 men meet. They talk; he laughs! The end time is 9 s.",
+            [4, 9],
+        ),
+        (
+            "The end time is 9 s, after 2 men have met; one of them laughs! The start time is 4 s.",
+            [4, 9],
+        ),
         (
             (
                 "It happens at the 0:20 mark. He cries, and nobody comes; not his brother, nor any of the others in "
@@ -323,12 +502,18 @@ def test_a_noun_or_an_is_beside_a_letter(text, options, letter):
         ("Start time: 0:00 to 0:03\nEnd time: 0:09", None),
         ("The start time is 0:02 and the end time is between 0:06 and 0:09.", None),
         ("The start time is 0:02 and the end time is 0:06 to 0:09.", None),
-        ("The start time is 0:00-0:03, the end time is 0:06-0:09. So the span is 0:01 - 0:08.", [1, 8]),
+        (
+            "The start time is 0:00-0:03, the end time is 0:06-0:09. So the span is 0:01 - 0:08.",
+            [1, 8],
+        ),
         ("Start time and end time: 0:03 - 0:12", [3, 12]),
         ("End time: 0:03 - 0:12", [3, 12]),
         ("It happens at 0:15 - 0:20. The end time is 0:20.", [15, 20]),
         ("It happens at 0:15 and happens at 0:30. The end time is 0:40.", None),
-        ("The start time is 3 s. There are 2 men. Another start time is 8 s; they go! The end time is 12 s.", None),
+        (
+            "The start time is 3 s. There are 2 men. Another start time is 8 s; they go! The end time is 12 s.",
+            None,
+        ),
         ("The start time is 0:03.", None),
         ("It is shown at 0:05 and its end time isn't 0:12.", None),
         ("The start time of clip 2 is 0:03; the end time of clip 2 is 0:12!", None),
@@ -340,7 +525,9 @@ def test_a_start_and_an_end_each_one_moment(text, span):
     assert read_span(text) == span
 
 
-@pytest.mark.parametrize(("name", "field"), [("rextime_val.jsonl", "query"), ("moviecore_test.json", "answer")])
+@pytest.mark.parametrize(
+    ("name", "field"), [("rextime_val.jsonl", "query"), ("moviecore_test.json", "answer")]
+)
 @pytest.mark.parametrize("form", STATED)
 def test_a_span_behind_the_owners_sentences_is_read(shared_data, name, field, form):
     """Queries of ReXTime and answers of MovieCORE without digits, with and without the sentence's end."""
@@ -348,11 +535,21 @@ def test_a_span_behind_the_owners_sentences_is_read(shared_data, name, field, fo
     if name.endswith("l"):
         rows = [json.loads(line) for line in text.splitlines()]
     else:
-        rows = [row for rows in json.loads(text).values() for row in (rows if isinstance(rows, list) else [rows])]
+        rows = [
+            row
+            for rows in json.loads(text).values()
+            for row in (rows if isinstance(rows, list) else [rows])
+        ]
     sentences = [row[field].strip() for row in rows]
-    sentences = [sentence for sentence in sentences if name.startswith("rextime") or not re.search(r"\d", sentence)]
+    sentences = [
+        sentence
+        for sentence in sentences
+        if name.startswith("rextime") or not re.search(r"\d", sentence)
+    ]
     assert len(sentences) > 800
-    told = [sentence + form for sentence in sentences] + [sentence.rstrip(".!?") + form for sentence in sentences]
+    told = [sentence + form for sentence in sentences] + [
+        sentence.rstrip(".!?") + form for sentence in sentences
+    ]
     assert [text for text in told if read_span(text) != STATED[form]] == []
 
 

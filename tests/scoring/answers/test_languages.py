@@ -45,14 +45,65 @@ STATED = {
     "he": ("תשובה: {}", "התשובה הנכונה היא {}."),
 }
 NONE = (
-    *("Doğru cevap B değil.", "Prawidłowa odpowiedź to nie B.", "Het antwoord is niet B.", "Đáp án không phải là B."),
-    *("Svaret är inte B.", "Svaret er ikke B.", "Správná odpověď není B.", "Răspunsul nu este B.", "A válasz nem B."),
-    *("Vastaus ei ole B.", "Η απάντηση δεν είναι B.", "Відповідь не B.", "پاسخ B نیست.", "התשובה היא לא B."),
-    *("উত্তর B নয়।", "பதில் B அல்ல.", "సమాధానం B కాదు.", "ಉತ್ತರ B ಅಲ್ಲ.", "उत्तर B नाही.", "صحیح جواب B نہیں ہے۔"),
-    *("Cevap: A veya B", "Odpowiedź: A lub B", "Antwoord: A of B", "Đáp án: A hoặc B", "Svar: A eller B"),
-    *("Odpověď: A nebo B", "Răspuns: A sau B", "Válasz: A vagy B", "Vastaus: A tai B", "Απάντηση: A ή B"),
-    *("Відповідь: A або B", "پاسخ: A یا B", "תשובה: A או B", "উত্তর: A বা B", "பதில்: A அல்லது B", "సమాధానం: A లేదా B"),
-    *("ಉತ್ತರ: A ಅಥವಾ B", "उत्तर: A किंवा B", "Belki B.", "Może B.", "Misschien B.", "Có lẽ là B.", "Kanske B."),
+    *(
+        "Doğru cevap B değil.",
+        "Prawidłowa odpowiedź to nie B.",
+        "Het antwoord is niet B.",
+        "Đáp án không phải là B.",
+    ),
+    *(
+        "Svaret är inte B.",
+        "Svaret er ikke B.",
+        "Správná odpověď není B.",
+        "Răspunsul nu este B.",
+        "A válasz nem B.",
+    ),
+    *(
+        "Vastaus ei ole B.",
+        "Η απάντηση δεν είναι B.",
+        "Відповідь не B.",
+        "پاسخ B نیست.",
+        "התשובה היא לא B.",
+    ),
+    *(
+        "উত্তর B নয়।",
+        "பதில் B அல்ல.",
+        "సమాధానం B కాదు.",
+        "ಉತ್ತರ B ಅಲ್ಲ.",
+        "उत्तर B नाही.",
+        "صحیح جواب B نہیں ہے۔",
+    ),
+    *(
+        "Cevap: A veya B",
+        "Odpowiedź: A lub B",
+        "Antwoord: A of B",
+        "Đáp án: A hoặc B",
+        "Svar: A eller B",
+    ),
+    *(
+        "Odpověď: A nebo B",
+        "Răspuns: A sau B",
+        "Válasz: A vagy B",
+        "Vastaus: A tai B",
+        "Απάντηση: A ή B",
+    ),
+    *(
+        "Відповідь: A або B",
+        "پاسخ: A یا B",
+        "תשובה: A או B",
+        "উত্তর: A বা B",
+        "பதில்: A அல்லது B",
+        "సమాధానం: A లేదా B",
+    ),
+    *(
+        "ಉತ್ತರ: A ಅಥವಾ B",
+        "उत्तर: A किंवा B",
+        "Belki B.",
+        "Może B.",
+        "Misschien B.",
+        "Có lẽ là B.",
+        "Kanske B.",
+    ),
     *("答案：A及B", "Якщо правильна відповідь B, то це 1848."),
     *("Respuesta: a o b", "Risposta: a e b", "Resposta: a e b", "Réponse : a ou b"),
 )
@@ -71,10 +122,26 @@ SPANS = (
         "fra 3 til 12 sekunder",
         "od 3 do 12 sekund",
     ),
-    *("από 3 έως 12 δευτερόλεπτα", "від 3 до 12 секунд", "از 3 تا 12 ثانیه", "3 עד 12 שניות", "3 থেকে 12 সেকেন্ড"),
-    *("3 முதல் 12 வினாடி வரை", "3 నుండి 12 సెకన్ల వరకు", "3 ರಿಂದ 12 ಸೆಕೆಂಡುಗಳು", "3 ते 12 सेकंद", "۳ تا ۱۲ ثانیه"),
+    *(
+        "από 3 έως 12 δευτερόλεπτα",
+        "від 3 до 12 секунд",
+        "از 3 تا 12 ثانیه",
+        "3 עד 12 שניות",
+        "3 থেকে 12 সেকেন্ড",
+    ),
+    *(
+        "3 முதல் 12 வினாடி வரை",
+        "3 నుండి 12 సెకన్ల వరకు",
+        "3 ರಿಂದ 12 ಸೆಕೆಂಡುಗಳು",
+        "3 ते 12 सेकंद",
+        "۳ تا ۱۲ ثانیه",
+    ),
     *("৩ থেকে ১২ সেকেন্ড", "Başlangıç: 3 saniye, bitiş: 12 saniye", "Początek: 3 s, koniec: 12 s"),
-    *("Bắt đầu: 3 giây, kết thúc: 12 giây", "শুরু: 3 সেকেন্ড, শেষ: 12 সেকেন্ড", "התחלה: 3 שניות, סיום: 12 שניות"),
+    *(
+        "Bắt đầu: 3 giây, kết thúc: 12 giây",
+        "শুরু: 3 সেকেন্ড, শেষ: 12 সেকেন্ড",
+        "התחלה: 3 שניות, סיום: 12 שניות",
+    ),
 )
 
 
@@ -93,7 +160,9 @@ def test_what_is_denied_hedged_or_left_open_states_none(text):
     assert read_option(text, OPTIONS) is None
 
 
-@pytest.mark.parametrize("so", ["したがって", "よって", "つまり", "ゆえに", "だから", "以上より", "従って", "そのため"])
+@pytest.mark.parametrize(
+    "so", ["したがって", "よって", "つまり", "ゆえに", "だから", "以上より", "従って", "そのため"]
+)
 def test_a_japanese_conclusion_states_its_letter(so):
     assert read_option(f"空が暗い。{so}Bです。", OPTIONS) == "B"
 

@@ -7,7 +7,15 @@ import pytest
 
 from reelbench.llm.reading import UnreadableError
 from reelbench.registry import discovery
-from reelbench.scoring.answers import LETTERS, flags, parse, past_reasoning, read_option, read_span, strip_reasoning
+from reelbench.scoring.answers import (
+    LETTERS,
+    flags,
+    parse,
+    past_reasoning,
+    read_option,
+    read_span,
+    strip_reasoning,
+)
 from reelbench.scoring.answers.json_literals import Literal, find_literals
 from reelbench.scoring.answers.options import ANSWER_KEYS
 from reelbench.scoring.answers.spans import BOUNDS, SPAN_KEYS
@@ -80,7 +88,11 @@ def test_keys_that_name_start_and_end(start, end):
 
 
 def test_no_key_is_without_a_test():
-    assert (set(ANSWER_KEYS), set(SPAN_KEYS), set(BOUNDS)) == (set(OPTION_KEYS), set(WINDOW_KEYS), set(BOUND_KEYS))
+    assert (set(ANSWER_KEYS), set(SPAN_KEYS), set(BOUNDS)) == (
+        set(OPTION_KEYS),
+        set(WINDOW_KEYS),
+        set(BOUND_KEYS),
+    )
 
 
 @pytest.mark.parametrize("at", range(26))
@@ -103,7 +115,10 @@ class TestReasoning:
             ("<think>a <think>b</think> c</think>He smiles.", "He smiles."),
             ("<think>a</think>He <think>b</think>smiles.", "He smiles."),
             ("◁think▷why◁/think▷He smiles.", "He smiles."),
-            ("<|channel|>analysis<|message|>why<|end|><|channel|>final<|message|>He smiles.<|return|>", "He smiles."),
+            (
+                "<|channel|>analysis<|message|>why<|end|><|channel|>final<|message|>He smiles.<|return|>",
+                "He smiles.",
+            ),
             ("<think>why", None),
             ("He smiles. <reasoning>because", None),
             ("<|channel|>analysis<|message|>why", None),
@@ -116,7 +131,11 @@ class TestReasoning:
 
 HOSTILE = {
     "digits": "9" * 5_000,
-    "a number of 310 digits in JSON": '{"span": [' + "9" * 310 + ', 3], "answer": ' + "9" * 310 + "}",
+    "a number of 310 digits in JSON": '{"span": ['
+    + "9" * 310
+    + ', 3], "answer": '
+    + "9" * 310
+    + "}",
     "a decimal of 5,000 digits": '{"start": 1.' + "9" * 5_000 + ', "end": 2e999999}',
     "not a number": '{"span": [NaN, Infinity]}',
     "deep lists": '{"span": ' + "[" * 50_000 + "]" * 50_000 + "}",
@@ -154,7 +173,8 @@ def test_any_text_gives_a_letter_a_span_or_nothing(seed):
     for _ in range(40):
         parts = random_pieces.choices(PIECES, k=random_pieces.randint(1, 8))
         text = "".join(
-            part[random_pieces.randint(0, len(part)) :] if random_pieces.random() < 0.3 else part for part in parts
+            part[random_pieces.randint(0, len(part)) :] if random_pieces.random() < 0.3 else part
+            for part in parts
         )
         assert read_option(text, WHY) in ("A", "B", "C", "D", None)
         span = read_span(text)
@@ -162,7 +182,10 @@ def test_any_text_gives_a_letter_a_span_or_nothing(seed):
 
 
 def test_an_answer_behind_much_text_is_read_in_little_memory():
-    text = "He walks along the road and looks at the sea. " * 20_000 + "\n\nThe answer is B, from 3 to 12 seconds."
+    text = (
+        "He walks along the road and looks at the sea. " * 20_000
+        + "\n\nThe answer is B, from 3 to 12 seconds."
+    )
     tracemalloc.start()
     assert (read_option(text, WHY), read_span(text)) == ("B", [3, 12])
     assert tracemalloc.get_traced_memory()[1] < 100 << 20
@@ -198,7 +221,10 @@ def test_but_and_would_be_in_other_languages(text, letter):
 
 
 def test_the_words_of_two_options_state_neither():
-    assert read_option("It is the red house.", ["The red house", "A tree", "the red house.", "A dog"]) is None
+    assert (
+        read_option("It is the red house.", ["The red house", "A tree", "the red house.", "A dog"])
+        is None
+    )
 
 
 def test_what_has_no_unit_takes_the_others():
@@ -217,7 +243,11 @@ def test_what_can_t_be_read_as_a_whole_is_read_once_more_without_its_reasoning()
         return int(reply)
 
     assert [past_reasoning(number)(reply) for reply in ("4", "<think>2, or 4?</think>4")] == [4, 4]
-    for reply in ("four", "<think>4", "<think>4</think>four"):  # nothing to leave out, nothing left, nothing there
+    for reply in (
+        "four",
+        "<think>4",
+        "<think>4</think>four",
+    ):  # nothing to leave out, nothing left, nothing there
         with pytest.raises(UnreadableError):
             past_reasoning(number)(reply)
 
@@ -236,7 +266,11 @@ def test_an_open_answer_is_read_without_its_reasoning():
 
 @pytest.mark.parametrize(
     ("text", "letter"),
-    [("Lincoln (B). The dog runs.", None), ("Hello (B)\nIt is dark.", None), ("(B)\nIt is dark.", "B")],
+    [
+        ("Lincoln (B). The dog runs.", None),
+        ("Hello (B)\nIt is dark.", None),
+        ("(B)\nIt is dark.", "B"),
+    ],
 )
 def test_a_bracketed_letter_behind_a_word_is_no_answer(text, letter):
     assert read_option(text, WHY) == letter

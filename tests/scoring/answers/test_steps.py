@@ -19,7 +19,9 @@ from reelbench.scoring.answers import read_option as letter
 from reelbench.scoring.answers import read_span as span
 
 READERS = {
-    "letter": lambda text: letter(text, ["He left because it is late", "She opened the door", "12 to 15 s"]),
+    "letter": lambda text: letter(
+        text, ["He left because it is late", "She opened the door", "12 to 15 s"]
+    ),
     "span": span,
     "exact_match": lambda text: exact_match.matches(text, "12", "hi-IN"),
     "reasoning": reasoning.strip_reasoning,
@@ -62,7 +64,11 @@ class Counting:
 def named():
     """The patterns that the readers name: each is compiled when it is first used."""
     readers = Path(patterns.__file__).parents[1].glob("**/*.py")
-    return {name for file in readers for name in re.findall(r"\bpatterns\.([A-Z_]+)\b", file.read_text("utf-8"))}
+    return {
+        name
+        for file in readers
+        for name in re.findall(r"\bpatterns\.([A-Z_]+)\b", file.read_text("utf-8"))
+    }
 
 
 def test_every_pattern_is_there_and_of_use():
@@ -102,7 +108,10 @@ def steps(monkeypatch):
 @pytest.mark.parametrize("repeated", REPEATED)
 @pytest.mark.parametrize("reader", READERS)
 def test_twice_the_answer_takes_at_most_about_twice_the_steps(reader, repeated, steps):
-    short, long = (steps(READERS[reader], (repeated * size)[:size]) for size in (texts.TAIL // 4, texts.TAIL // 2))
+    short, long = (
+        steps(READERS[reader], (repeated * size)[:size])
+        for size in (texts.TAIL // 4, texts.TAIL // 2)
+    )
     assert long <= MOST * short + 1_000
 
 

@@ -34,14 +34,18 @@ MISSED = frozenset(
 )
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[f"{number}-{row['style']}" for number, row in enumerate(ROWS, start=1)])
+@pytest.mark.parametrize(
+    "row", ROWS, ids=[f"{number}-{row['style']}" for number, row in enumerate(ROWS, start=1)]
+)
 def test_an_answer_that_nobody_had_seen(row):
     missed = (None,) if row["text"] in MISSED else ()
     if "option" in row:
         assert read_option(row["text"], row["options"]) in (row["option"], *missed)
     if "span" in row:
         span = read_span(row["text"])
-        assert (span in missed) or span == (None if row["span"] is None else pytest.approx(row["span"]))
+        assert (span in missed) or span == (
+            None if row["span"] is None else pytest.approx(row["span"])
+        )
 
 
 def test_at_most_two_in_a_hundred_are_missed():

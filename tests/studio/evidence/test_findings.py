@@ -2,7 +2,14 @@
 
 import pytest
 
-from reelbench.studio.evidence.findings import LABELS, Finding, decide, read_cue, read_findings, seconds_off
+from reelbench.studio.evidence.findings import (
+    LABELS,
+    Finding,
+    decide,
+    read_cue,
+    read_findings,
+    seconds_off,
+)
 from reelbench.studio.evidence.graphs import Graph, Node
 
 TIMED = Node(id="a", evidence="A red book.", timestamp="1:00 - 1:10")
@@ -32,7 +39,11 @@ def test_the_labels_are_those_of_table_8():
         (finding("no", other_path=PATH, causes=["spatial"]), "divergent", None),
         (finding("yes", other_path=PATH), "divergent", None),
         (finding("yes", other_path=PATH | {"new_evidence": False}), "right", None),
-        (finding("no", other_path=PATH | {"productive": False}, causes=["logic"]), "wrong", "Reasoning"),
+        (
+            finding("no", other_path=PATH | {"productive": False}, causes=["logic"]),
+            "wrong",
+            "Reasoning",
+        ),
         (finding("yes", other_path=PATH | {"contradicts": True}), "right", None),
         # Rule 3: content first.
         (finding("yes"), "right", None),
@@ -45,7 +56,11 @@ def test_the_labels_are_those_of_table_8():
         (finding("yes", time_critical=True, model_time="1:16"), "wrong", "Temporal Localization"),
         (finding("yes", time_critical=True, model_time="0:10 - 1:05"), "right", None),
         (finding("yes", time_critical=True, model_time="0:10, 1:05"), "right", None),
-        (finding("yes", time_critical=True, model_time="9:00", causes=["planning"]), "wrong", "Reasoning"),
+        (
+            finding("yes", time_critical=True, model_time="9:00", causes=["planning"]),
+            "wrong",
+            "Reasoning",
+        ),
         (finding("yes", time_critical=False, model_time="9:00"), "right", None),
         (finding("yes", time_critical=True), "right", None),
     ],
@@ -56,7 +71,9 @@ def test_the_decision_table(said, status, label):
 
 
 def test_a_node_without_a_time_is_never_off():
-    assert decide(finding(time_critical=True, model_time="9:00"), GRAPH.by_id["b"]).status == "right"
+    assert (
+        decide(finding(time_critical=True, model_time="9:00"), GRAPH.by_id["b"]).status == "right"
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +105,10 @@ def reply(*entries):
 
 
 def test_a_reply_that_reads():
-    said = reply({"id": "a", "found": "yes", "why": "said so"}, {"id": "b", "found": "no", "causes": ["logic"]})
+    said = reply(
+        {"id": "a", "found": "yes", "why": "said so"},
+        {"id": "b", "found": "no", "causes": ["logic"]},
+    )
     verdicts, problems = read_findings(said, GRAPH, ["a", "b"])
     assert problems == []
     assert (verdicts["a"].status, verdicts["b"].label) == ("right", "Reasoning")
@@ -100,7 +120,10 @@ def test_a_reply_that_reads():
     [
         ([], ["nodes"]),
         (reply({"id": "a", "found": "yes"}), ["'b'", "missing"]),
-        (reply({"id": "a", "found": "yes"}, {"id": "z", "found": "yes"}), ["'z'", "not in the graph"]),
+        (
+            reply({"id": "a", "found": "yes"}, {"id": "z", "found": "yes"}),
+            ["'z'", "not in the graph"],
+        ),
         (reply({"id": "a", "found": "yes"}, {"id": "a", "found": "yes"}), ["'a'", "twice"]),
         (reply({"id": "a", "found": "no"}), ["'a'", "causes"]),
         (reply({"id": "a", "found": "maybe"}), ["'a'", "found"]),
@@ -125,7 +148,12 @@ def test_what_is_wrong_is_told_in_a_line(value, told):
     ("cause", "causes", "label", "by_order"),
     [
         # Fig. 9, GPT-5's second attempt: it sees the man and names another; that a name is knowledge comes after.
-        ("attribute", ["knowledge", "attribute"], "Attribute Misidentification", "Knowledge-Dependent Issue"),
+        (
+            "attribute",
+            ["knowledge", "attribute"],
+            "Attribute Misidentification",
+            "Knowledge-Dependent Issue",
+        ),
         # Fig. 10: the writer is right, and his college, which no frame shows, is wrong: one reading as the other.
         ("knowledge", ["knowledge"], "Knowledge-Dependent Issue", "Knowledge-Dependent Issue"),
         # Fig. 8: the time is right, the players aren't found, so their sum is wrong too.
@@ -133,7 +161,9 @@ def test_what_is_wrong_is_told_in_a_line(value, told):
         ("External Knowledge", [], "Knowledge-Dependent Issue", "Knowledge-Dependent Issue"),
     ],
 )
-def test_the_label_is_of_the_first_cause_and_the_earliest_one_is_on_record(cause, causes, label, by_order):
+def test_the_label_is_of_the_first_cause_and_the_earliest_one_is_on_record(
+    cause, causes, label, by_order
+):
     verdict = decide(finding("no", cause=cause, causes=causes), TIMED)
     assert (verdict.label, verdict.by_order) == (label, by_order)
 
@@ -163,7 +193,9 @@ def solution(**nodes):
         else said
         for key, said in nodes.items()
     }
-    return {"solution_graph": {key: {"evidence": "e", "outputs": out} for key, out in outputs.items()}}
+    return {
+        "solution_graph": {key: {"evidence": "e", "outputs": out} for key, out in outputs.items()}
+    }
 
 
 @pytest.mark.parametrize(
@@ -180,7 +212,9 @@ def solution(**nodes):
     ],
 )
 def test_a_reply_in_the_papers_shape_states_status_and_reason(reason, label, sub_cause):
-    verdicts, problems = read_findings(solution(a=("wrong", reason), b=("undetermined", None)), GRAPH, ["a", "b"])
+    verdicts, problems = read_findings(
+        solution(a=("wrong", reason), b=("undetermined", None)), GRAPH, ["a", "b"]
+    )
     assert problems == []
     assert verdicts.keys() == {"a"}  # what is undetermined has no verdict
     assert (verdicts["a"].label, verdicts["a"].sub_cause) == (label, sub_cause)
@@ -197,7 +231,9 @@ def test_a_reply_in_the_papers_shape_states_status_and_reason(reason, label, sub
     ],
 )
 def test_times_that_a_prompt_of_the_users_asks_for_are_kept_in_the_papers_shape(more, kept):
-    verdicts, problems = read_findings(solution(a={"status": "right"} | more, b=("right", None)), GRAPH, ["a", "b"])
+    verdicts, problems = read_findings(
+        solution(a={"status": "right"} | more, b=("right", None)), GRAPH, ["a", "b"]
+    )
     assert problems == []
     assert (verdicts["a"].time_critical, verdicts["a"].model_time) == kept
 
@@ -216,9 +252,15 @@ def test_another_path_and_the_cue_in_the_papers_shape():
     ("nodes", "told"),
     [
         ({"a": ("right", None)}, "node 'b': is missing"),
-        ({"a": ("wrong", "bad luck"), "b": ("right", None)}, "missing_evidence_reason is 'bad luck'"),
+        (
+            {"a": ("wrong", "bad luck"), "b": ("right", None)},
+            "missing_evidence_reason is 'bad luck'",
+        ),
         ({"a": ("fine", None), "b": ("right", None)}, "status is 'fine'"),
-        ({"a": ("right", None), "b": ("right", None), "z": ("right", None)}, "node 'z': is not in the graph"),
+        (
+            {"a": ("right", None), "b": ("right", None), "z": ("right", None)},
+            "node 'z': is not in the graph",
+        ),
     ],
 )
 def test_what_is_wrong_in_the_papers_shape(nodes, told):

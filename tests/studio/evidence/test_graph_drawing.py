@@ -37,7 +37,10 @@ HOSTILE = [
 
 
 def hostile(text):
-    return Graph(id=text, nodes=(Node(id=text, evidence=text), Node(id="b", evidence="plain", parents=(text,))))
+    return Graph(
+        id=text,
+        nodes=(Node(id=text, evidence=text), Node(id="b", evidence="plain", parents=(text,))),
+    )
 
 
 def layout(dot):
@@ -46,7 +49,12 @@ def layout(dot):
     if program is None:
         pytest.skip("Graphviz is not installed here")
     read = subprocess.run(
-        [program, "-Tjson0"], input=dot, capture_output=True, encoding="utf-8", timeout=60, check=True
+        [program, "-Tjson0"],
+        input=dot,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
     )
     assert read.stderr == ""
     parsed = json.loads(read.stdout)
@@ -55,7 +63,9 @@ def layout(dot):
     return {thing["name"]: thing["label"] for thing in parsed["objects"]}, edges
 
 
-@pytest.mark.parametrize("sign", [chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))])
+@pytest.mark.parametrize(
+    "sign", [chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))]
+)
 def test_no_sign_turns_round_what_stands_behind_it_and_marks_that_help_stay(sign):
     for drawn in (to_dot, to_mermaid):
         assert sign not in drawn(hostile(f"a{sign}b\u200f"))
@@ -140,19 +150,32 @@ def test_an_edge_that_skips_a_column_passes_beside_its_boxes():
     """a → b → c, a → c, and d beside b: the long edge runs level through the second column, between or below boxes."""
     nodes = (("a", ()), ("b", ("a",)), ("d", ("a",)), ("c", ("a", "b", "d")))
     root, groups = pictured(
-        to_svg(Graph(id="q", nodes=tuple(Node(id=key, evidence=key * 90, parents=above) for key, above in nodes)))
+        to_svg(
+            Graph(
+                id="q",
+                nodes=tuple(Node(id=key, evidence=key * 90, parents=above) for key, above in nodes),
+            )
+        )
     )
-    level = [re.search(r" ([\d.]+)H([\d.]+)C", path.get("d")) for path in root.findall(f"{SVG}path")]
+    level = [
+        re.search(r" ([\d.]+)H([\d.]+)C", path.get("d")) for path in root.findall(f"{SVG}path")
+    ]
     heights = [float(match[1]) for match in level if match]
     assert len(heights) == 1
     for box in (groups[key].find(f"{SVG}rect") for key in "bd"):
-        assert not float(box.get("y")) <= heights[0] <= float(box.get("y")) + float(box.get("height"))
+        assert (
+            not float(box.get("y")) <= heights[0] <= float(box.get("y")) + float(box.get("height"))
+        )
 
 
 def test_what_rests_on_the_upper_box_stands_above():
     nodes = (("a", ()), ("b", ()), ("below", ("b",)), ("above", ("a",)))
     _, groups = pictured(
-        to_svg(Graph(id="q", nodes=tuple(Node(id=key, evidence=key, parents=ids) for key, ids in nodes)))
+        to_svg(
+            Graph(
+                id="q", nodes=tuple(Node(id=key, evidence=key, parents=ids) for key, ids in nodes)
+            )
+        )
     )
     height = {key: float(group.find(f"{SVG}rect").get("y")) for key, group in groups.items()}
     assert height["above"] < height["below"]
@@ -164,7 +187,14 @@ def test_hostile_words_are_only_words_in_an_svg(text):
     root, _ = pictured(svg)
     svg.encode("utf-8")
     assert not set(svg) & set("\u202e\x1b\x0b")
-    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {"svg", "title", "rect", "text", "g", "path"}
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
+        "svg",
+        "title",
+        "rect",
+        "text",
+        "g",
+        "path",
+    }
     names = {name for element in root.iter() for name in element.attrib}
     assert not {name for name in names if name.startswith("on") or name in ("id", "href", "style")}
 

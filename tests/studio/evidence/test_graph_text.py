@@ -28,7 +28,10 @@ def test_lines_by_hand_and_back():
 
 
 def test_ids_that_no_line_holds_get_names():
-    graph = Graph(id="q", nodes=(Node(id="Node 1", evidence="a"), Node(id="x:y", evidence="b", parents=("Node 1",))))
+    graph = Graph(
+        id="q",
+        nodes=(Node(id="Node 1", evidence="a"), Node(id="x:y", evidence="b", parents=("Node 1",))),
+    )
     assert to_text(graph) == "n1: a\nn2 <- n1: b"
 
 

@@ -33,7 +33,10 @@ def graph(*nodes, id_="q"):
 
 def file_of(tmp_path, *lines):
     path = tmp_path / "graphs.jsonl"
-    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), encoding="utf-8")
+    path.write_text(
+        "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -50,7 +53,10 @@ def test_both_shapes_are_the_same_graph(tmp_path):
         "Node1": {"evidence": "A red book.", "timestamp": "0:59", "parent_nodes": []},
         "Node2": {"evidence": "Its writer.", "timestamp": "N/A", "parent_nodes": ["Node1"]},
     }
-    ours = [node("Node1", evidence="A red book.", timestamp="0:59"), node("Node2", "Node1", evidence="Its writer.")]
+    ours = [
+        node("Node1", evidence="A red book.", timestamp="0:59"),
+        node("Node2", "Node1", evidence="Its writer."),
+    ]
     path = file_of(tmp_path, {"id": "q1", "nodes": ours}, "", {"id": "q2", "solution_graph": paper})
     first, second = read_graphs(path)
     assert (first.id, second.id) == ("q1", "q2")
@@ -75,10 +81,19 @@ MALFORMED = {
     "double id": ([node("a"), node("a")], ["'a'", "2 times"]),
     "no node": ([], ["no node"]),
     "blank evidence": ([node("a", evidence=" \n")], ["'a'", "evidence is blank"]),
-    "evidence missing": ([{"id": "a", "timestamp": "N/A", "parents": []}], ["'a'", "evidence is missing"]),
+    "evidence missing": (
+        [{"id": "a", "timestamp": "N/A", "parents": []}],
+        ["'a'", "evidence is missing"],
+    ),
     "unreadable time": ([node("a", timestamp="at the end")], ["'a'", "'at the end'", "N/A"]),
-    "parents not a list": ([node("a"), node("b") | {"parents": "a"}], ["'b'", "parents is not a list"]),
-    "parents missing": ([{"id": "a", "evidence": "e", "timestamp": "N/A"}], ["'a'", "parents is not a list"]),
+    "parents not a list": (
+        [node("a"), node("b") | {"parents": "a"}],
+        ["'b'", "parents is not a list"],
+    ),
+    "parents missing": (
+        [{"id": "a", "evidence": "e", "timestamp": "N/A"}],
+        ["'a'", "parents is not a list"],
+    ),
     "a parent twice": ([node("a"), node("b", "a", "a")], ["'b'", "'a' is listed 2 times"]),
     "no node id": ([node(" ")], ["node number 1", "no id"]),
     "a node that is text": (["a"], ["node number 1", "not an object"]),
@@ -140,7 +155,9 @@ def test_all_problems_are_told_at_once():
 
 def test_hostile_ids_stay_on_one_line(tmp_path):
     with pytest.raises(InputError) as caught:
-        read_graphs(file_of(tmp_path, {"id": "q\n\x1b[31m", "nodes": [node("a" * 5000, "\u2028\r\nz")]}))
+        read_graphs(
+            file_of(tmp_path, {"id": "q\n\x1b[31m", "nodes": [node("a" * 5000, "\u2028\r\nz")]})
+        )
     assert len(str(caught.value).splitlines()) == 1
     assert "\x1b" not in str(caught.value)
 
@@ -150,7 +167,14 @@ def test_numbers_may_be_ids():
 
 
 # A diamond with a tail, listed out of order: a → b → d → e, a → c → d; f rests on a alone.
-DIAMOND = [node("d", "b", "c"), node("a"), node("c", "a"), node("b", "a"), node("e", "d"), node("f", "a")]
+DIAMOND = [
+    node("d", "b", "c"),
+    node("a"),
+    node("c", "a"),
+    node("b", "a"),
+    node("e", "d"),
+    node("f", "a"),
+]
 
 
 def test_order_depth_and_layers_of_a_diamond():
@@ -167,12 +191,19 @@ def test_random_graphs_as_networkx_has_them():
     rng = random.Random(5)
     for _ in range(50):
         size = rng.randrange(1, 12)
-        names = rng.sample("abcdefghijkl", size)  # parents stand after their children as often as before
-        above = {name: [other for other in names[:place] if rng.random() < 0.3] for place, name in enumerate(names)}
+        names = rng.sample(
+            "abcdefghijkl", size
+        )  # parents stand after their children as often as before
+        above = {
+            name: [other for other in names[:place] if rng.random() < 0.3]
+            for place, name in enumerate(names)
+        }
         one = graph(*(node(name, *above[name]) for name in sorted(names)))
         theirs = networkx.DiGraph()
         theirs.add_nodes_from(sorted(names))
-        theirs.add_edges_from((parent, child) for child, parents in above.items() for parent in parents)
+        theirs.add_edges_from(
+            (parent, child) for child, parents in above.items() for parent in parents
+        )
         assert max(one.depths.values()) == networkx.dag_longest_path_length(theirs)
         assert list(one.order) == list(networkx.lexicographical_topological_sort(theirs))
         generations = [sorted(layer) for layer in networkx.topological_generations(theirs)]
@@ -190,7 +221,9 @@ def test_statistics_by_hand():
     three = [
         graph(node("a"), id_="q1"),
         graph(node("a", timestamp="0:01"), node("b", "a", timestamp="0:01-0:02"), id_="q2"),
-        graph(*(entry | {"timestamp": times.get(entry["id"], "N/A")} for entry in DIAMOND), id_="q3"),
+        graph(
+            *(entry | {"timestamp": times.get(entry["id"], "N/A")} for entry in DIAMOND), id_="q3"
+        ),
     ]
     figures = statistics(three)
     assert figures == {
@@ -221,13 +254,25 @@ def test_table_7_of_the_paper():
     made = []
     for number, (size, times, links) in enumerate(zip(sizes, timed, edges, strict=True)):
         pairs = [(parent, child) for child in range(size) for parent in range(child)][:links]
-        parents = {child: [str(parent) for parent, to in pairs if to == child] for child in range(size)}
-        nodes = (node(str(n), *parents[n], timestamp="0:01" if n < times else "N/A") for n in range(size))
+        parents = {
+            child: [str(parent) for parent, to in pairs if to == child] for child in range(size)
+        }
+        nodes = (
+            node(str(n), *parents[n], timestamp="0:01" if n < times else "N/A") for n in range(size)
+        )
         made.append(graph(*nodes, id_=str(number)))
     figures = statistics(made)
     assert figures["questions"] == 878
-    assert [figures[name]["total"] for name in ("nodes", "timestamps", "edges")] == [4351, 2743, 3865]
-    assert [round(figures[name]["mean"], 1) for name in ("nodes", "timestamps", "edges")] == [5.0, 3.1, 4.4]
+    assert [figures[name]["total"] for name in ("nodes", "timestamps", "edges")] == [
+        4351,
+        2743,
+        3865,
+    ]
+    assert [round(figures[name]["mean"], 1) for name in ("nodes", "timestamps", "edges")] == [
+        5.0,
+        3.1,
+        4.4,
+    ]
     share = figures["timestamps"]["total"] / figures["nodes"]["total"]
     assert round(100 * share, 2) == 63.04
 
@@ -250,13 +295,19 @@ def test_warnings():
 def test_a_graph_has_an_end():
     """A chain of thousands, or everything resting on everything, would take gigabytes to draw."""
     chain = [{"id": n, "evidence": "e", "parents": [n - 1] if n else []} for n in range(501)]
-    assert graphs.read_nodes({"nodes": chain})[1] == ["1,001 nodes and edges, and at most 1,000 are taken"]
+    assert graphs.read_nodes({"nodes": chain})[1] == [
+        "1,001 nodes and edges, and at most 1,000 are taken"
+    ]
     assert graphs.read_nodes({"nodes": chain[:500]})[1] == []
     dense = [{"id": n, "evidence": "e", "parents": list(range(n))} for n in range(60)]
-    assert graphs.read_nodes({"nodes": dense})[1] == ["1,830 nodes and edges, and at most 1,000 are taken"]
+    assert graphs.read_nodes({"nodes": dense})[1] == [
+        "1,830 nodes and edges, and at most 1,000 are taken"
+    ]
 
 
-@pytest.mark.parametrize("text", ["1:00" + " " * 1_000_000 + "x", "9" * 5000 + ":00", "1:00, " * 300_000])
+@pytest.mark.parametrize(
+    "text", ["1:00" + " " * 1_000_000 + "x", "9" * 5000 + ":00", "1:00, " * 300_000]
+)
 def test_times_have_an_end(text):
     with one_pass():
         assert graphs.read_windows(text) is None

@@ -26,7 +26,12 @@ def verdict(sign):
 
 def graph_of(**parents):
     nodes = (
-        Node(id=key, evidence=f"evidence of {key}", timestamp="0:10" if not above else "N/A", parents=tuple(above))
+        Node(
+            id=key,
+            evidence=f"evidence of {key}",
+            timestamp="0:10" if not above else "N/A",
+            parents=tuple(above),
+        )
         for key, above in parents.items()
     )
     return Graph(id="q", nodes=tuple(nodes))
@@ -37,8 +42,13 @@ def play(graph, *attempts, right_at=None, rounds=5):
     history = []
     for number, attempt in enumerate(attempts, start=1):
         votes = attempt if isinstance(attempt, list) else [attempt] * 3
-        votes = [None if vote is None else {key: verdict(sign) for key, sign in vote.items()} for vote in votes]
-        history.append(advance(graph, history, votes, answer_right=number == right_at, rounds=rounds))
+        votes = [
+            None if vote is None else {key: verdict(sign) for key, sign in vote.items()}
+            for vote in votes
+        ]
+        history.append(
+            advance(graph, history, votes, answer_right=number == right_at, rounds=rounds)
+        )
         if history[-1].stop:
             break
     return history
@@ -49,12 +59,20 @@ def signs(record):
 
 
 def new_labels(history):
-    return [[tag.label for tag in r.nodes.values() if tag.label and tag.settled == r.round] for r in history]
+    return [
+        [tag.label for tag in r.nodes.values() if tag.label and tag.settled == r.round]
+        for r in history
+    ]
 
 
 # ta-IN: the raid; the raider's number and those of two who were out; their sum; the product.
 RAID = graph_of(
-    raid=[], raider=["raid"], first=["raid"], second=["raid"], sum=["first", "second"], product=["raider", "sum"]
+    raid=[],
+    raider=["raid"],
+    first=["raid"],
+    second=["raid"],
+    sum=["first", "second"],
+    product=["raider", "sum"],
 )
 EVERYTHING = dict.fromkeys(RAID.by_id, "+")
 # es-MX: the mistake on the pitch; the commentator who crouches; his name.
@@ -66,13 +84,26 @@ COLLEGE = graph_of(shelf=[], book=["shelf"], writer=["book"], college=["writer"]
 def test_figure_8_gemini():
     lost = dict.fromkeys(RAID.by_id, "S") | {"raid": "T"}
     history = play(
-        RAID, lost, EVERYTHING | {"first": "S", "second": "S", "sum": "R+", "product": "R+"}, EVERYTHING, right_at=3
+        RAID,
+        lost,
+        EVERYTHING | {"first": "S", "second": "S", "sum": "R+", "product": "R+"},
+        EVERYTHING,
+        right_at=3,
     )
-    assert new_labels(history) == [["Temporal Localization"], ["Spatial Grounding", "Spatial Grounding"], []]
+    assert new_labels(history) == [
+        ["Temporal Localization"],
+        ["Spatial Grounding", "Spatial Grounding"],
+        [],
+    ]
     assert [record.stop for record in history] == [None, None, "answer_right"]
-    assert signs(history[0]) == {"raid": "Temporal Localization"} | dict.fromkeys(list(RAID.by_id)[1:], "undetermined")
+    assert signs(history[0]) == {"raid": "Temporal Localization"} | dict.fromkeys(
+        list(RAID.by_id)[1:], "undetermined"
+    )
     assert signs(history[1])["raider"] == "right"
-    assert [signs(history[1])[key] for key in ("sum", "product")] == ["undetermined", "undetermined"]
+    assert [signs(history[1])[key] for key in ("sum", "product")] == [
+        "undetermined",
+        "undetermined",
+    ]
     assert [record.corrects for record in history] == ["raid", "first", None]
 
 
@@ -107,29 +138,48 @@ def test_figure_9_in_a_taggers_words_by_both_readings():
 
     def reply(**nodes):
         entries = [
-            {"id": key, **plain, "found": said[0], "cause": said[1], "causes": said[2]} for key, said in nodes.items()
+            {"id": key, **plain, "found": said[0], "cause": said[1], "causes": said[2]}
+            for key, said in nodes.items()
         ]
         verdicts, problems = read_findings({"nodes": entries}, NAME, list(nodes))
         assert problems == []
         return [verdicts] * 3
 
     gave_up = ("no", "planning", ["planning"])
-    first = advance(NAME, [], reply(mistake=gave_up, commentator=gave_up, name=gave_up), answer_right=False)
-    assert signs(first) == {"mistake": "Reasoning", "commentator": "undetermined", "name": "undetermined"}
+    first = advance(
+        NAME, [], reply(mistake=gave_up, commentator=gave_up, name=gave_up), answer_right=False
+    )
+    assert signs(first) == {
+        "mistake": "Reasoning",
+        "commentator": "undetermined",
+        "name": "undetermined",
+    }
     assert first.cue == "What to work from next:\n- evidence of mistake (at 0:10)"
     seen, misnamed = ("yes", None, []), ("partial", "attribute", ["knowledge", "attribute"])
-    second = advance(NAME, [first], reply(mistake=seen, commentator=seen, name=misnamed), answer_right=False)
-    assert signs(second) == {"mistake": "Reasoning", "commentator": "right", "name": "Attribute Misidentification"}
+    second = advance(
+        NAME, [first], reply(mistake=seen, commentator=seen, name=misnamed), answer_right=False
+    )
+    assert signs(second) == {
+        "mistake": "Reasoning",
+        "commentator": "right",
+        "name": "Attribute Misidentification",
+    }
     assert second.stop == "all_evaluated"
     # By the earliest of all causes the name would be a matter of knowledge, which the caption denies.
-    assert [tag.by_order for tag in second.nodes.values()] == ["Reasoning", None, "Knowledge-Dependent Issue"]
+    assert [tag.by_order for tag in second.nodes.values()] == [
+        "Reasoning",
+        None,
+        "Knowledge-Dependent Issue",
+    ]
 
 
 @pytest.mark.parametrize("model", ["Gemini-2.5-Pro", "GPT-5"])
 def test_figure_10(model):
     del model  # both make the same errors
     other_book = {"shelf": "+", "book": "S", "writer": "K", "college": "K"}
-    history = play(COLLEGE, other_book, {"shelf": "+", "book": "+", "writer": "+", "college": "K"}, other_book)
+    history = play(
+        COLLEGE, other_book, {"shelf": "+", "book": "+", "writer": "+", "college": "K"}, other_book
+    )
     assert new_labels(history) == [["Spatial Grounding"], ["Knowledge-Dependent Issue"]]
     assert [record.stop for record in history] == [None, "all_evaluated"]
     assert signs(history[0]) == {
@@ -149,12 +199,15 @@ def test_what_was_right_stays_as_it_was_whatever_comes_later():
         {"shelf": "+", "book": "+", "writer": "K", "college": "K"},
     )
     shelf = [record.nodes["shelf"] for record in history]
-    assert [(tag.status, tag.later, tag.settled) for tag in shelf] == [("right", None, 1)] * len(history)
+    assert [(tag.status, tag.later, tag.settled) for tag in shelf] == [("right", None, 1)] * len(
+        history
+    )
     assert len(history) == 3
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [("So:\n**X-RAY XX**", "X-RAY XX"), ("* Paris *\n\n  \n", "Paris"), ("***", ""), ("", "")]
+    ("text", "line"),
+    [("So:\n**X-RAY XX**", "X-RAY XX"), ("* Paris *\n\n  \n", "Paris"), ("***", ""), ("", "")],
 )
 def test_the_last_line_is_the_answer_without_emphasis(text, line):
     assert last_line(text) == line
@@ -163,7 +216,9 @@ def test_the_last_line_is_the_answer_without_emphasis(text, line):
 def test_the_report_of_the_figures():
     lost = dict.fromkeys(RAID.by_id, "S") | {"raid": "T"}
     fig_8 = play(RAID, lost, EVERYTHING | {"first": "S", "second": "S"}, EVERYTHING, right_at=3)
-    fig_9 = play(NAME, dict.fromkeys(NAME.by_id, "R-"), {"mistake": "+", "commentator": "+", "name": "A"})
+    fig_9 = play(
+        NAME, dict.fromkeys(NAME.by_id, "R-"), {"mistake": "+", "commentator": "+", "name": "A"}
+    )
     book = {"shelf": "+", "book": "S", "writer": "+", "college": "K"}
     two_of_three = [book, book, book | {"book": "A"}]
     fig_10 = play(COLLEGE, two_of_three, book)
@@ -204,7 +259,11 @@ def test_cues_grow_and_never_tell_what_was_not_evaluated():
 def test_an_error_of_reasoning_is_told_what_it_follows_from():
     chain = graph_of(a=[], b=[], c=["a", "b"], d=["c"])
     cue = play(chain, {"a": "+", "b": "+", "c": "R+", "d": "R+"})[0].cue
-    facts, correction, premises = cue.split("evidence of c")[0], "evidence of c", cue.split("evidence of c")[1]
+    facts, correction, premises = (
+        cue.split("evidence of c")[0],
+        "evidence of c",
+        cue.split("evidence of c")[1],
+    )
     assert correction in cue
     assert all(f"evidence of {key}" in part for key in "ab" for part in (facts, premises))
     assert "evidence of d" not in cue
@@ -231,24 +290,38 @@ def test_a_model_that_ignores_every_hint_ends():
     history = play(COLLEGE, *[ignoring] * 9)
     assert [record.stop for record in history] == [None, None, None, "all_evaluated"]
     history = play(COLLEGE, *[ignoring] * 9, rounds=2)
-    assert [(record.stop, record.cue is None) for record in history] == [(None, False), ("limit", True)]
+    assert [(record.stop, record.cue is None) for record in history] == [
+        (None, False),
+        ("limit", True),
+    ]
 
 
 def test_two_wrong_branches_are_both_logged_and_told_one_at_a_time():
     fork = graph_of(a=[], b=[], c=["a", "b"])
     history = play(
-        fork, {"a": "S", "b": "T", "c": "R+"}, {"a": "S", "b": "T", "c": "R+"}, {"a": "+", "b": "+", "c": "+"}
+        fork,
+        {"a": "S", "b": "T", "c": "R+"},
+        {"a": "S", "b": "T", "c": "R+"},
+        {"a": "+", "b": "+", "c": "+"},
     )
     assert [record.corrects for record in history] == ["a", "b", None]
-    assert [record.nodes["c"].status for record in history] == ["undetermined", "undetermined", "right"]
+    assert [record.nodes["c"].status for record in history] == [
+        "undetermined",
+        "undetermined",
+        "right",
+    ]
     assert history[-1].stop == "all_evaluated"
 
 
 def test_another_path_blocks_what_rests_on_it_and_is_led_back():
     history = play(
-        COLLEGE, {"shelf": "/", "book": "+", "writer": "+", "college": "+"}, dict.fromkeys(COLLEGE.by_id, "+")
+        COLLEGE,
+        {"shelf": "/", "book": "+", "writer": "+", "college": "+"},
+        dict.fromkeys(COLLEGE.by_id, "+"),
     )
-    assert signs(history[0]) == {"shelf": "divergent"} | dict.fromkeys(["book", "writer", "college"], "undetermined")
+    assert signs(history[0]) == {"shelf": "divergent"} | dict.fromkeys(
+        ["book", "writer", "college"], "undetermined"
+    )
     assert history[0].corrects == "shelf"
     assert (history[1].nodes["shelf"].status, history[1].stop) == ("divergent", "all_evaluated")
 
@@ -276,7 +349,11 @@ def test_votes_that_always_differ_end_without_consensus():
     differing = [dict.fromkeys(NAME.by_id, sign) for sign in "STA"]
     history = play(NAME, differing, differing)
     assert [record.stop for record in history] == ["no_consensus"]
-    assert signs(history[0]) == {"mistake": "undecided", "commentator": "undetermined", "name": "undetermined"}
+    assert signs(history[0]) == {
+        "mistake": "undecided",
+        "commentator": "undetermined",
+        "name": "undetermined",
+    }
     assert report(history)["consensus"] == {"3": 0, "2": 0, "none": 1}
 
 
@@ -292,7 +369,10 @@ def test_a_node_on_which_votes_differ_is_voted_on_again_while_there_is_something
 def test_votes_that_still_differ_when_all_else_is_told_end_without_consensus():
     split = [{"a": "S", "b": sign} for sign in "TA+"]
     history = play(graph_of(a=[], b=[]), split, [{"a": "+", "b": sign} for sign in "TA+"], split)
-    assert [(record.corrects, record.stop) for record in history] == [("a", None), (None, "no_consensus")]
+    assert [(record.corrects, record.stop) for record in history] == [
+        ("a", None),
+        (None, "no_consensus"),
+    ]
 
 
 def test_a_tagger_that_cannot_be_read_ends_the_question_and_keeps_its_tags():
@@ -312,7 +392,11 @@ def test_votes_that_differ_are_counted_in_their_own_round_only():
 
 def test_a_round_without_tags_names_its_reason():
     record = stopped_round(COLLEGE, [], "media_missing")
-    assert (record.round, record.stop, set(signs(record).values())) == (1, "media_missing", {"undetermined"})
+    assert (record.round, record.stop, set(signs(record).values())) == (
+        1,
+        "media_missing",
+        {"undetermined"},
+    )
     assert report([record])["stops"] == {"media_missing": 1}
 
 
@@ -339,7 +423,12 @@ def test_a_record_is_read_back_as_it_was():
 
 def test_a_node_that_no_vote_judges_waits_and_a_hint_that_is_ignored_is_told_again():
     # Of the paper's tagger what follows from a wrong node is undetermined, also where the cue had given that node.
-    history = play(NAME, {"mistake": "R-"}, {"mistake": "R-"}, {"mistake": "+", "commentator": "+", "name": "A"})
+    history = play(
+        NAME,
+        {"mistake": "R-"},
+        {"mistake": "R-"},
+        {"mistake": "+", "commentator": "+", "name": "A"},
+    )
     assert new_labels(history) == [["Reasoning"], [], ["Attribute Misidentification"]]
     assert [record.corrects for record in history] == ["mistake", "mistake", None]
     assert history[1].cue == history[0].cue
@@ -351,7 +440,11 @@ def test_a_node_that_no_vote_judges_waits_and_a_hint_that_is_ignored_is_told_aga
 def test_a_first_round_in_which_no_vote_judges_a_known_node_ends_without_consensus():
     # Each vote (Fig. 7's shape) leaves the last node out, behind another parent; two of three find each parent.
     graph = graph_of(a=[], b=[], c=[], d=["a", "b", "c"])
-    votes = [{"a": "S", "b": "+", "c": "+"}, {"a": "+", "b": "S", "c": "+"}, {"a": "+", "b": "+", "c": "S"}]
+    votes = [
+        {"a": "S", "b": "+", "c": "+"},
+        {"a": "+", "b": "S", "c": "+"},
+        {"a": "+", "b": "+", "c": "S"},
+    ]
     (record,) = play(graph, votes)
     assert signs(record) == {"a": "right", "b": "right", "c": "right", "d": "undetermined"}
     assert record.stop == "no_consensus"

@@ -44,7 +44,19 @@ def test_times_of_every_form_and_script(text, windows):
 
 
 @pytest.mark.parametrize(
-    "text", ["at the end", "1:75", "0:60", "1:60:00", "75", "0:10-0:05", "1:2", "0:05 0:10", "0:05-", "1:02:03:04"]
+    "text",
+    [
+        "at the end",
+        "1:75",
+        "0:60",
+        "1:60:00",
+        "75",
+        "0:10-0:05",
+        "1:2",
+        "0:05 0:10",
+        "0:05-",
+        "1:02:03:04",
+    ],
 )
 def test_what_is_not_a_time(text):
     assert read_windows(text) is None

@@ -17,7 +17,9 @@ def data_of():
     """Return the data that a page holds."""
 
     def run(page: Path) -> dict:
-        line = next(line for line in page.read_text().splitlines() if line.startswith("const review = "))
+        line = next(
+            line for line in page.read_text().splitlines() if line.startswith("const review = ")
+        )
         return json.loads(line.removeprefix("const review = ").removesuffix(";"))
 
     return run
@@ -44,7 +46,9 @@ def opened(chromium):
     def run(path, *, picker=False, context=None, width=1280, scheme="light", init=""):
         if context is None:
             viewport = {"width": width, "height": 900}
-            context = chromium.new_context(viewport=viewport, accept_downloads=True, color_scheme=scheme)
+            context = chromium.new_context(
+                viewport=viewport, accept_downloads=True, color_scheme=scheme
+            )
             contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(20_000)
@@ -52,7 +56,10 @@ def opened(chromium):
             page.add_init_script("delete window.showSaveFilePicker")
         if init:
             page.add_init_script(init)
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: errors.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
@@ -84,7 +91,9 @@ def save(tmp_path):
 def review(tmp_path):
     """Write a file as a page saves it."""
 
-    def write(reviewer, said, *, ask="ratings", page="p1", saved="2026-11-20T10:00:00Z", name=None, **more):
+    def write(
+        reviewer, said, *, ask="ratings", page="p1", saved="2026-11-20T10:00:00Z", name=None, **more
+    ):
         path = tmp_path / f"{name or reviewer}.json"
         document = {
             "kind": "reelbench-review",

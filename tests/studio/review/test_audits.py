@@ -32,7 +32,11 @@ def audited(code, reason="", required="yes", time="yes", **more):
 @pytest.fixture
 def files(review):
     items = {
-        name: {"video": "v", "texts": {"question": f"{name}?", "answer": f"{name}!"}, "steps": STEPS}
+        name: {
+            "video": "v",
+            "texts": {"question": f"{name}?", "answer": f"{name}!"},
+            "steps": STEPS,
+        }
         for name in ("mini1", "mini2", "mini3", "mini4")
     }
     about = {"ask": "audit", "benchmark": "curve", "split": "mini", "items": items}
@@ -71,7 +75,10 @@ def test_codes_reasons_and_steps_are_put_together(files):
     assert figures["steps"]["not_required"] == {"judged": 8, "steps": [{"id": "mini1", "step": 1}]}
     assert figures["steps"]["wrong_time"] == {"judged": 4, "steps": [{"id": "mini1", "step": 1}]}
     assert figures["mended"] == {}
-    assert {name: one["marked"] for name, one in figures["progress"].items()} == {"Ada": 4, "Ben": 4}
+    assert {name: one["marked"] for name, one in figures["progress"].items()} == {
+        "Ada": 4,
+        "Ben": 4,
+    }
     printed = run("summarize", *files[0])
     assert "it goes left" in printed.output
 
@@ -93,7 +100,9 @@ def test_one_code_with_two_ways_to_mend_is_open(review, tmp_path):
         )
         for who, word in said.items()
     ]
-    figures = json.loads(run("summarize", *files, "--write", tmp_path / "kept.json", "--json").stdout)
+    figures = json.loads(
+        run("summarize", *files, "--write", tmp_path / "kept.json", "--json").stdout
+    )
     assert figures["open"] == ["mini1", "mini2"]
     assert figures["mended"].keys() == {"mini3"}
     rows = {row["key"]: row for row in json.loads((tmp_path / "kept.json").read_text())}
@@ -106,7 +115,9 @@ def test_one_code_with_two_ways_to_mend_is_open(review, tmp_path):
 
 def test_what_is_settled_is_written_and_what_is_wrong_goes_back(files, tmp_path):
     paths, review, about = files
-    decided = review("Both", {"mini2": audited("B", "a word", answer="Nach rechts")}, **about, consensus=True)
+    decided = review(
+        "Both", {"mini2": audited("B", "a word", answer="Nach rechts")}, **about, consensus=True
+    )
     out = tmp_path / "kept.json"
     figures = json.loads(run("summarize", *paths, decided, "--write", out, "--json").stdout)
     assert figures["mended"] == {"mini2": {"answer": {"before": "mini2!", "after": "Nach rechts"}}}
@@ -122,7 +133,10 @@ def test_what_differs_is_settled_on_a_page(files, tmp_path, data_of):
     run("page", "curve_mini", "--ask", "audit", *both, "--output", tmp_path / "settle.html")
     place, *others = data_of(tmp_path / "settle.html")["places"]
     assert place["label"] == "mini2"
-    assert [other["label"] for other in others] == ["mini3", "mini4"]  # both auditors sent them back, unmended
+    assert [other["label"] for other in others] == [
+        "mini3",
+        "mini4",
+    ]  # both auditors sent them back, unmended
     (marks,) = [show["marks"] for show in place["items"][0]["shows"] if show["type"] == "marks"]
     assert [one["who"] for one in marks] == ["Ada", "Ben"]
     assert marks[0]["said"] == (
@@ -153,7 +167,11 @@ OUTCOMES = {
 @pytest.mark.parametrize(("said", "typed"), OUTCOMES)
 def test_every_code_ends_as_the_guidelines_say(said, typed, review, tmp_path, data_of):
     stays = OUTCOMES[said, typed]
-    gate, code = ("unclear", None) if said == "unclear" else ("mended" if " " in said else "clear", said.split()[-1])
+    gate, code = (
+        ("unclear", None)
+        if said == "unclear"
+        else ("mended" if " " in said else "clear", said.split()[-1])
+    )
     marks = {"clarity": gate, "why": "Because."} | ({"code": code} if code else {})
     marks |= {name: TEXTS[name] for name in typed.split()}
     texts = {"question": "Which way does the square travel?", "answer": "To the right"}
@@ -177,9 +195,20 @@ def test_every_code_ends_as_the_guidelines_say(said, typed, review, tmp_path, da
         "mini1", texts["question"], {"code": code, "why": {"Ada": "Because."}},
     )  # fmt: skip
     # Both settle it on a page, or its writer mends the file, and an audit takes it again.
-    run("page", "curve_mini", "--ask", "audit", "--consensus", file, "--output", tmp_path / "settle.html")
+    run(
+        "page",
+        "curve_mini",
+        "--ask",
+        "audit",
+        "--consensus",
+        file,
+        "--output",
+        tmp_path / "settle.html",
+    )
     assert [place["label"] for place in data_of(tmp_path / "settle.html")["places"]] == ["mini1"]
-    (tmp_path / "kept.back.json").write_text(json.dumps([back | {"question": "Mended by its writer?"}]))
+    (tmp_path / "kept.back.json").write_text(
+        json.dumps([back | {"question": "Mended by its writer?"}])
+    )
     again = ("--data", tmp_path / "kept.back.json", "--output", tmp_path / "again.html")
     run("page", "curve", "--ask", "audit", *again)
     (place,) = data_of(tmp_path / "again.html")["places"]
@@ -188,7 +217,9 @@ def test_every_code_ends_as_the_guidelines_say(said, typed, review, tmp_path, da
 
 def test_marks_that_no_page_gives_are_named(files):
     _, review, about = files
-    with pytest.raises(InputError, match=r"marks\.mini1\.code: expected A, B, C1, C2, C3; found 'D'"):
+    with pytest.raises(
+        InputError, match=r"marks\.mini1\.code: expected A, B, C1, C2, C3; found 'D'"
+    ):
         summarize([review("Cy", {"mini1": {"code": "D"}}, **about)])
 
 
@@ -216,15 +247,25 @@ def test_so_many_of_each_label_are_drawn(tmp_path, data_of):
     assert drawn("--per", "category=1") == names
     assert any(drawn("--per", "category=1", "--seed", seed) != names for seed in range(5))
     assert drawn("--per", "category=99") == labels.keys()
-    for wrong, says in (("category", "as in locale=10"), ("category=0", "as in locale=10"), ("taste=1", "locale, cat")):
+    for wrong, says in (
+        ("category", "as in locale=10"),
+        ("category=0", "as in locale=10"),
+        ("taste=1", "locale, cat"),
+    ):
         done = CliRunner().invoke(app, ["review", "page", "curve_mini", "--per", wrong])
         assert says in str(done.exception)
 
 
 def test_nodes_are_drawn_by_label_too(tmp_path, data_of):
-    attempts = [("mini1", "A"), ("mini2", "A"), ("mini3", "A"), ("mini4", "T")]  # three of Sports, one of Festivals
+    attempts = [
+        ("mini1", "A"),
+        ("mini2", "A"),
+        ("mini3", "A"),
+        ("mini4", "T"),
+    ]  # three of Sports, one of Festivals
     diagnosed(
-        tmp_path / "errors", [(name, "mini_curve1", "en-GB", [f"{sign}."], "no_consensus") for name, sign in attempts]
+        tmp_path / "errors",
+        [(name, "mini_curve1", "en-GB", [f"{sign}."], "no_consensus") for name, sign in attempts],
     )
     out = tmp_path / "nodes.html"
     drawn = ["--diagnosis", tmp_path / "errors", "--per", "category=1", "--output", out]
@@ -278,7 +319,10 @@ def test_an_audit_goes_from_gate_to_summary(opened, save, tmp_path):
     assert figures["codes"]["B"]["settled"] == 1
     assert figures["steps"]["wrong_time"] == {"judged": 2, "steps": [{"id": "mini1", "step": 2}]}
     assert figures["mended"]["mini1"] == {
-        "question": {"before": "Which way does the square travel?", "after": "Which way does the white square travel?"},
+        "question": {
+            "before": "Which way does the square travel?",
+            "after": "Which way does the white square travel?",
+        },
         "answer": {"before": "To the right", "after": "To the right, slowly"},
     }
     assert figures["progress"]["Ada"]["marked"] == 1
@@ -297,9 +341,15 @@ def test_twelve_audits_over_all_codes_go_from_page_to_file(opened, save, tmp_pat
         ("clear", "C3", {}, False),
         ("unclear", "C3", {}, False), ("mended", "A", {"Question": "e?"}, True),
     ]  # fmt: skip
-    gates = {"clear": "can be read in one way", "unclear": "only its writer can", "mended": "I mend it below"}
+    gates = {
+        "clear": "can be read in one way",
+        "unclear": "only its writer can",
+        "mended": "I mend it below",
+    }
     names = []
-    for option, (gate, code, texts, _) in zip(page.locator("#jump option").all(), ends, strict=True):
+    for option, (gate, code, texts, _) in zip(
+        page.locator("#jump option").all(), ends, strict=True
+    ):
         names.append(option.inner_text().rpartition(": ")[2].split(" ")[0])
         page.locator("#jump").select_option(label=option.inner_text())
         page.get_by_label(gates[gate]).check()
@@ -323,10 +373,21 @@ def test_twelve_audits_over_all_codes_go_from_page_to_file(opened, save, tmp_pat
     file, out = save(page, "Ada"), tmp_path / "kept.json"
     figures = json.loads(run("summarize", file, "--write", out, "--json").stdout)
     assert figures["progress"]["Ada"]["marked"] == 12
-    assert {code: count["n"] for code, count in figures["codes"].items()} == {"A": 3, "B": 2, "C1": 2, "C2": 2, "C3": 3}
+    assert {code: count["n"] for code, count in figures["codes"].items()} == {
+        "A": 3,
+        "B": 2,
+        "C1": 2,
+        "C2": 2,
+        "C3": 3,
+    }
     stay = {name for name, end in zip(names, ends, strict=True) if end[-1]}
     rows = {row["key"]: row for row in json.loads(out.read_text())}
-    assert ({name for name, row in rows.items() if row["verified"]}, rows.keys() - stay) == (stay, set())
-    assert {row["key"] for row in json.loads((tmp_path / "kept.back.json").read_text())} == set(names) - stay
+    assert ({name for name, row in rows.items() if row["verified"]}, rows.keys() - stay) == (
+        stay,
+        set(),
+    )
+    assert {row["key"] for row in json.loads((tmp_path / "kept.back.json").read_text())} == set(
+        names
+    ) - stay
     for name, (_, _, texts, stays) in zip(names, ends, strict=True):
         assert not stays or {field: rows[name][field.lower()] for field in texts} == texts

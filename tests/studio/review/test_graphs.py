@@ -45,7 +45,18 @@ def page_of_graphs(tmp_path):
 
     def run(*more):
         out = tmp_path / "page.html"
-        command = ["review", "page", "curve_mini", "--ask", "graphs", "--graphs", path, "--output", out, *more]
+        command = [
+            "review",
+            "page",
+            "curve_mini",
+            "--ask",
+            "graphs",
+            "--graphs",
+            path,
+            "--output",
+            out,
+            *more,
+        ]
         done = CliRunner().invoke(app, list(map(str, command)), catch_exceptions=False)
         assert done.exit_code == 0
         return out
@@ -67,7 +78,10 @@ def summarized(tmp_path):
 
 
 def test_a_page_shows_steps_and_lines(page_of_graphs, data_of):
-    places = {place["label"]: place["items"][0] for place in data_of(page_of_graphs("--sample", 30))["places"]}
+    places = {
+        place["label"]: place["items"][0]
+        for place in data_of(page_of_graphs("--sample", 30))["places"]
+    }
     assert {name: item["asks"][0]["start"] for name, item in places.items()} == GRAPHS
     assert "A person's steps" in [show["heading"] for show in places["mini1"]["shows"]]
 
@@ -77,7 +91,11 @@ def test_files_are_put_together_and_what_mending_changed_is_counted(review, summ
     about = {"ask": "graphs", "benchmark": "curve", "split": "mini", "items": items}
     mended = "n1 [0:02]: A lamp is lit.\nn2: A clock shows two.\nn3 <- n1, n2: So it is night."
     spaced = mended.replace("n3 <- n1", "n3  <-  n1") + "\n\n"
-    said = {"mini1": {"state": "right", "graph": mended}, "mini2": {"state": "right"}, "mini3": {"state": "unusable"}}
+    said = {
+        "mini1": {"state": "right", "graph": mended},
+        "mini2": {"state": "right"},
+        "mini3": {"state": "unusable"},
+    }
     ada = review("Ada", said, **about)
     ben = {"mini1": {"state": "right", "graph": spaced}, "mini2": {"state": "unusable"}}
     figures, graphs = summarized(ada, review("Ben", ben, **about))
@@ -85,8 +103,18 @@ def test_files_are_put_together_and_what_mending_changed_is_counted(review, summ
     assert figures["states"] == {"right": 0, "mended": 1, "unusable": 1}
     assert (figures["open"], figures["unusable"]) == (["mini2"], ["mini3"])
     # n1 has another time; n2 says another thing and rests on nothing; n3 is new.
-    assert figures["changed"] == {"added": 1, "removed": 0, "reworded": 1, "retimed": 1, "rewired": 1}
-    assert [(node.id, node.parents) for node in graphs["mini1"].nodes] == [("n1", ()), ("n2", ()), ("n3", ("n1", "n2"))]
+    assert figures["changed"] == {
+        "added": 1,
+        "removed": 0,
+        "reworded": 1,
+        "retimed": 1,
+        "rewired": 1,
+    }
+    assert [(node.id, node.parents) for node in graphs["mini1"].nodes] == [
+        ("n1", ()),
+        ("n2", ()),
+        ("n3", ("n1", "n2")),
+    ]
     assert graphs.keys() == {"mini1"}
     broken = review("Cy", {"mini1": {"state": "right", "graph": "n1 <- n2: x"}}, **about)
     done = CliRunner().invoke(app, ["review", "summarize", str(broken)])
@@ -98,7 +126,9 @@ def test_a_graph_is_mended_on_the_page(opened, save, page_of_graphs, summarized)
     from playwright.sync_api import expect
 
     page = opened(page_of_graphs("--seed", 1))
-    page.get_by_label("Question", exact=True).select_option(label=page.locator("option", has_text="mini1").inner_text())
+    page.get_by_label("Question", exact=True).select_option(
+        label=page.locator("option", has_text="mini1").inner_text()
+    )
     box = page.get_by_label("Graph on mini1")
     expect(box).to_have_value(GRAPHS["mini1"])
     for lines, fault in (

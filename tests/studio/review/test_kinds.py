@@ -23,10 +23,21 @@ def tagged(target="", content="", thinking="Recall", **more):
 
 def test_agreement_is_of_what_each_said_before_and_consensus_is_what_all_say(review, tmp_path):
     # CogME, Figure 2, and the fact sheet's three sets: alpha with the MASI distance is .21875.
-    ada = {"a": tagged("Object"), "b": tagged("Object Place", "Context"), "c": tagged("Place", note="seen twice")}
-    grace = {"a": tagged("Object"), "b": tagged("Object"), "c": tagged("Event", thinking="Reasoning"), "d": tagged()}
+    ada = {
+        "a": tagged("Object"),
+        "b": tagged("Object Place", "Context"),
+        "c": tagged("Place", note="seen twice"),
+    }
+    grace = {
+        "a": tagged("Object"),
+        "b": tagged("Object"),
+        "c": tagged("Event", thinking="Reasoning"),
+        "d": tagged(),
+    }
     about = {"items": {name: {"video": f"v{name}"} for name in "abcd"}}
-    files = [review(who, said, ask="tags", **about) for who, said in (("Ada", ada), ("Grace", grace))]
+    files = [
+        review(who, said, ask="tags", **about) for who, said in (("Ada", ada), ("Grace", grace))
+    ]
     summary = summarize(files)
     found = summary.document()
     (pair,) = found["agreement"]
@@ -36,10 +47,15 @@ def test_agreement_is_of_what_each_said_before_and_consensus_is_what_all_say(rev
     assert (found["consensus"], found["disagreements"]) == (2, ["b", "c"])
     line = summary.write(tmp_path / "out")
     assert "2 items written" in line
-    rows = [json.loads(row) for row in (tmp_path / "out" / "consensus.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(row) for row in (tmp_path / "out" / "consensus.jsonl").read_text().splitlines()
+    ]
     assert rows[0] == {"qid": "a", "target": ["Object"], "content": [], "thinking": "Recall"}
     assert [row["qid"] for row in rows] == ["a", "d"]
-    still = [json.loads(row) for row in (tmp_path / "out" / "disagreements.jsonl").read_text().splitlines()]
+    still = [
+        json.loads(row)
+        for row in (tmp_path / "out" / "disagreements.jsonl").read_text().splitlines()
+    ]
     assert still[1]["notes"] == {"Ada": "seen twice"}
     assert still[0]["tags"]["Ada"]["target"] == ["Object", "Place"]
 
@@ -60,9 +76,13 @@ def test_tags_that_no_page_gives_are_named(review, said, says):
 def test_people_and_models_tag_by_one_manual(make, data_of):
 
     manual = our_manual().text
-    asks = data_of(make("dramaqa_cogme_mini", kind="tags").paths[0])["places"][0]["items"][0]["asks"]
+    asks = data_of(make("dramaqa_cogme_mini", kind="tags").paths[0])["places"][0]["items"][0][
+        "asks"
+    ]
     shown = {label: meaning for ask in asks for label, meaning in ask.get("labels", ())}
-    shown |= dict(option["text"].split(" – ", 1) for ask in asks for option in ask.get("options", ()))
+    shown |= dict(
+        option["text"].split(" – ", 1) for ask in asks for option in ask.get("options", ())
+    )
     assert len(shown) == 8 + 8 + 3  # CogME, Tables 1 to 3
     assert all(f"- {label}: {meaning}\n" in manual for label, meaning in shown.items())
     # The paper's border between the two (Table 2).
@@ -70,14 +90,19 @@ def test_people_and_models_tag_by_one_manual(make, data_of):
 
 
 @pytest.mark.browser
-def test_tags_are_given_and_what_differs_is_settled_on_a_page(opened, save, reelbench, data_of, tmp_path):
+def test_tags_are_given_and_what_differs_is_settled_on_a_page(
+    opened, save, reelbench, data_of, tmp_path
+):
     from playwright.sync_api import expect
 
     path = tmp_path / "tags.html"
     reelbench("review", "page", "dramaqa_cogme_mini", "--ask", "tags", "--output", path)
     identifier = data_of(path)["places"][0]["id"]
     files = []
-    for name, labels in (("Ada", ["Character", "Object", "Identity"]), ("Grace", ["Character", "Identity"])):
+    for name, labels in (
+        ("Ada", ["Character", "Object", "Identity"]),
+        ("Grace", ["Character", "Identity"]),
+    ):
         page = opened(path)
         for label in labels:
             page.get_by_role("checkbox", name=re.compile(f"^{label} ")).press("Space")
@@ -94,7 +119,9 @@ def test_tags_are_given_and_what_differs_is_settled_on_a_page(opened, save, reel
         files.append(save(page, name))
     settle = tmp_path / "settle.html"
     both = ["--consensus", files[0], "--consensus", files[1]]
-    done = reelbench("review", "page", "dramaqa_cogme_mini", "--ask", "tags", *both, "--output", settle)
+    done = reelbench(
+        "review", "page", "dramaqa_cogme_mini", "--ask", "tags", *both, "--output", settle
+    )
     assert done.returncode == 0, done.stderr
     page = opened(settle)
     expect(page.get_by_role("row")).to_have_text(
@@ -105,11 +132,18 @@ def test_tags_are_given_and_what_differs_is_settled_on_a_page(opened, save, reel
     page.get_by_label("Note on").fill("it is held in a hand")
     expect(page.get_by_role("status")).to_contain_text("1 of 1 decided")
     decided = save(page, "Both")
-    done = reelbench("review", "summarize", *files, decided, "--json", "--write", tmp_path / "final.jsonl")
+    done = reelbench(
+        "review", "summarize", *files, decided, "--json", "--write", tmp_path / "final.jsonl"
+    )
     assert json.loads(done.stdout)["disagreements"] == []
     assert json.loads(done.stdout)["agreement"][0]["sets"]["target"]["exact"]["value"] == 0
     (row,) = [json.loads(row) for row in (tmp_path / "final.jsonl").read_text().splitlines()]
-    assert row == {"qid": identifier, "target": ["Character", "Object"], "content": ["Identity"], "thinking": "Recall"}
+    assert row == {
+        "qid": identifier,
+        "target": ["Character", "Object"],
+        "content": ["Identity"],
+        "thinking": "Recall",
+    }
 
 
 def test_agreement_of_two_files_has_intervals_where_the_data_is(reelbench, tmp_path):
@@ -142,8 +176,14 @@ def test_the_same_answers_are_counted_under_both_files_and_a_machine_is_tested(r
     questions = json.loads((folder / "AnotherMissOhQA_val_set.json").read_text())
     predictions = tmp_path / "predictions.json"
     # Every question is answered right but the first.
-    indices = [row["correct_idx"] if number else (row["correct_idx"] + 1) % 5 for number, row in enumerate(questions)]
-    said = [{"qid": row["qid"], "correct_idx": index} for row, index in zip(questions, indices, strict=True)]
+    indices = [
+        row["correct_idx"] if number else (row["correct_idx"] + 1) % 5
+        for number, row in enumerate(questions)
+    ]
+    said = [
+        {"qid": row["qid"], "correct_idx": index}
+        for row, index in zip(questions, indices, strict=True)
+    ]
     predictions.write_text(json.dumps(said))
     references = folder / "AnotherMissOhQA_val_set.json"
     scored = reelbench(
@@ -161,11 +201,23 @@ def test_the_same_answers_are_counted_under_both_files_and_a_machine_is_tested(r
     for name, first in (("a", "Place"), ("b", "Event")):
         # The wrong answer alone has the label that the two differ on.
         rows = [
-            {"qid": qid, "target": ["Character" if number else first], "content": ["Identity"], "thinking": "Recall"}
+            {
+                "qid": qid,
+                "target": ["Character" if number else first],
+                "content": ["Identity"],
+                "thinking": "Recall",
+            }
             for number, qid in enumerate(ids)
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    arguments = ["review", "agree", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--result", tmp_path / "result"]
+    arguments = [
+        "review",
+        "agree",
+        tmp_path / "a.jsonl",
+        tmp_path / "b.jsonl",
+        "--result",
+        tmp_path / "result",
+    ]
     done = reelbench(*arguments, "--machine", tmp_path / "a.jsonl", "--split", "mini", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -178,7 +230,9 @@ def test_the_same_answers_are_counted_under_both_files_and_a_machine_is_tested(r
     assert profile["labels"]["content.Identity"]["difference"]["value"] == 0
     # The machine says what a says: as near to b as a is on every item, but there are too few items for a test.
     test = found["alternative_annotator"]["thinking"]
-    assert [(one["advantage_model"], one["n"]) for one in test["people"].values()] == [(1.0, len(ids))] * 2
+    assert [(one["advantage_model"], one["n"]) for one in test["people"].values()] == [
+        (1.0, len(ids))
+    ] * 2
     assert (test["winning_rate"], test["passes"]) == (None, False)
     shown = reelbench(*arguments, "--machine", tmp_path / "a.jsonl", "--split", "mini")
     assert "too few items" in shown.stdout
@@ -237,7 +291,9 @@ def test_people_are_pooled_over_all_their_answers(review, monkeypatch):
     monkeypatch.setattr(intervals, "MIN_CLUSTERS", 2)  # the mini data has few videos
     rows = loading.locate("dramaqa_cogme_mini").read()[:4]
     right = {row["id"]: {"answer": row["answer"]} for row in rows}
-    wrong = {row["id"]: {"answer": "ABCDE"[("ABCDE".index(row["answer"]) + 1) % 5]} for row in rows[:2]}
+    wrong = {
+        row["id"]: {"answer": "ABCDE"[("ABCDE".index(row["answer"]) + 1) % 5]} for row in rows[:2]
+    }
     about = {"ask": "answers", "benchmark": "dramaqa_cogme", "split": "mini"}
     found = summarize([review("Ada", right, **about), review("Grace", wrong, **about)]).document()
     assert found["metrics"]["accuracy"]["value"] == pytest.approx(100 * 4 / 6)
@@ -255,7 +311,9 @@ def test_what_people_wrote_is_a_file_of_predictions_where_the_owners_have_no_for
 ):
     first, *_ = loading.locate(f"{benchmark}_mini").read()
     about = {"ask": "answers", "benchmark": benchmark, "split": "mini"}
-    summarize([review("Ada", {first["id"]: {"answer": "a kettle"}}, **about)]).write(tmp_path / "out")
+    summarize([review("Ada", {first["id"]: {"answer": "a kettle"}}, **about)]).write(
+        tmp_path / "out"
+    )
     written = tmp_path / "out" / "person-1" / "submission.jsonl"
     assert json.loads(written.read_text()) == {"id": first["id"], "prediction": "a kettle"}
 
@@ -293,7 +351,9 @@ def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbenc
 
     tmp_path = judged.parent
     path = tmp_path / "scores.html"
-    done = reelbench("review", "page", "curve_mini", "--ask", "scores", "--answers", judged, "--output", path)
+    done = reelbench(
+        "review", "page", "curve_mini", "--ask", "scores", "--answers", judged, "--output", path
+    )
     assert done.returncode == 0, done.stderr
     text = path.read_text()
     assert "judge-x" not in text
@@ -302,7 +362,19 @@ def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbenc
     assert sorted(places) == sorted(rows)
     assert places != rows
     other = tmp_path / "other.html"
-    reelbench("review", "page", "curve_mini", "--ask", "scores", "--answers", judged, "--seed", 1, "--output", other)
+    reelbench(
+        "review",
+        "page",
+        "curve_mini",
+        "--ask",
+        "scores",
+        "--answers",
+        judged,
+        "--seed",
+        1,
+        "--output",
+        other,
+    )
     assert [place["id"] for place in data_of(other)["places"]] != places
     page = opened(path)
     for number, value in enumerate("0212", start=1):
@@ -312,10 +384,15 @@ def test_answers_are_scored_blind_and_calibrate_the_judge(opened, save, reelbenc
     saved = save(page, "Ada")
     people = tmp_path / "people.csv"
     done = reelbench("review", "summarize", saved, "--json", "--write", people)
-    assert json.loads(done.stdout)["criteria"]["score"] == {"mean": 1.25, "n": 4, "alpha": None, "scored_twice": 0}
-    assert [(row["id"], row["score"]) for row in csv.DictReader(people.read_text().splitlines())] == sorted(
-        zip(places[:4], ("0", "2", "1", "2"), strict=True)
-    )
+    assert json.loads(done.stdout)["criteria"]["score"] == {
+        "mean": 1.25,
+        "n": 4,
+        "alpha": None,
+        "scored_twice": 0,
+    }
+    assert [
+        (row["id"], row["score"]) for row in csv.DictReader(people.read_text().splitlines())
+    ] == sorted(zip(places[:4], ("0", "2", "1", "2"), strict=True))
     done = reelbench("judge", "calibrate", judged, people, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["criteria"]["score"]

@@ -18,7 +18,12 @@ def test_a_real_export_is_read(reelbench):
     found = json.loads(done.stdout)
     # Frames 1 to 24 and 1 to 36 at 12 frames per second: 0 to 2 s and 0 to 3 s.
     assert found["kind"] == "question-spans"
-    assert found["items"]["mini1"] == {"span": [0, 2.5], "n": 2, "rejected": 0, "pairwise_iou": pytest.approx(2 / 3)}
+    assert found["items"]["mini1"] == {
+        "span": [0, 2.5],
+        "n": 2,
+        "rejected": 0,
+        "pairwise_iou": pytest.approx(2 / 3),
+    }
     assert found["items"]["mini10"]["rejected"] == 1
     assert found["ignored"] == {"cancelled": 1, "without_range": 1, "unfinished": 0}
     # The first annotator marked the answer too, frames 25 to 48: 2 to 4 s. Together 0 to 4 s, shared 0.5 s.
@@ -48,7 +53,11 @@ def test_tasks_and_configuration(reelbench, tmp_path):
 @pytest.mark.parametrize("fps", [12, 23.976, 25, 29.97, 60])
 @pytest.mark.parametrize("span", [(0, 2), (0.04, 0.05), (1.234, 7.777), (3, 3)])
 def test_there_and_back_within_one_frame(tmp_path, fps, span):
-    annotation = {"completed_by": 1, "was_cancelled": False, "result": [label_studio.region("answer", span, fps)]}
+    annotation = {
+        "completed_by": 1,
+        "was_cancelled": False,
+        "result": [label_studio.region("answer", span, fps)],
+    }
     task = {"data": {"id": "q", "fps": fps, "page": "p"}, "annotations": [annotation]}
     (tmp_path / "export.json").write_text(json.dumps([task]))
     start, end = summarize([tmp_path / "export.json"]).document()["items"]["q"]["span"]
@@ -62,10 +71,16 @@ def test_audio_regions_are_in_seconds_and_an_annotators_last_word_counts(tmp_pat
     def said(start, end, created):
         value = {"start": start, "end": end, "channel": 0, "labels": ["answer"]}
         result = [{"type": "labels", "from_name": "span", "original_length": 150.0, "value": value}]
-        return {"completed_by": {"id": 4, "email": "a@b.c"}, "created_at": created, "result": result}
+        return {
+            "completed_by": {"id": 4, "email": "a@b.c"},
+            "created_at": created,
+            "result": result,
+        }
 
     annotations = [said(3.1, 8.2, "2026-11-21T10:00:00Z"), said(1, 2, "2026-11-20T10:00:00Z")]
-    (tmp_path / "e.json").write_text(json.dumps([{"data": {"id": 1, "page": "p"}, "annotations": annotations}]))
+    (tmp_path / "e.json").write_text(
+        json.dumps([{"data": {"id": 1, "page": "p"}, "annotations": annotations}])
+    )
     found = summarize([tmp_path / "e.json"]).document()
     assert found["reviewers"] == ["a@b.c"]
     assert found["items"]["1"]["span"] == [3.1, 8.2]
@@ -96,8 +111,14 @@ DAMAGES = {
         r"task 1, field data.id: .*of the tasks that we wrote \(--as label-studio\)",
     ),
     "id twice": (lambda tasks: tasks.append(tasks[0]), "task 5, field data.id: .* occurs twice"),
-    "no fps": (lambda tasks: [task["data"].pop("fps") for task in tasks], "field data.fps: expected"),
-    "fps of text": (lambda tasks: [task["data"].update(fps="fast") for task in tasks], "field data.fps: .*'fast'"),
+    "no fps": (
+        lambda tasks: [task["data"].pop("fps") for task in tasks],
+        "field data.fps: expected",
+    ),
+    "fps of text": (
+        lambda tasks: [task["data"].update(fps="fast") for task in tasks],
+        "field data.fps: .*'fast'",
+    ),
     "another page": (
         lambda tasks: tasks[1]["data"].update(page="other"),
         "task 2, field data.page: is of another page",
@@ -123,7 +144,9 @@ DAMAGES = {
         "timelinelabels.0: .*'answer' or 'question' .*scene",
     ),
     "strange verdict": (
-        lambda tasks: next(r for r in first(tasks)["result"] if r["type"] == "choices")["value"].update(choices=["?"]),
+        lambda tasks: next(r for r in first(tasks)["result"] if r["type"] == "choices")[
+            "value"
+        ].update(choices=["?"]),
         "value.choices.0: .*'ok' or 'bad'",
     ),
     "nobody": (lambda tasks: [task.update(annotations=[]) for task in tasks], "nobody annotated"),

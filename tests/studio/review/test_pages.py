@@ -34,10 +34,15 @@ def test_every_video_goes_to_as_many_raters_as_asked_and_loads_are_even():
     assert [len(videos) for videos in by_video] == [20, 20, 20]
     assert all(sum(f"v{number}" in videos for videos in by_video) == 2 for number in range(30))
     # A video's questions stay together, and in order.
-    assert [place.label for place in given[0]] == [p.label for p in places(*[2] * 30) if p.video in by_video[0]]
+    assert [place.label for place in given[0]] == [
+        p.label for p in places(*[2] * 30) if p.video in by_video[0]
+    ]
     again = pages.share_among_raters(places(*[2] * 30), pages.Draw(raters=3, overlap=2, seed=5))
     assert again == given
-    assert pages.share_among_raters(places(*[2] * 30), pages.Draw(raters=3, overlap=2, seed=6)) != given
+    assert (
+        pages.share_among_raters(places(*[2] * 30), pages.Draw(raters=3, overlap=2, seed=6))
+        != given
+    )
 
 
 def test_more_overlap_than_raters_and_more_raters_than_videos_are_refused():
@@ -108,7 +113,9 @@ def test_other_answers_give_the_same_blind_page_byte_for_byte(make, monkeypatch,
     def others(self):
         changed = []
         for row in read(self):
-            answer = "BCDEA"["ABCDE".index(row["answer"])] if "options" in row else "Something else."
+            answer = (
+                "BCDEA"["ABCDE".index(row["answer"])] if "options" in row else "Something else."
+            )
             if "options" in row and "ABCDE".index(answer) >= len(row["options"]):
                 answer = "A"
             span = {"span": [1.25, 2.5]} if "span" in row else {}
@@ -137,7 +144,14 @@ def test_hostile_text_is_shown_as_text(opened, make, monkeypatch, tmp_path, kind
     from playwright.sync_api import expect
 
     rows = [
-        {"question": EVIL, "answer": EVIL, "video": "clip", "question_id": "q1", "caption": EVIL, "classification": ""}
+        {
+            "question": EVIL,
+            "answer": EVIL,
+            "video": "clip",
+            "question_id": "q1",
+            "caption": EVIL,
+            "classification": "",
+        }
     ]
     (tmp_path / "test.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path))
@@ -188,7 +202,9 @@ def test_where_the_browser_stores_nothing_that_is_told_and_the_file_has_all(open
     page = opened(make("rextime_mini", kind="answers").paths[0], init=full)
     page.get_by_role("radio").first.check()
     expect(page.get_by_role("status")).to_contain_text("NOT kept")
-    assert [said["answer"] for said in json.loads(save(page, "Ada").read_text())["marks"].values()] == ["A"]
+    assert [
+        said["answer"] for said in json.loads(save(page, "Ada").read_text())["marks"].values()
+    ] == ["A"]
 
 
 @pytest.mark.browser
@@ -225,12 +241,16 @@ def test_another_raters_file_is_refused_with_the_reason(opened, make, save):
 
 
 @pytest.mark.browser
-def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(opened, make, monkeypatch, data_of, tmp_path):
+def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(
+    opened, make, monkeypatch, data_of, tmp_path
+):
     from playwright.sync_api import expect
 
     from reelbench.video.library import Library
 
-    mini = Library(loading.locate("rextime_mini").spec, "mini").find(loading.locate("rextime_mini").read()[0])
+    mini = Library(loading.locate("rextime_mini").spec, "mini").find(
+        loading.locate("rextime_mini").read()[0]
+    )
     # Not a container that browsers know, and moved where it can't be found as a video.
     video = tmp_path / "clip.avi"
     shutil.copyfile(mini, video)
@@ -275,7 +295,9 @@ def test_axe_finds_nothing_and_a_phone_is_wide_enough(opened, page_of_kind, chec
         page.locator("summary", has_text="Keys").click()
         # The page's own policy keeps scripts from being made of text; the checker is put in from outside.
         page.evaluate((checkers / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
-        found = page.evaluate("axe.run({ preload: false, resultTypes: ['violations'] }).then((all) => all.violations)")
+        found = page.evaluate(
+            "axe.run({ preload: false, resultTypes: ['violations'] }).then((all) => all.violations)"
+        )
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
         assert page.evaluate("document.documentElement.scrollWidth") == width
 
@@ -283,7 +305,13 @@ def test_axe_finds_nothing_and_a_phone_is_wide_enough(opened, page_of_kind, chec
 def test_the_html_is_valid(make, checkers, tmp_path):
     path = make("rextime_mini", kind="spans").paths[0]
     (tmp_path / ".htmlvalidate.json").write_text(
-        json.dumps({"root": True, "extends": ["html-validate:standard"], "rules": {"no-inline-style": "off"}})
+        json.dumps(
+            {
+                "root": True,
+                "extends": ["html-validate:standard"],
+                "rules": {"no-inline-style": "off"},
+            }
+        )
     )
     command = ["node", checkers / "html-validate" / "bin" / "html-validate.mjs", path]
     if not command[1].exists():

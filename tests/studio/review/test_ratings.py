@@ -24,27 +24,36 @@ def test_the_draw_is_of_videos_with_all_their_questions_and_the_seed_decides(dat
     assert made.questions == sum(row["video"] in drawn for row in rows)
     again = make("moviecore_mini", "elsewhere/b.html", sample=2)
     assert data_of(again.paths[0])["page"] == data_of(made.paths[0])["page"]
-    others = {data_of(make("moviecore_mini", "c.html", sample=1, seed=n).paths[0])["page"] for n in range(8)}
+    others = {
+        data_of(make("moviecore_mini", "c.html", sample=1, seed=n).paths[0])["page"]
+        for n in range(8)
+    }
     assert len(others) > 1
 
 
 def test_a_video_that_is_not_here_is_told_and_the_page_is_made(data_of, make, monkeypatch):
     from reelbench.tasks import moviecore
 
-    monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(Path(next(iter(moviecore.__path__))) / "mini"))
+    monkeypatch.setenv(
+        "REELBENCH_DATA_MOVIECORE", str(Path(next(iter(moviecore.__path__))) / "mini")
+    )
     made = make("moviecore", "page.html", played=False)
     assert len(made.missing) == made.videos > 0
     assert all(video["source"] is None for video in data_of(made.paths[0])["videos"].values())
 
 
 @pytest.mark.parametrize("kind", ["ratings", "answers"])
-def test_no_page_holds_a_path_of_the_machine_that_made_it(kind, data_of, make, reelbench_home, tmp_path):
+def test_no_page_holds_a_path_of_the_machine_that_made_it(
+    kind, data_of, make, reelbench_home, tmp_path
+):
     """Films lie beside the page, come from an address that is named, or are the reviewer's own; the page says which."""
     apart = make("moviecore_mini", "apart/page.html", kind=kind, sample=1, played=False).paths[0]
     (video,) = data_of(apart)["videos"].values()
     assert (video["source"], video["name"].endswith(".mp4")) == (None, True)
     assert "from your own disk" in data_of(apart)["terms"]
-    beside = make("moviecore_mini", reelbench_home / "page.html", kind=kind, sample=1, played=False).paths[0]
+    beside = make(
+        "moviecore_mini", reelbench_home / "page.html", kind=kind, sample=1, played=False
+    ).paths[0]
     (video,) = data_of(beside)["videos"].values()
     assert video["source"].startswith("mini/moviecore/")
     assert "lie beside this page" in data_of(beside)["terms"]
@@ -53,11 +62,17 @@ def test_no_page_holds_a_path_of_the_machine_that_made_it(kind, data_of, make, r
         assert "file:///" not in path.read_text()
     named = ["--media-url", "https://films.example/mini/", "--output", tmp_path / "named.html"]
     assert (
-        CliRunner().invoke(app, ["review", "page", "moviecore_mini", "--sample", "1", *map(str, named)]).exit_code == 0
+        CliRunner()
+        .invoke(app, ["review", "page", "moviecore_mini", "--sample", "1", *map(str, named)])
+        .exit_code
+        == 0
     )
     (video,) = data_of(tmp_path / "named.html")["videos"].values()
     assert video["source"] == f"https://films.example/mini/{video['name']}"
-    assert data_of(tmp_path / "named.html")["terms"] == "The films come from https://films.example/mini/"
+    assert (
+        data_of(tmp_path / "named.html")["terms"]
+        == "The films come from https://films.example/mini/"
+    )
     assert "media-src 'self' https://films.example " in (tmp_path / "named.html").read_text()
 
 
@@ -73,12 +88,18 @@ def test_a_choices_page_has_the_right_option_and_the_others(data_of, make):
 
 
 def rate(page, part, dimension, value, item=0):
-    page.locator(f'section[data-part="{part}"]').nth(item).get_by_label(f"{part} {dimension} {value}").check(force=True)
+    page.locator(f'section[data-part="{part}"]').nth(item).get_by_label(
+        f"{part} {dimension} {value}"
+    ).check(force=True)
 
 
 @pytest.mark.browser
-def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(data_of, save, opened, reelbench, tmp_path):  # noqa: PLR0915 - one person's way through the page
-    done = reelbench("review", "page", "moviecore_mini", "--sample", 30, "--output", tmp_path / "page.html")
+def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(
+    data_of, save, opened, reelbench, tmp_path
+):  # noqa: PLR0915 - one person's way through the page
+    done = reelbench(
+        "review", "page", "moviecore_mini", "--sample", 30, "--output", tmp_path / "page.html"
+    )
     assert done.returncode == 0, done.stderr
     assert "all on the page" in done.stderr
     path = tmp_path / "page.html"
@@ -114,7 +135,9 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(data_of,
 
     first = question["id"]
     found = json.loads(ada.read_text())
-    assert found["ratings"]["question"] == {first: {"relevance": 5, "depth": 2, "clarity": 4, "answerability": 5}}
+    assert found["ratings"]["question"] == {
+        first: {"relevance": 5, "depth": 2, "clarity": 4, "answerability": 5}
+    }
     assert found["ratings"]["caption"] == {caption["id"]: {"accuracy": 4}}
     assert found["comments"] == {first: "Is <b>it</b> so?"}
 
@@ -135,7 +158,11 @@ def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(data_of,
     table = json.loads(done.stdout)
     assert table["reviewers"] == ["Ada", "Grace"]
     assert table["table"]["depth"]["question"]["n"] == 2
-    means = {("depth", "question"): 3.0, ("relevance", "question"): 5.0, ("accuracy", "caption"): 4.0}
+    means = {
+        ("depth", "question"): 3.0,
+        ("relevance", "question"): 5.0,
+        ("accuracy", "caption"): 4.0,
+    }
     assert {place: table["table"][place[0]][place[1]]["mean"] for place in means} == means
     assert {"part": "answer", "id": first, "dimension": "clarity", "mean": 1.5} in table["low"]
 
@@ -213,7 +240,14 @@ def test_a_file_that_the_browser_may_write_is_kept_up_to_date(make, opened):
 def test_texts_are_shown_as_text(make, opened, tmp_path, monkeypatch):
     evil = "</script><script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'><!--"
     rows = [
-        {"question": evil, "answer": evil, "video": "clip", "question_id": "q1", "caption": evil, "classification": ""}
+        {
+            "question": evil,
+            "answer": evil,
+            "video": "clip",
+            "question_id": "q1",
+            "caption": evil,
+            "classification": "",
+        }
     ]
     (tmp_path / "test.json").write_text(json.dumps(rows))
     monkeypatch.setenv("REELBENCH_DATA_MOVIECORE", str(tmp_path))
@@ -227,19 +261,31 @@ def test_texts_are_shown_as_text(make, opened, tmp_path, monkeypatch):
 
 
 def test_table_s1_by_hand(review):
-    ada = review("Ada", {"question": {"q1": {"depth": 1}, "q2": {"depth": 2}}, "caption": {"v": {"accuracy": 5}}})
+    ada = review(
+        "Ada",
+        {"question": {"q1": {"depth": 1}, "q2": {"depth": 2}}, "caption": {"v": {"accuracy": 5}}},
+    )
     grace = review("Grace", {"question": {"q1": {"depth": 2}, "q2": {"depth": 1}}})
     found = summarize([ada, grace]).document()
     # As in tests/scoring/test_judge_agreement.py: (1, 2) and (2, 1) give -0.5.
-    assert found["table"]["depth"]["question"] == {"mean": 1.5, "n": 4, "alpha": pytest.approx(-0.5), "rated_twice": 2}
+    assert found["table"]["depth"]["question"] == {
+        "mean": 1.5,
+        "n": 4,
+        "alpha": pytest.approx(-0.5),
+        "rated_twice": 2,
+    }
     assert found["table"]["accuracy"]["caption"]["alpha"] is None
     assert {"part": "question", "id": "q1", "dimension": "depth", "mean": 1.5} in found["low"]
     assert list(found["table"]) == ["accuracy", "depth"]
 
 
 def test_of_two_files_by_one_reviewer_the_later_one_counts(review):
-    late = review("Ada", {"question": {"q1": {"depth": 5}}}, saved="2026-11-20T12:00:00+01:00", name="late")
-    early = review("Ada", {"question": {"q1": {"depth": 1}}}, saved="2026-11-20T10:30:00Z", name="early")
+    late = review(
+        "Ada", {"question": {"q1": {"depth": 5}}}, saved="2026-11-20T12:00:00+01:00", name="late"
+    )
+    early = review(
+        "Ada", {"question": {"q1": {"depth": 1}}}, saved="2026-11-20T10:30:00Z", name="early"
+    )
     # 12:00 in Paris is 11:00 in Greenwich, after 10:30.
     assert summarize([late, early]).document()["table"]["depth"]["question"]["mean"] == 5
 
@@ -263,7 +309,12 @@ def test_a_rating_that_is_none_is_named(review, ratings, says):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("schema_version", 99), ("saved", "2026-11-20T10:00:00"), ("benchmark", "/home/me/films"), ("benchmark", "..")],
+    [
+        ("schema_version", 99),
+        ("saved", "2026-11-20T10:00:00"),
+        ("benchmark", "/home/me/films"),
+        ("benchmark", ".."),
+    ],
     ids=["schema", "no time zone", "a path", "up"],
 )
 def test_what_no_page_writes_is_named(review, field, value):

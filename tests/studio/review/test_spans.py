@@ -22,7 +22,10 @@ def test_spans_are_marked_by_keyboard_saved_reloaded_and_merged(opened, save, re
     assert done.returncode == 0, done.stderr
     page = opened(path)
     page.wait_for_function("() => document.querySelector('video').readyState >= 1")
-    start, end = page.get_by_label("Answer start, in seconds"), page.get_by_label("Answer end, in seconds")
+    start, end = (
+        page.get_by_label("Answer start, in seconds"),
+        page.get_by_label("Answer end, in seconds"),
+    )
     for key in ("ArrowRight", "ArrowRight", "Shift+ArrowRight", "i"):  # 2.1 s
         page.keyboard.press(key)
     expect(start).to_have_value("2.1")
@@ -46,7 +49,10 @@ def test_spans_are_marked_by_keyboard_saved_reloaded_and_merged(opened, save, re
     saved = json.loads(ada.read_text())
     first, second = list(saved["marks"])
     assert saved["marks"][first] == {"span": [1.2, 2.5]}
-    assert saved["marks"][second] == {"verdict": "bad", "reason": "the <b>question</b> makes no sense"}
+    assert saved["marks"][second] == {
+        "verdict": "bad",
+        "reason": "the <b>question</b> makes no sense",
+    }
     assert saved["total"] == 12
 
     # Somebody else goes on from the file, on another machine.
@@ -80,7 +86,9 @@ def test_spans_are_marked_by_keyboard_saved_reloaded_and_merged(opened, save, re
 
 
 @pytest.mark.browser
-def test_question_spans_are_marked_by_keyboard_beside_the_answers_span(opened, save, reelbench, tmp_path):
+def test_question_spans_are_marked_by_keyboard_beside_the_answers_span(
+    opened, save, reelbench, tmp_path
+):
     from playwright.sync_api import expect
 
     path = tmp_path / "question-spans.html"
@@ -93,7 +101,9 @@ def test_question_spans_are_marked_by_keyboard_beside_the_answers_span(opened, s
     shown = page.get_by_role("button", name="s: play it")
     start, _, end = shown.inner_text().partition(" s:")[0].partition(" to ")
     shown.press("Enter")
-    page.wait_for_function("start => document.querySelector('video').currentTime >= start", arg=float(start))
+    page.wait_for_function(
+        "start => document.querySelector('video').currentTime >= start", arg=float(start)
+    )
     page.keyboard.press("k")
     page.get_by_label("Question start, in seconds").fill("0")
     page.keyboard.press("Tab")
@@ -102,7 +112,9 @@ def test_question_spans_are_marked_by_keyboard_beside_the_answers_span(opened, s
     expect(page.get_by_role("status")).to_contain_text("1 of 12 marked")
     page.reload()
     expect(page.get_by_label("Question end, in seconds")).to_have_value(f"{float(start):g}")
-    done = reelbench("review", "summarize", save(page, "Ada"), "--json", "--write", tmp_path / "spans.jsonl")
+    done = reelbench(
+        "review", "summarize", save(page, "Ada"), "--json", "--write", tmp_path / "spans.jsonl"
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["items"][identifier]["span"] == [0, float(start)]
@@ -119,7 +131,10 @@ def test_ends_are_nudged_typed_and_dragged(opened, make):
 
     page = opened(make("rextime_mini", kind="spans").paths[0])
     page.wait_for_function("() => document.querySelector('video').readyState >= 1")
-    start, end = page.get_by_label("Answer start, in seconds"), page.get_by_label("Answer end, in seconds")
+    start, end = (
+        page.get_by_label("Answer start, in seconds"),
+        page.get_by_label("Answer end, in seconds"),
+    )
     handle = page.get_by_role("slider", name="Answer start")
     start.fill("2.1")
     handle.press("ArrowRight")
@@ -144,7 +159,9 @@ def test_ends_are_nudged_typed_and_dragged(opened, make):
     page.mouse.move(bar["x"] + bar["width"] / 2, bar["y"] + 5, steps=3)
     page.mouse.up()
     half = page.evaluate("document.querySelector('video').duration") / 2
-    page.wait_for_function(f"() => Math.abs(document.querySelector('video').currentTime - {half}) < .05")
+    page.wait_for_function(
+        f"() => Math.abs(document.querySelector('video').currentTime - {half}) < .05"
+    )
     assert float(end.input_value()) == pytest.approx(half, abs=0.05)
     # Looped, the player goes back to the start of the span.
     page.get_by_label("loop over the span").check()
@@ -167,10 +184,16 @@ def spans_of(*spans):
 
 
 def test_medians_overlaps_and_rejections(review):
-    ada = review("Ada", spans_of((0, 10), (0, 4)) | {"q3": {"verdict": "bad", "reason": "Two dogs"}}, ask="spans")
+    ada = review(
+        "Ada",
+        spans_of((0, 10), (0, 4)) | {"q3": {"verdict": "bad", "reason": "Two dogs"}},
+        ask="spans",
+    )
     grace = review("Grace", spans_of((2, 8), (4, 8)) | {"q3": {"span": [1, 2]}}, ask="spans")
     mary = review(
-        "Mary", spans_of((1, 9)) | {"q3": {"span": [3, None]}, "q4": {"verdict": "bad", "span": [1, 2]}}, ask="spans"
+        "Mary",
+        spans_of((1, 9)) | {"q3": {"span": [3, None]}, "q4": {"verdict": "bad", "span": [1, 2]}},
+        ask="spans",
     )
     found = summarize([ada, grace, mary]).document()
     # Contained spans: 6/10, 8/10, 6/8. Touching spans don't overlap.
@@ -202,12 +225,18 @@ def test_certificates_of_question_spans(review, tmp_path):
     assert found["certificate_length"]["ci95"] is None  # of four videos
     assert found["qa_miou"]["value"] == 0
     summary.write(tmp_path / "q.jsonl")
-    assert json.loads((tmp_path / "q.jsonl").read_text().splitlines()[0]) == {"qid": "q1", "span": [0, 10]}
+    assert json.loads((tmp_path / "q.jsonl").read_text().splitlines()[0]) == {
+        "qid": "q1",
+        "span": [0, 10],
+    }
 
 
 def test_items_that_most_rejected_count_in_no_certificate(review, tmp_path):
     answers = {"q1": (10, 20), "q2": (2, 6), "q3": (1, 3), "q4": (0, 40)}
-    about = {"ask": "question-spans", "items": {n: {"video": f"v{n}", "answer_span": s} for n, s in answers.items()}}
+    about = {
+        "ask": "question-spans",
+        "items": {n: {"video": f"v{n}", "answer_span": s} for n, s in answers.items()},
+    }
     ada = review("Ada", spans_of((0, 10), (0, 4), (1, 3), (0, 40)), **about)
     bad = {f"q{n}": {"verdict": "bad"} for n in (4,)}
     grace = review("Grace", bad, **about)
@@ -223,16 +252,37 @@ def test_items_that_most_rejected_count_in_no_certificate(review, tmp_path):
 
 
 def test_what_people_time_counts_across_time_in_the_chains_funnel(review, tmp_path):
-    row = {"duration": 100, "question": "?", "answer": "From <s0> to <e0>, x.", "category": "sequential", "ans": "A"}
-    row |= {"source": "qvhighlights_val", "options": ["x", "y", "z", "w"], "span": [0, 100]}  # until people mark it
+    row = {
+        "duration": 100,
+        "question": "?",
+        "answer": "From <s0> to <e0>, x.",
+        "category": "sequential",
+        "ans": "A",
+    }
+    row |= {
+        "source": "qvhighlights_val",
+        "options": ["x", "y", "z", "w"],
+        "span": [0, 100],
+    }  # until people mark it
     asked = {"q1": [40, 60], "q2": [40, 60], "q3": None}
-    rows = [{**row, "qid": name, "vid": f"v{name}", "question_span": span} for name, span in asked.items()]
+    rows = [
+        {**row, "qid": name, "vid": f"v{name}", "question_span": span}
+        for name, span in asked.items()
+    ]
     (tmp_path / "rextime.json").write_text(json.dumps(rows))
     counted = {"questions": 3, "known": 0, "identical": 0, "contained": 0, "across_time": 0}
     counted |= {"certificate_length": None, "qa_miou": None}
-    funnel = {"stages": [], "calls": 0, "cached": 0, "tokens": {"prompt": 0, "completion": 0}, "models": {}}
+    funnel = {
+        "stages": [],
+        "calls": 0,
+        "cached": 0,
+        "tokens": {"prompt": 0, "completion": 0},
+        "models": {},
+    }
     funnel |= {"thresholds": {}, "settings": {}, "prompts": {}, "cost_usd": None}
-    (tmp_path / "funnel.json").write_text(json.dumps({**funnel, "unmarked": list(asked), "across_time": counted}))
+    (tmp_path / "funnel.json").write_text(
+        json.dumps({**funnel, "unmarked": list(asked), "across_time": counted})
+    )
     ada = review("Ada", spans_of((60, 70), (45, 50)), ask="spans")
     summarize([ada], tmp_path / "rextime.json").write(tmp_path / "kept.json")
     after = json.loads((tmp_path / "funnel.json").read_text())
@@ -246,7 +296,9 @@ def test_what_people_time_counts_across_time_in_the_chains_funnel(review, tmp_pa
 
 def test_one_person_with_two_parts_is_not_two_people(review):
     one = review("Ada", spans_of((0, 4)), ask="spans", part=1, name="one")
-    two = review("Ada", spans_of((0, 8)), ask="spans", part=2, name="two", saved="2026-11-21T10:00:00Z")
+    two = review(
+        "Ada", spans_of((0, 8)), ask="spans", part=2, name="two", saved="2026-11-21T10:00:00Z"
+    )
     found = summarize([one, two]).document()
     assert found["reviewers"] == ["Ada"]
     assert found["items"]["q1"]["span"] == [0, 8]

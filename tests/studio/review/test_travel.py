@@ -52,7 +52,9 @@ def sent(tmp_path, reelbench_home, opened):
 # --- what goes with it ----------------------------------------------------------------------------------------------
 
 
-def test_nothing_of_the_makers_machine_is_in_it_and_whose_the_clips_are(page_of, data_of, tmp_path, reelbench_home):
+def test_nothing_of_the_makers_machine_is_in_it_and_whose_the_clips_are(
+    page_of, data_of, tmp_path, reelbench_home
+):
     page, said = page_of("--embed", "--sample", 2)
     text = page.read_text()
     assert len(re.findall(r'<script type="text/plain" id="clip-\d">', text)) == 2
@@ -61,7 +63,9 @@ def test_nothing_of_the_makers_machine_is_in_it_and_whose_the_clips_are(page_of,
     assert str(reelbench_home) not in text
     assert "file:///" not in text
     assert "Give them to nobody" in data_of(page)["terms"]
-    assert data_of(page_of("--sample", 2)[0])["page"] == data_of(page)["page"]  # clips or none, it is one draw
+    assert (
+        data_of(page_of("--sample", 2)[0])["page"] == data_of(page)["page"]
+    )  # clips or none, it is one draw
 
 
 def test_in_a_folder_the_clips_lie_beside_it(page_of, data_of, tmp_path):
@@ -69,8 +73,12 @@ def test_in_a_folder_the_clips_lie_beside_it(page_of, data_of, tmp_path):
     assert page == tmp_path / "sent" / "review.html"
     assert "zip the folder" in said
     sources = [video["source"] for video in data_of(page)["videos"].values()]
-    assert sorted(sources) == sorted(f"clips/{path.name}" for path in (tmp_path / "sent" / "clips").iterdir())
-    assert "clip-" not in re.sub("<style>.*</style>|<script>.*</script>", "", page.read_text(), flags=re.DOTALL)
+    assert sorted(sources) == sorted(
+        f"clips/{path.name}" for path in (tmp_path / "sent" / "clips").iterdir()
+    )
+    assert "clip-" not in re.sub(
+        "<style>.*</style>|<script>.*</script>", "", page.read_text(), flags=re.DOTALL
+    )
 
 
 def test_more_than_a_mail_holds_is_refused_with_what_to_do(monkeypatch, tmp_path):
@@ -84,7 +92,9 @@ def test_more_than_a_mail_holds_is_refused_with_what_to_do(monkeypatch, tmp_path
 
 
 def test_where_the_owners_forbid_it_none_is_made():
-    with pytest.raises(InputError, match=r"--embed: clips of DramaQA.*may not be passed on.*agreement"):
+    with pytest.raises(
+        InputError, match=r"--embed: clips of DramaQA.*may not be passed on.*agreement"
+    ):
         pages.terms(discovery.get("dramaqa_cogme"), "val")
     assert "owners" in pages.terms(discovery.get("dramaqa_cogme"), "mini")  # those are ours
 
@@ -93,7 +103,10 @@ def test_where_the_owners_forbid_it_none_is_made():
     ("options", "says"),
     [
         (("--as", "folder"), "--as folder goes with --embed"),
-        (("--embed", "--as", "label-studio", "--media-url", "http://x/"), "Label Studio has its own videos"),
+        (
+            ("--embed", "--as", "label-studio", "--media-url", "http://x/"),
+            "Label Studio has its own videos",
+        ),
         (("--embed", "--strips"), "--strips and --embed"),
     ],
 )
@@ -114,7 +127,10 @@ SPAN = [{"type": "span", "span": [40.0, 50.0]}]
     [
         ([place((SPAN, []))], (25, 65)),
         ([place((SPAN, [])), place(([{"type": "span", "span": [5.0, 6.0]}], []))], (0, 65)),
-        ([place((SPAN, [{"type": "span"}]))], (0, None)),  # asked for: to be looked for in the whole video
+        (
+            [place((SPAN, [{"type": "span"}]))],
+            (0, None),
+        ),  # asked for: to be looked for in the whole video
         ([place((SPAN, []), ([{"type": "text"}], []))], (0, None)),
     ],
 )
@@ -162,7 +178,10 @@ def test_a_video_that_is_not_here_is_chosen_and_stays_chosen(make, opened, monke
     expect(tab.locator("video")).to_be_hidden()
     videos = tab.evaluate("() => Object.keys(review.videos)")
     clips = [mini.mini_clip(spec.id, video, None) for video in videos]
-    files = [shutil.copy(clip, tmp_path / f"{Path(video).stem}.mp4") for video, clip in zip(videos, clips, strict=True)]
+    files = [
+        shutil.copy(clip, tmp_path / f"{Path(video).stem}.mp4")
+        for video, clip in zip(videos, clips, strict=True)
+    ]
     tab.locator("#replace").set_input_files([*map(str, files), str(made.paths[0])])
     expect(tab.get_by_role("status")).to_contain_text("2 of 3 files are videos of this page")
     for _ in range(2):

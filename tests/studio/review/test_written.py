@@ -22,16 +22,29 @@ def run(*command):
 def test_finished_questions_make_a_file_that_our_reader_takes(review, tmp_path):
     video = "abcdefghijk"
     items = {
-        f"{video} hi-IN {slot}": {"video": video, "locale": "hi-IN", "category": "Rituals", "subcategory": ""}
+        f"{video} hi-IN {slot}": {
+            "video": video,
+            "locale": "hi-IN",
+            "category": "Rituals",
+            "subcategory": "",
+        }
         for slot in (1, 2)
     }
     about = {"ask": "write", "benchmark": "curve", "split": "mini", "items": items}
     first, second = items
-    whole = {"question": "कितने दीये?", "answer": "तीन", "steps": "1. 00:04 पर दो\n\n2) 00:09 पर एक", "skills": THREE}
+    whole = {
+        "question": "कितने दीये?",
+        "answer": "तीन",
+        "steps": "1. 00:04 पर दो\n\n2) 00:09 पर एक",
+        "skills": THREE,
+    }
     files = [
         review(
             "Ada",
-            {first: whole | {"links": "https://example.org/a"}, second: whole | {"skills": ["Reading"]}},
+            {
+                first: whole | {"links": "https://example.org/a"},
+                second: whole | {"skills": ["Reading"]},
+            },
             **about,
         ),
         review("Ben", {first: whole | {"answer": "चार", "steps": "2. Halbzeit ab 46:00"}}, **about),
@@ -41,11 +54,20 @@ def test_finished_questions_make_a_file_that_our_reader_takes(review, tmp_path):
     assert (figures["questions"], figures["unfinished"], figures["steps"]) == (2, [second], 1.5)
     lacks = ["cultural entity", "skills (1, at least 3 with Visual Cultural Understanding)"]
     assert figures["lacking"] == [{"id": second, "reviewer": "Ada", "lacks": lacks}]
-    assert f"left out: {second} of Ada lacks {', '.join(lacks)}" in " ".join(run("summarize", *files).output.split())
+    assert f"left out: {second} of Ada lacks {', '.join(lacks)}" in " ".join(
+        run("summarize", *files).output.split()
+    )
     assert figures["skills"] == dict.fromkeys(THREE, 2)
     rows = list(loading.locate("curve", data=out).read())
-    assert [(row["id"], row["answer"]) for row in rows] == [(f"{video}-hi-IN-1", "तीन"), (f"{video}-hi-IN-1-2", "चार")]
-    assert (rows[0]["video"], rows[0]["locale"], rows[0]["category"]) == (video, ["hi-IN"], ["Rituals"])
+    assert [(row["id"], row["answer"]) for row in rows] == [
+        (f"{video}-hi-IN-1", "तीन"),
+        (f"{video}-hi-IN-1-2", "चार"),
+    ]
+    assert (rows[0]["video"], rows[0]["locale"], rows[0]["category"]) == (
+        video,
+        ["hi-IN"],
+        ["Rituals"],
+    )
     assert (rows[0]["skills"], rows[0]["external_links"]) == (THREE, ["https://example.org/a"])
     assert rows[0]["reasoning_steps"] == ["1. 00:04 पर दो\n2. 00:09 पर एक"]
     assert rows[1]["reasoning_steps"] == ["1. 2. Halbzeit ab 46:00"]  # an ordinal, no step's number
@@ -61,10 +83,24 @@ def test_finished_questions_make_a_file_that_our_reader_takes(review, tmp_path):
     ("skills", "entity", "steps"),
     [
         # Of the supplement's own questions: B.1.1's, with a step of B.1.2 that names no time; Fig. 8, 9 and 10.
-        (["Temporal Event Localization", "Counting", "Visual Cultural Understanding"], "Kabaddi", "I watched it all."),
-        (["Object Recognition", "Numerical Reasoning"], "a vessel of Tamil Nadu", "1. 00:10 one\n2. 00:20 two"),
         (
-            ["Object Recognition", "Event Occurrence", "Temporal Ordering", "Goal Reasoning", "Listening"],
+            ["Temporal Event Localization", "Counting", "Visual Cultural Understanding"],
+            "Kabaddi",
+            "I watched it all.",
+        ),
+        (
+            ["Object Recognition", "Numerical Reasoning"],
+            "a vessel of Tamil Nadu",
+            "1. 00:10 one\n2. 00:20 two",
+        ),
+        (
+            [
+                "Object Recognition",
+                "Event Occurrence",
+                "Temporal Ordering",
+                "Goal Reasoning",
+                "Listening",
+            ],
             "a Mexican song",
             "1. I listened.",
         ),
@@ -76,9 +112,17 @@ def test_the_supplements_own_questions_can_be_entered(skills, entity, steps, rev
     name = "abcdefghijk en-GB 1"
     about = {"ask": "write", "benchmark": "curve", "split": "mini"}
     about["items"] = {name: {"video": "abcdefghijk", "locale": "en-GB"}}
-    marks = {"question": "Which?", "answer": "That", "steps": steps, "skills": skills, "entity": entity}
+    marks = {
+        "question": "Which?",
+        "answer": "That",
+        "steps": steps,
+        "skills": skills,
+        "entity": entity,
+    }
     out = tmp_path / "curve.json"
-    figures = json.loads(run("summarize", review("Ada", {name: marks}, **about), "--write", out, "--json").stdout)
+    figures = json.loads(
+        run("summarize", review("Ada", {name: marks}, **about), "--write", out, "--json").stdout
+    )
     assert (figures["questions"], figures["lacking"]) == (1, [])
     (row,) = loading.locate("curve", data=out).read()
     assert row["skills"] == skills
@@ -97,7 +141,9 @@ def test_a_question_is_checked_while_it_is_written(opened, save, tmp_path):
     path = tmp_path / "write.html"
     run("page", "curve_mini", "--ask", "write", "--per", "locale=1", "--output", path)
     page = opened(path)
-    page.get_by_label("Video", exact=True).select_option(label=page.locator("option", has_text="hi-IN").inner_text())
+    page.get_by_label("Video", exact=True).select_option(
+        label=page.locator("option", has_text="hi-IN").inner_text()
+    )
     box = page.locator("section").first
     faults = box.get_by_role("alert")
     question, steps = box.get_by_label("Question 1, in hi-IN on"), box.get_by_label("Steps on")
@@ -127,16 +173,26 @@ def test_a_question_is_checked_while_it_is_written(opened, save, tmp_path):
     expect(page.get_by_text("Bad: in which order the days of a festival are kept.")).to_be_visible()
     expect(page.get_by_role("status")).to_contain_text("1 of")
     page.screenshot(path=tmp_path / "write.png", full_page=True)
-    page.get_by_label("Video", exact=True).select_option(label=page.locator("option", has_text="de-DE").inner_text())
+    page.get_by_label("Video", exact=True).select_option(
+        label=page.locator("option", has_text="de-DE").inner_text()
+    )
     question = box.get_by_label("Question 1, in de-DE on")
     for text, says in (
-        ("How many men are there when the bell rings?", "This reads as English; write it in German."),
+        (
+            "How many men are there when the bell rings?",
+            "This reads as English; write it in German.",
+        ),
         ("Wie viele Männer stehen in „The Lord of the Rings“ vor der Tür?", ""),
-        ("¿Cuántos hombres hay después de los fuegos?", "This reads as Spanish; write it in German."),
+        (
+            "¿Cuántos hombres hay después de los fuegos?",
+            "This reads as Spanish; write it in German.",
+        ),
         ("Wer ruft dreimal „Prosit“?", ""),
     ):
         question.fill(text)
         expect(faults.nth(0)).to_have_text(says)
     figures = json.loads(run("summarize", save(page, "Ada"), "--json").stdout)
     assert (figures["questions"], figures["locales"]) == (1, {"hi-IN": 1})
-    assert figures["skills"] == dict.fromkeys(["Visual Cultural Understanding", "Counting", "Lip Reading"], 1)
+    assert figures["skills"] == dict.fromkeys(
+        ["Visual Cultural Understanding", "Counting", "Lip Reading"], 1
+    )

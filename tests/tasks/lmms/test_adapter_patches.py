@@ -24,11 +24,15 @@ class Adapter:
 def answers(monkeypatch, asked, *tasks):
     monkeypatch.setattr(option_scores, "ask_options", asked)
     requests = [
-        SimpleNamespace(task_name=task, args=(None, number, task, "mini")) for number in range(3) for task in tasks
+        SimpleNamespace(task_name=task, args=(None, number, task, "mini"))
+        for number in range(3)
+        for task in tasks
     ]
     given = adapter_patches._answers(Adapter(*tasks), requests, Adapter.generate_until)
     pairs = list(zip(requests, given, strict=True))
-    return {task: [answer for request, answer in pairs if request.task_name == task] for task in tasks}
+    return {
+        task: [answer for request, answer in pairs if request.task_name == task] for task in tasks
+    }
 
 
 def refused(*_, **__):
@@ -49,6 +53,9 @@ def test_each_request_gets_its_own_answer_whatever_is_between(monkeypatch):
 def test_a_task_that_can_t_be_asked_fails_alone_and_ends_a_run_of_its_own(monkeypatch):
     found = answers(monkeypatch, refused, "rextime_options_mini", "rextime_mini")
     assert found["rextime_mini"] == [f"rextime_mini {number}" for number in range(3)]
-    assert found["rextime_options_mini"] == ["[LMMS_EVAL_REQUEST_FAILED: this server gives no log-probabilities]"] * 3
+    assert (
+        found["rextime_options_mini"]
+        == ["[LMMS_EVAL_REQUEST_FAILED: this server gives no log-probabilities]"] * 3
+    )
     with pytest.raises(ReelbenchError, match="gives no log-probabilities"):
         answers(monkeypatch, refused, "rextime_options_mini")

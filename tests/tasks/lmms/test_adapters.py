@@ -36,8 +36,12 @@ def test_a_server_gets_a_clip_where_that_is_asked_for(spec, given, added):
     assert adapters.added_arguments("openai", given, FrameSampling.parse(spec)) == (added, [])
 
 
-@pytest.mark.parametrize("words", [["--model", "gemma3"], ["--model", "qwen2_5_vl", "--force_simple"]])
-def test_times_are_refused_before_an_adapter_that_takes_pictures_alone_is_loaded(words, monkeypatch):
+@pytest.mark.parametrize(
+    "words", [["--model", "gemma3"], ["--model", "qwen2_5_vl", "--force_simple"]]
+)
+def test_times_are_refused_before_an_adapter_that_takes_pictures_alone_is_loaded(
+    words, monkeypatch
+):
     times = FrameSampling.parse("uniform:4,times=text")
     with pytest.raises(InputError, match="times=text needs a chat adapter"):
         process.with_frames(words, times, print)
@@ -45,7 +49,9 @@ def test_times_are_refused_before_an_adapter_that_takes_pictures_alone_is_loaded
     monkeypatch.setenv("REELBENCH_FRAMES", str(times))  # a bare lmms-eval's
     monkeypatch.setattr("sys.argv", ["lmms-eval", "--tasks", "rextime_mini"])
     with pytest.raises(InputError, match="times=text needs a chat adapter"):
-        lmms_eval_plugin._create_model(lambda *_: pytest.fail("it is loaded"), SimpleNamespace(is_simple=True), "")
+        lmms_eval_plugin._create_model(
+            lambda *_: pytest.fail("it is loaded"), SimpleNamespace(is_simple=True), ""
+        )
 
 
 def test_a_number_of_frames_of_the_users_own_is_kept_and_said():
@@ -80,7 +86,9 @@ def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated)
     sampling = FrameSampling.parse(spec)
     assert (str(sampling), sampling.spec(form=True)) == (canonical, stated)
     assert FrameSampling.parse(stated) == sampling
-    assert sampling.form_given == ("clip" if "as=clip" in spec else "images" if "as=images" in spec else None)
+    assert sampling.form_given == (
+        "clip" if "as=clip" in spec else "images" if "as=images" in spec else None
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,13 +99,17 @@ def test_as_clip_is_known_but_changes_no_canonical_spec(spec, canonical, stated)
 def test_one_that_takes_a_fixed_number_of_a_clips_frames_gets_pictures_where_the_number_varies(
     monkeypatch, model, argument
 ):
-    monkeypatch.setattr(adapters, "_has_reader", lambda _: True)  # torchcodec and FFmpeg's libraries are here
+    monkeypatch.setattr(
+        adapters, "_has_reader", lambda _: True
+    )  # torchcodec and FFmpeg's libraries are here
     sampling = FrameSampling.parse("fps:1")
     assert adapters.adapt(model, sampling, "", chat=False).form == "images"
     assert adapters.added_arguments(model, {}, sampling)[0] == {}
     with pytest.raises(InputError, match="give uniform:N"):
         adapters.added_arguments(model, {}, FrameSampling.parse("fps:1,as=clip"))
-    assert adapters.added_arguments(model, {}, FrameSampling.parse("uniform:7,as=clip"))[0] == {argument: "7"}
+    assert adapters.added_arguments(model, {}, FrameSampling.parse("uniform:7,as=clip"))[0] == {
+        argument: "7"
+    }
 
 
 @pytest.mark.parametrize("spec", ["uniform:4", "uniform:4,as=images"])
@@ -106,31 +118,49 @@ def test_what_pictures_cost_that_an_adapter_encodes_anew_is_said(spec):
         model: adapters.added_arguments(model, {}, FrameSampling.parse(spec))[1]
         for model in ("gpt4v", "claude", "openai")
     }
-    costly = [model for model, lines in said.items() if any("encodes each picture anew" in line for line in lines)]
+    costly = [
+        model
+        for model, lines in said.items()
+        if any("encodes each picture anew" in line for line in lines)
+    ]
     assert costly == ["gpt4v", "claude"]
 
 
-@pytest.mark.parametrize(("installed", "ffmpeg", "reads"), [(False, 7, False), (True, None, False), (True, 7, True)])
-def test_a_clip_is_refused_where_what_reads_it_is_not_here_or_lacks_ffmpeg(monkeypatch, installed, ffmpeg, reads):
+@pytest.mark.parametrize(
+    ("installed", "ffmpeg", "reads"), [(False, 7, False), (True, None, False), (True, 7, True)]
+)
+def test_a_clip_is_refused_where_what_reads_it_is_not_here_or_lacks_ffmpeg(
+    monkeypatch, installed, ffmpeg, reads
+):
     monkeypatch.setattr(adapters, "find_spec", lambda name: name if installed else None)
     monkeypatch.setitem(sys.modules, "torchcodec", SimpleNamespace(ffmpeg_major_version=ffmpeg))
-    by_default = adapters.adapt("internvl_hf", FrameSampling.parse("uniform:4"), "", chat=False).form
+    by_default = adapters.adapt(
+        "internvl_hf", FrameSampling.parse("uniform:4"), "", chat=False
+    ).form
     assert by_default == ("clip" if reads else "images")
     said = adapters.added_arguments("internvl_hf", {}, FrameSampling())[1]
-    assert ["reads no video without torchcodec: --frames" in note for note in said] == [True] * (not reads)
+    assert ["reads no video without torchcodec: --frames" in note for note in said] == [True] * (
+        not reads
+    )
     refused = pytest.raises(InputError, match="internvl_hf reads no clip without torchcodec")
     with nullcontext() if reads else refused:
         adapters.added_arguments("internvl_hf", {}, FrameSampling.parse("uniform:4,as=clip"))
 
 
-@pytest.mark.parametrize("spec", ["uniform:4,as=clip", "uniform:4,times=none", "uniform:4,as=images", "fps:1,max=8"])
+@pytest.mark.parametrize(
+    "spec", ["uniform:4,as=clip", "uniform:4,times=none", "uniform:4,as=images", "fps:1,max=8"]
+)
 def test_lmms_eval_is_told_how_frames_were_asked_for(spec, tmp_path):
     told = {}
     wanted = FrameSampling.parse(spec)
     with pytest.raises(ReelbenchError, match="without results"):  # nothing is run here
         process.run([], tmp_path, wanted, print, start=lambda _, environ, *__: told.update(environ))
     read = FrameSampling.parse(told[settings.FRAMES.name])
-    assert (read, read.form_given, read.times_given) == (wanted, wanted.form_given, wanted.times_given)
+    assert (read, read.form_given, read.times_given) == (
+        wanted,
+        wanted.form_given,
+        wanted.times_given,
+    )
 
 
 def test_the_plugin_can_be_read_without_lmms_eval():
@@ -141,7 +171,11 @@ def test_the_plugin_can_be_read_without_lmms_eval():
 
 @pytest.mark.parametrize(
     ("model", "model_args", "said"),
-    [("qwen3_5", "pretrained=x", 1), ("qwen3_5", "pretrained=x,enable_thinking=False", 0), ("qwen3_vl", "x", 0)],
+    [
+        ("qwen3_5", "pretrained=x", 1),
+        ("qwen3_5", "pretrained=x,enable_thinking=False", 0),
+        ("qwen3_vl", "x", 0),
+    ],
 )
 def test_a_model_that_thinks_by_default_is_said_before_it_is_asked(model, model_args, said):
     notes = []
@@ -160,8 +194,12 @@ def test_a_model_that_thinks_by_default_is_said_before_it_is_asked(model, model_
         ("llava_onevision", "simple"),
     ],
 )
-def test_what_was_extracted_for_an_adapter_is_not_decoded_again(model, task_type, monkeypatch, caplog):
-    extracted = CliRunner().invoke(app, ["frames", "extract", "rextime_mini", "--frames", "uniform:3", "--for", model])
+def test_what_was_extracted_for_an_adapter_is_not_decoded_again(
+    model, task_type, monkeypatch, caplog
+):
+    extracted = CliRunner().invoke(
+        app, ["frames", "extract", "rextime_mini", "--frames", "uniform:3", "--for", model]
+    )
     assert extracted.exit_code == 0, extracted.output
     monkeypatch.setenv("REELBENCH_FRAMES", "uniform:3")
     monkeypatch.setattr(adapters, "running", model)

@@ -88,12 +88,22 @@ def test_a_message_counts_for_the_question_whose_text_it_has_in_any_thread():
 def test_a_servers_own_reading_of_a_video_is_not_known():
     arrivals.hand_over(row("a"), 2, "Why?")
     arrivals.message_sent(
-        [{"role": "user", "content": [{"type": "video_url", "video_url": {}}, {"type": "text", "text": "Why?"}]}]
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "video_url", "video_url": {}},
+                    {"type": "text", "text": "Why?"},
+                ],
+            }
+        ]
     )
     assert arrivals.arrived(row("a")) is None
 
 
-@pytest.mark.parametrize("message", [None, [], "Why?", [{"role": "user", "content": "Why?"}], [{"role": "user"}]])
+@pytest.mark.parametrize(
+    "message", [None, [], "Why?", [{"role": "user", "content": "Why?"}], [{"role": "user"}]]
+)
 def test_any_other_message_is_passed_over(message):
     arrivals.message_sent(message)
 

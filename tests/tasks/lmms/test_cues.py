@@ -16,9 +16,14 @@ from reelbench.tasks.lmms import codegen
 from reelbench.tasks.score_runs import check_scored
 
 REASONED = [
-    (spec, task) for spec in discovery.specs().values() for task in spec.tasks if task.reasoned and task.split == "mini"
+    (spec, task)
+    for spec in discovery.specs().values()
+    for task in spec.tasks
+    if task.reasoned and task.split == "mini"
 ]
-each_task = pytest.mark.parametrize(("spec", "task"), REASONED, ids=[task.name for _, task in REASONED])
+each_task = pytest.mark.parametrize(
+    ("spec", "task"), REASONED, ids=[task.name for _, task in REASONED]
+)
 
 
 @pytest.fixture
@@ -27,7 +32,9 @@ def cued(tmp_path, monkeypatch):
 
     def write(cues):
         path = tmp_path / "cues.jsonl"
-        path.write_text("".join(json.dumps({"id": key, "cue": cue}) + "\n" for key, cue in cues.items()))
+        path.write_text(
+            "".join(json.dumps({"id": key, "cue": cue}) + "\n" for key, cue in cues.items())
+        )
         monkeypatch.setenv("REELBENCH_CUES", str(path))
 
     return write
@@ -51,7 +58,10 @@ def test_without_a_file_all_are_asked_without_a_cue(spec, task):
 @each_task
 def test_every_language_that_is_asked_in_has_its_words_for_steps(spec, task):
     folder = Path(next(iter(import_module(spec.package).__path__)))
-    plain, reasoned = (json.loads((folder / name).read_text(encoding="utf-8")) for name in (spec.prompt, task.prompt))
+    plain, reasoned = (
+        json.loads((folder / name).read_text(encoding="utf-8"))
+        for name in (spec.prompt, task.prompt)
+    )
     assert reasoned.keys() == plain.keys()
     assert all(prompt.startswith("{question}{cue}\n\n") for prompt in reasoned.values())
     assert len(set(reasoned.values())) == len(reasoned)
@@ -124,7 +134,13 @@ def test_a_file_that_is_wrong_is_named(lines, error, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [("", ""), ("A", "A"), ("1. x\n2. y\nTo the right\n \n", "To the right"), ("x\n**右**", "右"), ("x\n**\n", "x")],
+    [
+        ("", ""),
+        ("A", "A"),
+        ("1. x\n2. y\nTo the right\n \n", "To the right"),
+        ("x\n**右**", "右"),
+        ("x\n**\n", "x"),
+    ],
 )
 def test_the_last_line(text, answer):
     assert last_line(text) == answer

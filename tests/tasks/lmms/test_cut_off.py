@@ -10,7 +10,12 @@ from reelbench.registry.splits import upstream_split
 from tests import lmms_runs
 
 CUT = "<think>First the square waits, then"
-ANSWERS = {"rextime": "(A) from 0 s to 2 s", "moviecore": "It waits.", "curve": "It waits.", "dramaqa_cogme": "(A)"}
+ANSWERS = {
+    "rextime": "(A) from 0 s to 2 s",
+    "moviecore": "It waits.",
+    "curve": "It waits.",
+    "dramaqa_cogme": "(A)",
+}
 each_benchmark = pytest.mark.parametrize("name", ANSWERS)
 
 
@@ -27,7 +32,9 @@ def run(tmp_path):
         document = {"results": {task: {}}, "configs": {task: config}, "config": config_of_run}
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "1_results.json").write_text(json.dumps(document), encoding="utf-8")
-        rows = [{**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(name, "mini")]
+        rows = [
+            {**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(name, "mini")
+        ]
         details = [
             functions.process_results(row, [text if number in cut else ANSWERS[name]])
             for number, row in enumerate(rows)
@@ -42,7 +49,11 @@ def run(tmp_path):
 @each_benchmark
 def test_it_is_unscored_and_neither_wrong_nor_unreadable(name, run):
     _, samples = run(name, {0})
-    assert (samples[0]["state"], samples[0]["reason"], samples[0]["scores"]) == ("unscored", "cut_off", {})
+    assert (samples[0]["state"], samples[0]["reason"], samples[0]["scores"]) == (
+        "unscored",
+        "cut_off",
+        {},
+    )
     assert list(samples[0]["flags"]) == []
     assert samples[0]["prediction"] == CUT
     assert samples[1]["reason"] != "cut_off"
@@ -73,16 +84,23 @@ NOT_FOUND = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Error code: 404 - {'deta
 @pytest.mark.parametrize(
     ("url", "advice"),
     [
-        ("http://box:8123", "; http://box:8123 has no path, and most servers have /v1: add it to base_url"),
+        (
+            "http://box:8123",
+            "; http://box:8123 has no path, and most servers have /v1: add it to base_url",
+        ),
         ("http://box:8123/v1", ""),
     ],
 )
-def test_where_every_request_failed_the_command_fails_with_what_the_server_said(run, reelbench, tmp_path, url, advice):
+def test_where_every_request_failed_the_command_fails_with_what_the_server_said(
+    run, reelbench, tmp_path, url, advice
+):
     folder, _ = run("rextime", set(range(12)), NOT_FOUND, f"model=m,base_url={url}")
     done = reelbench("score", "--run", folder, "--output", tmp_path / "scored")
     assert done.returncode == 1
     said = f"12 of 12 answers are missing: the model failed: Error code: 404 - {{'detail': 'Not Found'}}{advice}"
-    assert [line for line in done.stderr.splitlines() if "404" in line] == [f"reelbench: rextime: {said}"]
+    assert [line for line in done.stderr.splitlines() if "404" in line] == [
+        f"reelbench: rextime: {said}"
+    ]
     added = reelbench("leaderboard", "add", tmp_path / "scored", "--store", tmp_path / "store")
     assert added.returncode == 2
     [line] = added.stderr.splitlines()
@@ -101,7 +119,9 @@ def test_a_run_of_before_is_read_so_too(run, reelbench):
     assert document["counts"]["parse_failed"] == 0
 
 
-def test_in_a_file_of_predictions_it_stays_unreadable_as_nobody_knows_the_limit(tmp_path, reelbench):
+def test_in_a_file_of_predictions_it_stays_unreadable_as_nobody_knows_the_limit(
+    tmp_path, reelbench
+):
     rows = reelbench.load("rextime_mini")
     table = [{"id": row["id"], "prediction": CUT} for row in rows]
     (tmp_path / "p.json").write_text(json.dumps(table), encoding="utf-8")

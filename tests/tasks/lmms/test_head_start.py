@@ -23,10 +23,23 @@ def films(tmp_path, reelbench, monkeypatch):
     media = tmp_path / "films"
     media.mkdir()
     for number in range(FILMS):
-        clips.encode(media / f"film{number}.mp4", codec="libx264", gop=12, ticks=clips.constant(40, 8), first=number)
-    rows = [{"id": f"q{n}", "video": f"film{n % FILMS}", "question": "Is it?", "answer": "Yes."} for n in range(6)]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    done = reelbench("new", "rounds", "--from", tmp_path / "rows.jsonl", "--media", media, cwd=tmp_path)
+        clips.encode(
+            media / f"film{number}.mp4",
+            codec="libx264",
+            gop=12,
+            ticks=clips.constant(40, 8),
+            first=number,
+        )
+    rows = [
+        {"id": f"q{n}", "video": f"film{n % FILMS}", "question": "Is it?", "answer": "Yes."}
+        for n in range(6)
+    ]
+    (tmp_path / "rows.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
+    done = reelbench(
+        "new", "rounds", "--from", tmp_path / "rows.jsonl", "--media", media, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     monkeypatch.setenv("REELBENCH_MEDIA", str(media))
     monkeypatch.setenv("REELBENCH_BENCHMARKS", str(tmp_path / "rounds"))
@@ -43,7 +56,9 @@ def decode_first(*arguments):
 
 def stored(films, spec):
     sampling = FrameSampling.parse(spec)
-    return [n for n in range(FILMS) if FrameStore().find(films / f"film{n}.mp4", sampling) is not None]
+    return [
+        n for n in range(FILMS) if FrameStore().find(films / f"film{n}.mp4", sampling) is not None
+    ]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +86,10 @@ def test_only_those_of_the_questions_that_are_named(films, tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--model", "qwen2_5_vl"), ("--model", "openai", "--model_args", "model=m,pass_video_url=True")],
+    [
+        ("--model", "qwen2_5_vl"),
+        ("--model", "openai", "--model_args", "model=m,pass_video_url=True"),
+    ],
 )
 def test_an_adapter_that_takes_clips_gets_clips(films, arguments):
     decode_first(*arguments, "--limit", "1")
@@ -91,7 +109,16 @@ def test_nothing_is_decoded_for_a_model_that_looks_at_nothing(films):
 
 
 def test_the_process_ends_once_lmms_eval_has(films):
-    command = [sys.executable, "-P", "-m", "reelbench.tasks.lmms.head_start", "--tasks", "rounds", "--model", "openai"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "reelbench.tasks.lmms.head_start",
+        "--tasks",
+        "rounds",
+        "--model",
+        "openai",
+    ]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as process:
         assert process.wait(300) == 0
     assert stored(films, f"{FRAMES},as=images") == []

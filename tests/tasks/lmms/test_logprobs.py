@@ -18,7 +18,9 @@ def model():
 
     torch.manual_seed(0)
     shape = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2}
-    return Qwen2ForCausalLM(Qwen2Config(vocab_size=32, hidden_size=32, intermediate_size=64, **shape)).eval()
+    return Qwen2ForCausalLM(
+        Qwen2Config(vocab_size=32, hidden_size=32, intermediate_size=64, **shape)
+    ).eval()
 
 
 def plain(model, ids):

@@ -17,7 +17,12 @@ FRAME = 1 / FPS
 
 @pytest.fixture(scope="module")
 def video(tmp_path_factory):
-    return clips.encode(tmp_path_factory.mktemp("v") / "v.mp4", codec="libx264", gop=50, ticks=clips.constant(FRAMES))
+    return clips.encode(
+        tmp_path_factory.mktemp("v") / "v.mp4",
+        codec="libx264",
+        gop=50,
+        ticks=clips.constant(FRAMES),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +32,9 @@ def processor(tmp_path_factory):
 
     torch.manual_seed(0)
     folder = tmp_path_factory.mktemp("models")
-    made = {name: tiny_families.FAMILIES[name](folder / name) for name in ("qwen3_vl", "qwen2_5_vl")}
+    made = {
+        name: tiny_families.FAMILIES[name](folder / name) for name in ("qwen3_vl", "qwen2_5_vl")
+    }
     return {name: AutoProcessor.from_pretrained(path) for name, path in made.items()}
 
 
@@ -44,11 +51,18 @@ def asked(processor, path, name, **chosen):
     messages = [{"role": "user", "content": [part, {"type": "text", "text": "When?"}]}]
     text = processor[name].apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
     patch = {"image_patch_size": 16} if name == "qwen3_vl" else {}
-    _, videos, more = process_vision_info(messages, return_video_kwargs=True, return_video_metadata=True, **patch)
+    _, videos, more = process_vision_info(
+        messages, return_video_kwargs=True, return_video_metadata=True, **patch
+    )
     videos, known = zip(*videos, strict=True)
     given = {**more, "do_resize": False} if name == "qwen3_vl" else {}
     return processor[name](
-        text=[text], videos=[*videos], video_metadata=[*known], padding=True, return_tensors="pt", **given
+        text=[text],
+        videos=[*videos],
+        video_metadata=[*known],
+        padding=True,
+        return_tensors="pt",
+        **given,
     )
 
 
@@ -63,12 +77,21 @@ def pair_means(timestamps):
 
 @pytest.mark.parametrize(
     ("spec", "native"),
-    [("uniform:4", {"nframes": 4}), ("uniform:8", {"nframes": 8}), ("uniform:32", {"nframes": 32}), ("fps:1", None)],
+    [
+        ("uniform:4", {"nframes": 4}),
+        ("uniform:8", {"nframes": 8}),
+        ("uniform:32", {"nframes": 32}),
+        ("fps:1", None),
+    ],
 )
 def test_qwen3_vl_is_told_when_its_frames_are_and_natively_the_same(processor, video, spec, native):
     stored = take(video, spec, even=True)
-    told = prompt_times(processor, asked(processor, stored.path, "qwen3_vl", fps=1_000_000, max_frames=1000))
-    assert told == pytest.approx(pair_means(stored.timestamps), abs=FRAME + 0.05)  # it writes tenths
+    told = prompt_times(
+        processor, asked(processor, stored.path, "qwen3_vl", fps=1_000_000, max_frames=1000)
+    )
+    assert told == pytest.approx(
+        pair_means(stored.timestamps), abs=FRAME + 0.05
+    )  # it writes tenths
     if native:  # at a rate it samples other frames
         natively = prompt_times(processor, asked(processor, video, "qwen3_vl", **native))
         assert told == pytest.approx(natively, abs=FRAME + 0.1)
@@ -78,7 +101,9 @@ def test_qwen3_vl_is_told_when_its_frames_are_and_natively_the_same(processor, v
 def test_qwen2_5_vls_steps_are_those_of_its_frames(processor, video, spec):
     stored = take(video, spec, even=True)
     count = len(stored.timestamps)
-    step = float(asked(processor, stored.path, "qwen2_5_vl", nframes=count)["second_per_grid_ts"][0])
+    step = float(
+        asked(processor, stored.path, "qwen2_5_vl", nframes=count)["second_per_grid_ts"][0]
+    )
     means = pair_means(stored.timestamps)
     assert step * np.arange(count // 2) == pytest.approx(means - means[0], abs=FRAME)
 
@@ -90,4 +115,6 @@ def test_natively_qwen2_5_vls_steps_are_the_duration_through_the_frames(processo
     assert natively == pytest.approx(2 * FRAMES / FPS / count)
     ours = take(video, f"uniform:{count}").path
     step = float(asked(processor, ours, "qwen2_5_vl", nframes=count)["second_per_grid_ts"][0])
-    assert step * (count - 1) / count == pytest.approx(natively, rel=0.005)  # its last frame lasts, too
+    assert step * (count - 1) / count == pytest.approx(
+        natively, rel=0.005
+    )  # its last frame lasts, too

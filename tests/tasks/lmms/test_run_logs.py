@@ -13,7 +13,13 @@ def line(name, **logged):
         "id": name, "video": "v", "prediction": "A", "parsed": {"answer": "A"}, "target": {"answer": "A"},
         "state": "scored", "scores": {"correct": 1.0},
     }  # fmt: skip
-    logged_by_lmms_eval = {"doc_id": 0, "target": "A", "filtered_resps": "A", "token_counts": [None], "doc_hash": "0"}
+    logged_by_lmms_eval = {
+        "doc_id": 0,
+        "target": "A",
+        "filtered_resps": "A",
+        "token_counts": [None],
+        "doc_hash": "0",
+    }
     candidates = {"candidates": logged.pop("candidates")} if "candidates" in logged else {}
     return (
         logged_by_lmms_eval
@@ -30,10 +36,22 @@ def line(name, **logged):
             [{"input_tokens": 812, "output_tokens": 9, "reasoning_tokens": 4}],
             {"prompt": 812, "completion": 9, "reasoning": 4},
         ),
-        ([{"input_tokens": 812, "output_tokens": 9, "reasoning_tokens": 0}], {"prompt": 812, "completion": 9}),
-        ([{"output_tokens": 9}], {"completion": 9}),  # qwen3_vl and others of Hugging Face's count what they wrote
-        ([{"input_tokens": 0, "output_tokens": 3, "reasoning_tokens": 0}], None),  # openai, of a server that doesn't
-        ([{"input_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0}], None),  # openai, of a call that failed
+        (
+            [{"input_tokens": 812, "output_tokens": 9, "reasoning_tokens": 0}],
+            {"prompt": 812, "completion": 9},
+        ),
+        (
+            [{"output_tokens": 9}],
+            {"completion": 9},
+        ),  # qwen3_vl and others of Hugging Face's count what they wrote
+        (
+            [{"input_tokens": 0, "output_tokens": 3, "reasoning_tokens": 0}],
+            None,
+        ),  # openai, of a server that doesn't
+        (
+            [{"input_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0}],
+            None,
+        ),  # openai, of a call that failed
         ([{}], None),  # openai beyond the budget of tokens
         ([None], None),  # an adapter that returns plain text, and lmms-eval's cache of answers
         ([], None),
@@ -53,7 +71,12 @@ def test_the_tokens_of_an_answer_are_the_adapters_and_never_a_zero(tmp_path, cou
 def test_the_first_of_several_answers_does_not_stand_for_all(tmp_path):
     path = tmp_path / "samples.jsonl"
     path.write_text(
-        json.dumps(line("q1", token_counts=[{"input_tokens": 9, "output_tokens": 2}], candidates=["A", "B"])) + "\n"
+        json.dumps(
+            line(
+                "q1", token_counts=[{"input_tokens": 9, "output_tokens": 2}], candidates=["A", "B"]
+            )
+        )
+        + "\n"
     )
     [item] = logged_items(path).items
     assert (item.candidates, item.tokens) == (["A", "B"], None)

@@ -11,12 +11,15 @@ from reelbench.tasks.lmms.task import LmmsTask
 def row(reelbench_home):
     folder = reelbench_home / "mini" / "rextime"
     folder.mkdir(parents=True)
-    (folder / "v_square00001.en.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:04.000\nIt moves.\n", encoding="utf-8")
+    (folder / "v_square00001.en.vtt").write_text(
+        "WEBVTT\n\n00:01.000 --> 00:04.000\nIt moves.\n", encoding="utf-8"
+    )
     return reelbench.load("rextime", "mini")[0]
 
 
 @pytest.mark.parametrize(
-    ("spec", "lines"), [("none,subs=file", 1), ("uniform:2,subs=file", 1), ("native,subs=file", 1), ("none", None)]
+    ("spec", "lines"),
+    [("none,subs=file", 1), ("uniform:2,subs=file", 1), ("native,subs=file", 1), ("none", None)],
 )
 def test_they_stand_before_the_question_and_are_counted(spec, lines, row, monkeypatch):
     monkeypatch.setenv("REELBENCH_FRAMES", spec)

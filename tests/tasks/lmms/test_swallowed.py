@@ -39,7 +39,10 @@ SEQUENTIAL = """
                 answers.append(answer)
             return answers
 """
-LOGURU, LOGGING = "loguru import logger as eval_logger", "logging import getLogger; eval_logger = getLogger('theirs')"
+LOGURU, LOGGING = (
+    "loguru import logger as eval_logger",
+    "logging import getLogger; eval_logger = getLogger('theirs')",
+)
 
 
 @pytest.fixture
@@ -64,7 +67,10 @@ def adapter(tmp_path):
 
 
 def requests(count=3):
-    return [SimpleNamespace(args=(lambda row: arrivals.hand_over(row, 0), n, "task", "mini")) for n in range(count)]
+    return [
+        SimpleNamespace(args=(lambda row: arrivals.hand_over(row, 0), n, "task", "mini"))
+        for n in range(count)
+    ]
 
 
 def asked(model, count=3):
@@ -82,8 +88,12 @@ def fails_at(*names):
 
 @pytest.mark.parametrize("source", [LOGURU, LOGGING])
 @pytest.mark.parametrize("level", ["error", "info", "debug"])
-@pytest.mark.parametrize("after", ["answer = ''", "pass"])  # an empty answer, or the question's before
-def test_the_question_that_failed_has_no_answer_and_the_others_have_theirs(adapter, source, level, after):
+@pytest.mark.parametrize(
+    "after", ["answer = ''", "pass"]
+)  # an empty answer, or the question's before
+def test_the_question_that_failed_has_no_answer_and_the_others_have_theirs(
+    adapter, source, level, after
+):
     model = adapter(SEQUENTIAL.format(source=source, level=level, after=after), say=fails_at("q1"))
     first, failed, last = asked(model)
     assert (first, last) == ("of q0", "of q2")
@@ -166,7 +176,10 @@ def test_what_a_retry_mended_is_none_and_what_none_mended_is_one(adapter):
         return f"of {row['id']}"
 
     model = adapter(RETRIES.replace("EXTRA", "[]"), say=say)
-    assert asked(model, 2) == ["[LMMS_EVAL_REQUEST_FAILED: ConnectionError: connection refused]", "of q1"]
+    assert asked(model, 2) == [
+        "[LMMS_EVAL_REQUEST_FAILED: ConnectionError: connection refused]",
+        "of q1",
+    ]
 
 
 def test_one_answer_too_many_has_each_asked_by_itself(adapter, caplog):
@@ -187,13 +200,17 @@ def test_one_answer_too_many_has_each_asked_by_itself(adapter, caplog):
     ],
 )
 def test_an_error_in_an_answers_place_is_no_answer(adapter, text):
-    model = adapter(SEQUENTIAL.format(source=LOGURU, level="error", after="pass"), say=lambda _: text)
+    model = adapter(
+        SEQUENTIAL.format(source=LOGURU, level="error", after="pass"), say=lambda _: text
+    )
     assert all(answer.startswith("[LMMS_EVAL_REQUEST_FAILED: ") for answer in asked(model))
 
 
 def test_words_about_such_errors_are_answers(adapter):
     says = "I can not infer the answer. Video games can not load."
-    model = adapter(SEQUENTIAL.format(source=LOGURU, level="error", after="pass"), say=lambda _: says)
+    model = adapter(
+        SEQUENTIAL.format(source=LOGURU, level="error", after="pass"), say=lambda _: says
+    )
     assert asked(model, 1) == [says]
 
 
@@ -221,7 +238,10 @@ class TestTheListOfTheInstalledLmmsEval:
                 "simple/qwen2_vl.py:generate_until",
             ),
             # Said by their text, which is known to be none (`swallowed.ERRORS`), or by their number of answers.
-            *("simple/llava_onevision_moviechat.py:generate_until", "simple/llava_sglang.py:generate_until"),
+            *(
+                "simple/llava_onevision_moviechat.py:generate_until",
+                "simple/llava_sglang.py:generate_until",
+            ),
             "simple/llava_sglang.py:prepare_arguments_parallel",
         }
     )
@@ -235,11 +255,19 @@ class TestTheListOfTheInstalledLmmsEval:
         for path in [*models.glob("chat/*.py"), *models.glob("simple/*.py")]:
             noticed = swallowed.swallowing_lines(str(path))
             for function, handler in handlers(ast.parse(path.read_text(encoding="utf-8"))):
-                asks = function in ASKING or ("generate" in function and "multi_round" not in function)
+                asks = function in ASKING or (
+                    "generate" in function and "multi_round" not in function
+                )
                 lines = range(handler.lineno, handler.end_lineno + 1)
-                if asks and not swallowed.raises(handler.body) and not any(line in noticed for line in lines):
+                if (
+                    asks
+                    and not swallowed.raises(handler.body)
+                    and not any(line in noticed for line in lines)
+                ):
                     silent.add(f"{path.parent.name}/{path.name}:{function}")
-        makes_pictures = {place for place in silent if any(name in place for name in NOT_ASKED_ABOUT_VIDEOS)}
+        makes_pictures = {
+            place for place in silent if any(name in place for name in NOT_ASKED_ABOUT_VIDEOS)
+        }
         assert silent - makes_pictures - self.LOOKED_AT - swallowed.HARMLESS == set()
 
     def test_each_handler_that_is_run_on_a_failure_is_noticed_with_the_failure_s_words(self):
@@ -247,11 +275,17 @@ class TestTheListOfTheInstalledLmmsEval:
         found = importlib.util.find_spec("lmms_eval")
         if found is None:
             pytest.skip("lmms-eval is not installed")
-        models, unnoticed, run = Path(next(iter(found.submodule_search_locations))) / "models", [], 0
+        models, unnoticed, run = (
+            Path(next(iter(found.submodule_search_locations))) / "models",
+            [],
+            0,
+        )
         for path in [*models.glob("chat/*.py"), *models.glob("simple/*.py")]:
             source, logged = path.read_text(encoding="utf-8"), swallowed.swallowing_lines(str(path))
             for _, handler in handlers(ast.parse(source)):
-                if not any(line in logged for line in range(handler.lineno, handler.end_lineno + 1)):
+                if not any(
+                    line in logged for line in range(handler.lineno, handler.end_lineno + 1)
+                ):
                     continue
                 run += 1
                 words = failed_within(handler, path, loguru="from loguru" in source)
@@ -275,7 +309,9 @@ class _NotAwaited(ast.NodeTransformer):
 
 def failed_within(handler, path, *, loguru):
     """Run an `except` of an adapter's file around a failure, and return the words of what is noticed."""
-    stored = {n.id for n in ast.walk(handler) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    stored = {
+        n.id for n in ast.walk(handler) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
     named = f"global {', '.join(sorted(stored))}" if stored else "pass"
     failing = "  try: raise MemoryError('out of memory')\n  except Exception: pass"
     tree = ast.parse(f"def run():\n {named}\n for attempt in range(1):\n{failing}")
@@ -302,7 +338,9 @@ def failed_within(handler, path, *, loguru):
 def handlers(node, function=""):
     """Yield each `except` with the innermost function that it stands in."""
     for child in ast.iter_child_nodes(node):
-        named = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
+        named = (
+            child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
+        )
         if isinstance(child, ast.ExceptHandler):
             yield named, child
         yield from handlers(child, named)

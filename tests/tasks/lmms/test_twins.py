@@ -20,24 +20,42 @@ def logged(tmp_path, monkeypatch):
     def write(name, task, line, results=None):
         spec = SPECS[name]
         monkeypatch.setenv(f"REELBENCH_DATA_{name.upper()}", str(spec.folder / "mini"))
-        document = {"results": {task: results or {}}, "configs": {task: {"generation_kwargs": {"temperature": 0}}}}
+        document = {
+            "results": {task: results or {}},
+            "configs": {task: {"generation_kwargs": {"temperature": 0}}},
+        }
         folder = tmp_path / "run"
         folder.mkdir()
-        (folder / "1_results.json").write_text(json.dumps(document | {"config": {"model": "openai"}}))
+        (folder / "1_results.json").write_text(
+            json.dumps(document | {"config": {"model": "openai"}})
+        )
         lines = (line(n, row) for n, row in enumerate(reelbench.load(name, "mini")))
-        (folder / f"1_samples_{task}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+        (folder / f"1_samples_{task}.jsonl").write_text(
+            "".join(json.dumps(one) + "\n" for one in lines)
+        )
         return folder
 
     return write
 
 
-REPLIES = ["B", "(C)", "The answer is A.", "I can't tell.", "Answer: D", "Because At first it moves."] * 2
+REPLIES = [
+    "B",
+    "(C)",
+    "The answer is A.",
+    "I can't tell.",
+    "Answer: D",
+    "Because At first it moves.",
+] * 2
 LAST_CAPITAL = ["B", "C", "A", "E", "D", "A"] * 2
 """What lmms-eval's own reader makes of them: the last capital A to E, and a letter at random where there is none."""
 
 
 def minerva_line(n, row):
-    own = {"id": row["id"], "pred_answer": LAST_CAPITAL[n], "score": float(LAST_CAPITAL[n] == row["answer"])}
+    own = {
+        "id": row["id"],
+        "pred_answer": LAST_CAPITAL[n],
+        "score": float(LAST_CAPITAL[n] == row["answer"]),
+    }
     return {"doc_id": n, "target": row["answer"], "filtered_resps": REPLIES[n], "minerva_acc": own}
 
 
@@ -50,9 +68,14 @@ def test_minerva_is_read_by_its_ids(logged):
     assert result.metrics["accuracy"].value == pytest.approx(100 * right / 12)
     assert (result.benchmark.id, result.benchmark.split) == ("minerva", "test")
     assert (result.counts.scored, result.counts.parse_failed) == (12, 4)
-    assert (result.settings.label, result.settings.prompt_sha256) == ("lmms-eval's task minerva", None)
+    assert (result.settings.label, result.settings.prompt_sha256) == (
+        "lmms-eval's task minerva",
+        None,
+    )
     [note] = outcome.notes
-    assert note.startswith("minerva: read by our readers; 4 of 12 readings differ from lmms-eval's own")
+    assert note.startswith(
+        "minerva: read by our readers; 4 of 12 readings differ from lmms-eval's own"
+    )
     assert note.endswith("(first mini4: ours none, lmms-eval's E)")
 
 
@@ -78,7 +101,11 @@ def test_spans_are_read_and_its_own_figures_told(logged):
             "timelens_mIOU": details,
         }  # fmt: skip
 
-    figures = {"alias": "timelens_charades", "timelens_mIOU,none": 41.666, "timelens_mIOU_stderr,none": "N/A"}
+    figures = {
+        "alias": "timelens_charades",
+        "timelens_mIOU,none": 41.666,
+        "timelens_mIOU_stderr,none": "N/A",
+    }
     [outcome] = score_run(logged("timelens", "timelens_charades", line, figures), None, Options())
     assert outcome.result.metrics["miou"].value == 100
     assert outcome.result.benchmark.split == "charades"
@@ -86,7 +113,11 @@ def test_spans_are_read_and_its_own_figures_told(logged):
 
 
 def test_a_run_on_other_rows_is_refused(logged):
-    folder = logged("minerva", "minerva", lambda n, row: {**minerva_line(n, row), "minerva_acc": {"id": f"x{n}"}})
+    folder = logged(
+        "minerva",
+        "minerva",
+        lambda n, row: {**minerva_line(n, row), "minerva_acc": {"id": f"x{n}"}},
+    )
     with pytest.raises(InputError, match="line 1: is about no question of minerva"):
         score_run(folder, None, Options())
 
@@ -98,7 +129,9 @@ def test_a_real_run_of_lmms_evals_own_task(tmp_path, monkeypatch):
     rows = SPECS["minerva"].folder / "mini" / "minerva.json"
     monkeypatch.setenv("REELBENCH_DATA_MINERVA", str(rows))
     local = {"task": "minerva", "dataset_kwargs": {"data_files": {"test": str(rows)}}}
-    done = simple_evaluate(model="dummy", model_args="response=I see no square here.", tasks=[local], log_samples=True)
+    done = simple_evaluate(
+        model="dummy", model_args="response=I see no square here.", tasks=[local], log_samples=True
+    )
     (tmp_path / "1_results.json").write_text(
         json.dumps({key: done[key] for key in ("results", "configs", "config")}, default=str)
     )

@@ -77,9 +77,13 @@ def asked(task, row, kwargs=None):
 
 
 class TestWhatIsShown:
-    def test_by_default_the_video_itself_and_nothing_is_known_of_its_frames(self, task, row, reelbench_home):
+    def test_by_default_the_video_itself_and_nothing_is_known_of_its_frames(
+        self, task, row, reelbench_home
+    ):
         content, sample = asked(task, row)
-        assert content == [{"type": "video", "url": str(reelbench_home / "mini/rextime/v_square00001.mp4")}]
+        assert content == [
+            {"type": "video", "url": str(reelbench_home / "mini/rextime/v_square00001.mp4")}
+        ]
         assert sample.frame_timestamps is None
         assert not (reelbench_home / "frames").exists()
 
@@ -95,14 +99,18 @@ class TestWhatIsShown:
             ("openai", "image", [0, 2, 4.5], 0),
         ],
     )
-    def test_each_adapter_gets_the_frames_in_the_form_that_it_takes_whole(self, case, task, row, shown_to):
+    def test_each_adapter_gets_the_frames_in_the_form_that_it_takes_whole(
+        self, case, task, row, shown_to
+    ):
         model, kind, times, padding = case
         shown_to(model, "uniform:3")
         content, sample = asked(task, row)
         assert [part["type"] for part in content] == [kind] * (1 if kind == "video" else len(times))
         assert (sample.frame_timestamps, sample.frame_padding) == (times, padding)
 
-    def test_the_kwargs_of_a_yaml_ask_and_the_environment_overrules_them(self, task, row, monkeypatch):
+    def test_the_kwargs_of_a_yaml_ask_and_the_environment_overrules_them(
+        self, task, row, monkeypatch
+    ):
         assert asked(task, row, {"frames": "uniform:4"})[1].frame_timestamps == [0, 1.5, 3, 4.5]
         monkeypatch.setenv("REELBENCH_FRAMES", "none")
         again = LmmsTask(rextime.SPEC)
@@ -119,11 +127,17 @@ class TestWhatIsShown:
         (path,) = task.doc_to_visual(row)
         assert path.endswith("v_square00001.mp4")
         monkeypatch.setenv("REELBENCH_FRAMES", "uniform:3,as=images")
-        assert [clips.number_in(np.asarray(picture)) for picture in task.doc_to_visual(row)] == [0, 4, 9]
+        assert [clips.number_in(np.asarray(picture)) for picture in task.doc_to_visual(row)] == [
+            0,
+            4,
+            9,
+        ]
         monkeypatch.setenv("REELBENCH_FRAMES", "none")
         assert task.doc_to_visual(row) == []
 
-    def test_nothing_is_decoded_for_a_model_that_does_not_look(self, task, row, shown_to, reelbench_home):
+    def test_nothing_is_decoded_for_a_model_that_does_not_look(
+        self, task, row, shown_to, reelbench_home
+    ):
         shown_to("reelbench_baseline", "uniform:3")
         task.doc_to_text(row)
         assert task.item(row, "{}").frame_timestamps is None
@@ -136,7 +150,9 @@ class TestWhatIsShown:
         assert (sample.reason, sample.frame_timestamps) == ("media_unreadable", None)
         assert task.doc_to_text(row).endswith("(The video can't be shown.)")
 
-    @pytest.mark.parametrize("error", [ValueError("cannot reshape\narray"), ZeroDivisionError(), MemoryError()])
+    @pytest.mark.parametrize(
+        "error", [ValueError("cannot reshape\narray"), ZeroDivisionError(), MemoryError()]
+    )
     def test_whatever_a_video_makes_a_library_raise_leaves_its_question_unscored(
         self, error, task, row, shown_to, monkeypatch
     ):
@@ -158,10 +174,19 @@ class TestTimesOfPictures:
         (message,) = task.doc_to_messages(row)
         return [part.get("text", part["type"]) for part in message["content"]]
 
-    def test_they_stand_before_each_picture_and_the_prompt_ends_the_message(self, task, row, shown_to):
+    def test_they_stand_before_each_picture_and_the_prompt_ends_the_message(
+        self, task, row, shown_to
+    ):
         shown_to("openai", "uniform:3,times=text")
         *shown, prompt = self.message(task, row)
-        assert shown == ["<0.0 seconds>", "image", "<2.0 seconds>", "image", "<4.5 seconds>", "image"]
+        assert shown == [
+            "<0.0 seconds>",
+            "image",
+            "<2.0 seconds>",
+            "image",
+            "<4.5 seconds>",
+            "image",
+        ]
         assert row["question"] in prompt
 
     def test_without_them_a_message_is_as_before(self, task, row, shown_to):
@@ -182,7 +207,9 @@ class TestTimesOfPictures:
         self.message(task, row)
         assert len(list((reelbench_home / "frames").glob("??/*/frames.json"))) == 1
 
-    def test_a_simple_adapter_can_t_be_told_them_so_its_questions_are_unscored(self, task, row, shown_to, caplog):
+    def test_a_simple_adapter_can_t_be_told_them_so_its_questions_are_unscored(
+        self, task, row, shown_to, caplog
+    ):
         shown_to("llava_onevision", "uniform:3,times=text")
         task.doc_to_text(row)
         assert task.doc_to_visual(row) == []
@@ -191,7 +218,9 @@ class TestTimesOfPictures:
 
 
 class TestWithoutVideos:
-    def test_text_only_asks_every_question_and_looks_for_no_video(self, task, monkeypatch, reelbench_home):
+    def test_text_only_asks_every_question_and_looks_for_no_video(
+        self, task, monkeypatch, reelbench_home
+    ):
         rows = reelbench.load("rextime_mini")
         monkeypatch.setenv("REELBENCH_FRAMES", "none")
         kept = task.process_docs(rows)
@@ -226,7 +255,9 @@ class TestVideosInPictures:
         assert len(clips.decoded_in_order(path)) == 4
         every = Library(task.spec, "mini").pictures(row)
         picked = np.linspace(0, len(every.paths) - 1, 4, dtype=int)
-        assert sample.frame_timestamps == pytest.approx([every.timestamps[number] for number in picked])
+        assert sample.frame_timestamps == pytest.approx(
+            [every.timestamps[number] for number in picked]
+        )
 
     def test_as_images_they_are_the_owners_own_files(self, task, row, monkeypatch):
         monkeypatch.setenv("REELBENCH_FRAMES", "uniform:2,as=images")
@@ -245,11 +276,15 @@ class TestVideosInPictures:
                 task.process_results(row, ["(A)"])
             assert len(opened) == (4 if prompts == 1 else 0)
 
-    def test_a_clip_is_looked_up_once_and_made_anew_where_it_was_evicted_since(self, row, shown_to, reelbench_home):
+    def test_a_clip_is_looked_up_once_and_made_anew_where_it_was_evicted_since(
+        self, row, shown_to, reelbench_home
+    ):
         task = LmmsTask(registry.get("dramaqa_cogme"))
         shown_to("qwen2_5_vl", "uniform:4")
         with opened_files(reelbench_home / "frames") as opened:
-            task.doc_to_text(row)  # all prompts are written before the first question is asked: nothing is decoded
+            task.doc_to_text(
+                row
+            )  # all prompts are written before the first question is asked: nothing is decoded
         assert opened == []
         task.doc_to_messages(row)
         with opened_files(reelbench_home / "frames") as opened:
@@ -257,7 +292,11 @@ class TestVideosInPictures:
             task.process_results(row, ["(A)"])
         assert opened == []
         shutil.rmtree(reelbench_home / "frames")
-        (path,) = [part["url"] for part in task.doc_to_messages(row)[0]["content"] if part["type"] == "video"]
+        (path,) = [
+            part["url"]
+            for part in task.doc_to_messages(row)[0]["content"]
+            if part["type"] == "video"
+        ]
         assert len(clips.decoded_in_order(path)) == 4
 
     def test_an_adapter_that_sends_pictures_on_gets_their_paths(self, task, row, shown_to):
@@ -284,7 +323,9 @@ class Sender:
         self.sent = []
 
     def generate_until(self, requests):
-        requests = sorted(requests, key=lambda r: hash(r.args[0])) if self.prefix_aware_queue else requests
+        requests = (
+            sorted(requests, key=lambda r: hash(r.args[0])) if self.prefix_aware_queue else requests
+        )
         return [self._send(*request.args) for request in requests]
 
     def _send(self, _, doc_to_messages, __, number, task, split):
@@ -299,7 +340,10 @@ def sent_by(task, given, **chosen):
     adapter.task_dict = {"rextime_mini": {"test": given}}
     prompts = [task.doc_to_text(row) for row in given]
     requests = [
-        SimpleNamespace(args=(prompt, task.doc_to_messages, {}, n, "rextime_mini", "test"), task_name="rextime_mini")
+        SimpleNamespace(
+            args=(prompt, task.doc_to_messages, {}, n, "rextime_mini", "test"),
+            task_name="rextime_mini",
+        )
         for n, prompt in enumerate(prompts)
     ]
     return adapter, adapter.generate_until(requests)
@@ -314,7 +358,9 @@ class TestOrder:
         clips.encode(folder / "longer.mp4", codec="libx264", gop=4, ticks=clips.constant(20, 2))
         return [row, other, row | {"id": "mini1b"}, other | {"id": "other b"}]
 
-    def test_a_videos_questions_are_asked_together_and_begin_with_the_same_pictures(self, task, given, shown_to):
+    def test_a_videos_questions_are_asked_together_and_begin_with_the_same_pictures(
+        self, task, given, shown_to
+    ):
         shown_to("openai", "uniform:4")
         adapter, answers = sent_by(task, given)
         assert [name for name, _ in adapter.sent] == ["other", "other b", "mini1", "mini1b"]
@@ -330,11 +376,18 @@ class TestOrder:
         adapter, _ = sent_by(task, given)
         assert adapter.prefix_aware_queue  # other people's tasks get it
 
-    def test_no_answer_is_kept_where_the_video_gave_no_frames(self, task, given, shown_to, reelbench_home):
+    def test_no_answer_is_kept_where_the_video_gave_no_frames(
+        self, task, given, shown_to, reelbench_home
+    ):
         shown_to("openai", "uniform:4")
         (reelbench_home / "mini" / "rextime" / "longer.mp4").write_bytes(b"no film")
         _, answers = sent_by(task, given)
-        assert answers == ["mini1", "", "mini1b", ""]  # lmms-eval's response cache keeps no empty one
+        assert answers == [
+            "mini1",
+            "",
+            "mini1b",
+            "",
+        ]  # lmms-eval's response cache keeps no empty one
         assert task.item(given[1], "").reason == "media_unreadable"
         assert task.item(given[0], "{}").reason != "media_unreadable"
 
@@ -345,11 +398,17 @@ def extract_for(monkeypatch):
     from reelbench.cli.frames import extract
 
     monkeypatch.setattr("reelbench.video.fill._in_pool", lambda videos, work, _: map(work, videos))
-    return lambda adapter: extract(["rextime_mini"], frames="uniform:5", shown_to=adapter, workers=1)
+    return lambda adapter: extract(
+        ["rextime_mini"], frames="uniform:5", shown_to=adapter, workers=1
+    )
 
 
-@pytest.mark.parametrize("adapter", ["openai", "qwen2_5_vl", "qwen2_vl", "gemma3", "llava_onevision"])
-def test_what_was_extracted_for_an_adapter_is_not_decoded_again(adapter, row, shown_to, extract_for, caplog):
+@pytest.mark.parametrize(
+    "adapter", ["openai", "qwen2_5_vl", "qwen2_vl", "gemma3", "llava_onevision"]
+)
+def test_what_was_extracted_for_an_adapter_is_not_decoded_again(
+    adapter, row, shown_to, extract_for, caplog
+):
     shown_to(adapter, "uniform:5")
     extract_for(adapter)
     caplog.set_level("INFO", logger="reelbench.video.store")
@@ -371,7 +430,9 @@ class TestTheName:
         plain = str(data)
         monkeypatch.setenv("REELBENCH_FRAMES", " uniform:08, size=0448 ")
         assert str(data) == f"{plain};frames=uniform:8,size=448;encoder=2"
-        monkeypatch.setenv("REELBENCH_FRAMES", "uniform:8,as=clip")  # to some adapters other than `uniform:8`
+        monkeypatch.setenv(
+            "REELBENCH_FRAMES", "uniform:8,as=clip"
+        )  # to some adapters other than `uniform:8`
         assert str(data) == f"{plain};frames=uniform:8,as=clip;encoder=2"
 
 
@@ -396,12 +457,20 @@ class TestTheAdaptersOwnArguments:
 
     def test_of_a_batch_each_clips_own_frames_are_counted(self):
         spec = FrameSampling.parse("fps:1")
-        assert adapters.added_arguments("qwen2_5_vl", {"batch_size": "2"}, spec) == ({"fps": "1000000"}, [])
-        assert adapters.added_arguments("qwen3_vl", {"batch_size": "2"}, spec)[0].keys() == {"fps", "max_num_frames"}
+        assert adapters.added_arguments("qwen2_5_vl", {"batch_size": "2"}, spec) == (
+            {"fps": "1000000"},
+            [],
+        )
+        assert adapters.added_arguments("qwen3_vl", {"batch_size": "2"}, spec)[0].keys() == {
+            "fps",
+            "max_num_frames",
+        }
 
     def test_the_users_own_stay_and_it_is_said_where_they_differ(self):
         spec = FrameSampling.parse("uniform:8")
-        assert adapters.added_arguments("qwen2_5_vl", {"max_num_frames": "8", "device": "cpu"}, spec) == ({}, [])
+        assert adapters.added_arguments(
+            "qwen2_5_vl", {"max_num_frames": "8", "device": "cpu"}, spec
+        ) == ({}, [])
         added, (note,) = adapters.added_arguments("qwen2_5_vl", {"max_num_frames": "16"}, spec)
         assert added == {}
         assert "keeps your max_num_frames=16" in note
@@ -429,7 +498,11 @@ class TestTheAdaptersOwnArguments:
             if name == "reelbench_baseline" or not adapter.looked_at:
                 continue
             assert name in names
-            files = [path for kind in ("chat", "simple") if (path := models / kind / f"{name}.py").is_file()]
+            files = [
+                path
+                for kind in ("chat", "simple")
+                if (path := models / kind / f"{name}.py").is_file()
+            ]
             if name == "qwen3_5":  # its arguments are handed on to qwen3_vl's
                 files.append(models / "simple" / "qwen3_vl.py")
             taken = {
