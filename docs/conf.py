@@ -35,7 +35,8 @@ def _pages_as_text(app, error):
             shutil.copyfile(source, Path(app.outdir) / f"{name}{source.suffix}")
 
 
-# What axe finds in Sphinx's and the theme's own markup: headings without a level, regions without a name, out of reach.
+# What axe finds in Sphinx's and the theme's own markup: headings without a level, regions without a
+# name, out of reach.
 _STYLE = (
     "pre { white-space: pre-wrap }"  # a command is read whole, on a phone as well
     ".highlight-text pre { white-space: pre; font-size: 0.75rem; background: none; border-left: 3px solid #a5a8ff }"

@@ -5,9 +5,10 @@
     python -m perf.answers --vlmevalkit PATH                   also VLMEvalKit's, from its source
     python -m perf.answers --sentences FILE [FILE ...]         only: spans lost of those stated behind others' sentences
 
-The peers read letters only. VLMEvalKit asks a language model for what it can't read; that step is left out. `wrong` is
-a letter where the answer states another or none. lmms-eval and inspect_ai are given the text as it is and without its
-reasoning (as lmms-eval's pipeline does); the better figure counts.
+The peers read letters only. VLMEvalKit asks a language model for what it can't read; that step is
+left out. `wrong` is a letter where the answer states another or none. lmms-eval and inspect_ai are
+given the text as it is and without its reasoning (as lmms-eval's pipeline does); the better figure
+counts.
 """
 
 import argparse
@@ -112,7 +113,8 @@ def lmms_eval() -> Read:
 def lmms_eval_minerva() -> tuple[Read, Read]:
     """Return the reader of lmms-eval's own task `minerva`, five options always, and what its scores then rest on.
 
-    The first says None where it reads nothing; the second is what is scored: there a letter is drawn at random.
+    The first says None where it reads nothing; the second is what is scored: there a letter is
+    drawn at random.
     """
     package = importlib.util.find_spec("lmms_eval")
     if package is None or package.origin is None:

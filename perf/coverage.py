@@ -2,11 +2,11 @@
 
     python -m perf.coverage [--repetitions 1000] [--least 2] [--only NAME]
 
-A video's questions share its ease, two models share a question's, and a video may suit one model more than the other:
-normal terms, whose sum is cut into 0/1 (right or wrong) or 0 to 5 (a judge's scale). Videos have 1 question and a
-Poisson number of mean 4 more. `icc` is the share of variance (before the cut) that a video's questions share.
-A thousand repetitions take a minute or two (coverage, differences, macro), four minutes (power) and half an hour
-(calibration).
+A video's questions share its ease, two models share a question's, and a video may suit one model
+more than the other: normal terms, whose sum is cut into 0/1 (right or wrong) or 0 to 5 (a judge's
+scale). Videos have 1 question and a Poisson number of mean 4 more. `icc` is the share of variance
+(before the cut) that a video's questions share. A thousand repetitions take a minute or two
+(coverage, differences, macro), four minutes (power) and half an hour (calibration).
 """
 
 import argparse
@@ -107,7 +107,8 @@ def coverage(repetitions: int) -> None:
                 scores, _, video = population.draw(videos, rng)
                 value, draws, clusters = resampled(scores, video)
                 for method in methods:
-                    # Where `t` sees no spread it says nothing: that counts as not covered, and as without length.
+                    # Where `t` sees no spread it says nothing: that counts as not covered, and as
+                    # without length.
                     ends = intervals.confidence_interval(
                         value, draws, clusters, bounds=bounds, method=method
                     )
@@ -211,7 +212,8 @@ def powers(repetitions: int) -> None:
         for paired in (True, False):
             for videos in VIDEOS:
                 rng = np.random.default_rng(videos)
-                # The smallest difference by a pilot without error; where the scale is too short for it, what fits.
+                # The smallest difference by a pilot without error; where the scale is too short for
+                # it, what fits.
                 large = pilot_of(population, 1000, rng, 0.0, paired=paired)
                 effect = min(
                     power.smallest_difference(large, videos),

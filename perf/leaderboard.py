@@ -3,8 +3,9 @@
     python -m perf.leaderboard [--results 10000] [--half]
     python -m perf.leaderboard --results 2000 --items 100 --workers 1 2     the same store, added by so many processes
 
-Adding computes every number again, in as many processes as there are cores. `--half` measures half as many as well, to
-show that growth is linear. The limits: 10,000 added and built in 60 s; the page opened in 2 s, filtered in 0.05 s.
+Adding computes every number again, in as many processes as there are cores. `--half` measures half
+as many as well, to show that growth is linear. The limits: 10,000 added and built in 60 s; the page
+opened in 2 s, filtered in 0.05 s.
 """
 
 import argparse

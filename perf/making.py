@@ -4,8 +4,9 @@
     python -m perf.making MOVIECHAT_TEST.json        MovieChat's own questions
     python -m perf.making --against BUILT --runs 9   in turn with another commit: what `make wheel` wrote to its `built`
 
-Each video has its context given, so a video takes six calls, one after the other. The server is a process of its own
-and counts its calls; each run is a fresh process. The ideal is calls times delay by calls in flight.
+Each video has its context given, so a video takes six calls, one after the other. The server is a
+process of its own and counts its calls; each run is a fresh process. The ideal is calls times delay
+by calls in flight.
 """
 
 import argparse

@@ -71,7 +71,8 @@ def median_interval(values: Sequence[float]) -> tuple[float, float]:
     return ordered[outside], ordered[-1 - outside]
 
 
-# --- against a local server ------------------------------------------------------------------------------------------
+# --- against a local server
+# ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
     python -m perf.pictures [--pictures 32] [--rounds 3]
 
-Both make the OpenAI message of one question from the same JPEG files, in turn, in one process; processor time, the best
-of the rounds. lmms-eval decodes each file and encodes it as a PNG (`ChatMessages.to_openai_messages`); from us the
-server gets the file's bytes.
+Both make the OpenAI message of one question from the same JPEG files, in turn, in one process;
+processor time, the best of the rounds. lmms-eval decodes each file and encodes it as a PNG
+(`ChatMessages.to_openai_messages`); from us the server gets the file's bytes.
 """
 
 import argparse
@@ -41,7 +41,8 @@ def main() -> None:
                 ("lmms-eval", [str(path) for path in paths], own),
                 ("reelbench", ours, ChatMessages.to_openai_messages),
             ):
-                # lmms-eval keeps a path's PNG until the file changes: here each question is the first of its video.
+                # lmms-eval keeps a path's PNG until the file changes: here each question is the
+                # first of its video.
                 content = [{"type": "image", "url": url} for url in urls]
                 for path in paths:
                     path.touch()

@@ -2,8 +2,9 @@
 
     python -m perf.predictions [--json-lines]
 
-No two answers are the same. Beside the ids and texts the Parquet has a column that nobody asks for, 1 kB a row, as data
-sets with pictures have; JSON Lines have ids and texts alone. Memory is what is resident of all processes together.
+No two answers are the same. Beside the ids and texts the Parquet has a column that nobody asks for,
+1 kB a row, as data sets with pictures have; JSON Lines have ids and texts alone. Memory is what is
+resident of all processes together.
 """
 
 import argparse

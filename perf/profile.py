@@ -2,9 +2,10 @@
 
     python -m perf.profile [--rows 5000]
 
-The texts are as long as MovieCORE's (questions of some 20 words, answers of some 60 in three sentences). The parser is
-the one that `REELBENCH_SPACY_MODEL` names, else a pipeline of en_core_web_sm's architecture and size, taught for a
-moment: how fast a parser is does not rest on how well it parses.
+The texts are as long as MovieCORE's (questions of some 20 words, answers of some 60 in three
+sentences). The parser is the one that `REELBENCH_SPACY_MODEL` names, else a pipeline of
+en_core_web_sm's architecture and size, taught for a moment: how fast a parser is does not rest on
+how well it parses.
 """
 
 import argparse

@@ -2,9 +2,10 @@
 
     python -m perf.scale [--latency 1] [--processes 1 2 4 8] [--criteria 5]
 
-All processes get the same questions and share the calls; each has a home of its own where the replies are on a server.
-The server of replies to questions, on this machine, answers after a fixed time. The ideal is that time alone: the calls
-by those in flight. The database's time is what a call waits for it, in all: read, claimed, kept, renewed.
+All processes get the same questions and share the calls; each has a home of its own where the
+replies are on a server. The server of replies to questions, on this machine, answers after a fixed
+time. The ideal is that time alone: the calls by those in flight. The database's time is what a call
+waits for it, in all: read, claimed, kept, renewed.
 """
 
 import argparse

@@ -2,7 +2,8 @@
 
     python -m perf.score rextime_val.jsonl [REXTIME_CHECKOUT]
 
-The checkout is github ReXTime/ReXTime at cb9f484110ef45299635d18626d5f8447f29f15d; without it only ours is timed.
+The checkout is github ReXTime/ReXTime at cb9f484110ef45299635d18626d5f8447f29f15d; without it only
+ours is timed.
 """
 
 import json

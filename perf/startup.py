@@ -11,8 +11,9 @@ from perf.measure import in_turn, report, timed
 
 BIN = Path(sys.executable).parent
 
-# What lmms-eval does at its start, up to the index of tasks; without our entry point in the second, and with a clock
-# around our two parts in the first: the difference of two 20-second starts would drown a tenth of a second.
+# What lmms-eval does at its start, up to the index of tasks; without our entry point in the second,
+# and with a clock around our two parts in the first: the difference of two 20-second starts would
+# drown a tenth of a second.
 PLUGIN = """
 import importlib.metadata, time, lmms_eval.tasks
 from lmms_eval.models.registry_v2 import ModelManifest
@@ -26,7 +27,8 @@ start = time.perf_counter(); lmms_eval_plugin._our_index(manager); indexed = tim
 print(loaded + indexed, loaded, indexed)
 """
 
-# `reelbench run` of 12 questions in its own process, with the log of a real run in lmms-eval's place.
+# `reelbench run` of 12 questions in its own process, with the log of a real run in lmms-eval's
+# place.
 RUN = (
     "run",
     "--frames",

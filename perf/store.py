@@ -2,8 +2,9 @@
 
     python -m perf.store [--videos 1000 10000]
 
-The videos are one small clip with other bytes at its end, so each has an entry of its own; the first is stored by
-`frames extract`, the others' entries are copies of it under their keys. Processor seconds, all processes.
+The videos are one small clip with other bytes at its end, so each has an entry of its own; the
+first is stored by `frames extract`, the others' entries are copies of it under their keys.
+Processor seconds, all processes.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python -m perf.view [--items 10000] [--runs 2]
 
-In a real browser, opened from the disk, with the list in view. The limits: opened in 2 s; search and filter in 0.05 s,
-to the next frame; the question that they leave follows 0.1 s later.
+In a real browser, opened from the disk, with the list in view. The limits: opened in 2 s; search
+and filter in 0.05 s, to the next frame; the question that they leave follows 0.1 s later.
 """
 
 import argparse

@@ -4,11 +4,12 @@
     python -m perf.waiting --films 4 --seconds 20       smaller
     python -m perf.waiting --only ask                   some of the ways
 
-Each way runs without frames, with none stored (cold) and with all stored; each asks the server everything anew. The
-peer is lmms-eval's own way with a video, a task without Reelbench's functions. The bound is the larger of the server
-alone and the decoding alone on all cores; a run's wall time less that of the same way without frames is to be at most
-1.1 times that. The films are one real film, looped, with other bytes in each. Wall times mean something only on a quiet
-machine: the load is printed.
+Each way runs without frames, with none stored (cold) and with all stored; each asks the server
+everything anew. The peer is lmms-eval's own way with a video, a task without Reelbench's functions.
+The bound is the larger of the server alone and the decoding alone on all cores; a run's wall time
+less that of the same way without frames is to be at most 1.1 times that. The films are one real
+film, looped, with other bytes in each. Wall times mean something only on a quiet machine: the load
+is printed.
 """
 
 import argparse

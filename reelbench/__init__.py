@@ -6,8 +6,9 @@
     scored = reelbench.score("rextime", "predictions.csv", split="mini")
     scored.metrics["accuracy"].value
 
-What is listed in `__all__` is the Python face, loaded when it is first used. All else is private by convention and may
-change with any version, except what `docs/api.md` lists for the packages of other benchmarks.
+What is listed in `__all__` is the Python face, loaded when it is first used. All else is private by
+convention and may change with any version, except what `docs/api.md` lists for the packages of
+other benchmarks.
 """
 
 from typing import TYPE_CHECKING

@@ -45,7 +45,8 @@ class Scored:
         benchmark: The benchmark's id.
         version: The benchmark's version: results of different versions are not comparable.
         split: The split that was scored.
-        metrics: Name -> an object with `value` (None: not scored), `ci95` (low, high; or None) and `n` (items).
+        metrics: Name -> an object with `value` (None: not scored), `ci95` (low, high; or None) and
+            `n` (items).
         breakdowns: Facet -> label -> metrics.
         counts: The number of items in each state.
         notes: Warnings and failures, one line each.
@@ -95,10 +96,12 @@ class Scored:
 
         Args:
             by: A facet of `breakdowns`; by default the first.
-            metric: The metric's name; by default the benchmark's main one, or the first that the facet's labels have.
+            metric: The metric's name; by default the benchmark's main one, or the first that the
+                facet's labels have.
 
         Returns:
-            The picture: SVG as text, which a notebook shows (`Path("plot.svg").write_text(scored.plot())`).
+            The picture: SVG as text, which a notebook shows
+            (`Path("plot.svg").write_text(scored.plot())`).
 
         Raises:
             InputError: There is no such facet or metric, or it has no value.
@@ -147,9 +150,9 @@ class Scored:
     def to_frame(self) -> "pd.DataFrame":
         """Return one row per item: `id`, `video`, `question`, `prediction`, `state`, `reason`, `flags`, and more.
 
-        The other columns are the parsed answer (`read.answer`, `read.span`), the reference (`target.…`), the facets'
-        labels, and the scores (`score.…`, before scaling). An unscored item has no score. `question` is None if it is
-        not known.
+        The other columns are the parsed answer (`read.answer`, `read.span`), the reference
+        (`target.…`), the facets' labels, and the scores (`score.…`, before scaling). An unscored
+        item has no score. `question` is None if it is not known.
         """
         import pandas as pd
 
@@ -183,7 +186,8 @@ class Scored:
             file: The page; its name ends in .html. Default: a file in a new temporary folder.
 
         Raises:
-            InputError: The board, which has this page, is not installed, or the data may not be shared.
+            InputError: The board, which has this page, is not installed, or the data may not be
+                shared.
         """
         from reelbench.houses import of_house
 
@@ -247,19 +251,21 @@ def score(
 
     Args:
         name: A benchmark, or one of its tasks (`rextime_mini`).
-        predictions: A file in the owners' format or a table of ids and texts (CSV, TSV, JSON, JSON Lines, Parquet,
-            Excel, `hf://datasets/ORG/NAME`), or a list of dicts, a DataFrame or a Dataset with the same columns.
+        predictions: A file in the owners' format or a table of ids and texts (CSV, TSV, JSON, JSON
+            Lines, Parquet, Excel, `hf://datasets/ORG/NAME`), or a list of dicts, a DataFrame or a
+            Dataset with the same columns.
         references: A file of references; by default the benchmark's own data.
         tags: CogME's tags (JSON Lines), for dramaqa_cogme.
-        judge: The judge of open answers, as in `--judge`: a model, `MODEL@URL`, or several with commas (a panel).
-            `reelbench.JudgeOptions` has more options.
+        judge: The judge of open answers, as in `--judge`: a model, `MODEL@URL`, or several with
+            commas (a panel). `reelbench.JudgeOptions` has more options.
         model: The model that gave the answers, for the record.
-        about: Further facts for the record, as a mapping or a `model.yaml`: `frames` (`uniform:32`), `label` (a
-            further condition of the run), `url` (a description), `revision`, `parameters`, `licence`, and the other
-            facts of `--about`.
+        about: Further facts for the record, as a mapping or a `model.yaml`: `frames`
+            (`uniform:32`), `label` (a further condition of the run), `url` (a description),
+            `revision`, `parameters`, `licence`, and the other facts of `--about`.
         overlap: Whether BLEU, CIDEr and METEOR are computed; they need a Java process.
-        **source: `split` (if not the task's or the benchmark's default one), `data` (path of the benchmark's data, if
-            it isn't found automatically), and for a table `id_column` and `text_column`, if their names don't show it.
+        **source: `split` (if not the task's or the benchmark's default one), `data` (path of the
+            benchmark's data, if it isn't found automatically), and for a table `id_column` and
+            `text_column`, if their names don't show it.
 
     Raises:
         InputError: The predictions can't be read or don't fit.
@@ -319,12 +325,12 @@ def open_result(folder: str | Path) -> Scored:
     """Return a result from disk, as `score` returned it.
 
     Args:
-        folder: A folder with `result.json` and `samples.jsonl`, from `save`, `reelbench score --output` or `reelbench
-            run`; or a folder above it that has no other result.
+        folder: A folder with `result.json` and `samples.jsonl`, from `save`, `reelbench score
+            --output` or `reelbench run`; or a folder above it that has no other result.
 
     Returns:
-        The result. Its questions are known if `questions.jsonl` is in the folder. If the samples were changed since the
-        result was made, a note says so.
+        The result. Its questions are known if `questions.jsonl` is in the folder. If the samples
+        were changed since the result was made, a note says so.
 
     Raises:
         InputError: There is no result, or several, or a file of it can't be read.
@@ -393,13 +399,14 @@ def compare(
     Args:
         a: A result, or its folder.
         b: Another one of the same benchmark, version and split.
-        *more: Further results; then each pair has its own comparison, in their order. Its p is for this pair only; a
-            leaderboard's table corrects for all its pairs.
-        anyway: Compare them even if different judges, or judges with different prompts, scored them.
+        *more: Further results; then each pair has its own comparison, in their order. Its p is for
+            this pair only; a leaderboard's table corrects for all its pairs.
+        anyway: Compare them even if different judges, or judges with different prompts, scored
+            them.
 
     Returns:
-        The comparison: `metrics` (name -> the two values, their difference with its 95 % interval over videos, and p),
-        and the numbers of items `both`, `only_a` and `only_b`.
+        The comparison: `metrics` (name -> the two values, their difference with its 95 % interval
+        over videos, and p), and the numbers of items `both`, `only_a` and `only_b`.
 
     Raises:
         InputError: The results differ in benchmark, version, split or judge.
@@ -492,8 +499,10 @@ def ask(
     Args:
         model: `provider/model`, or the model's name on the server at `url`.
         name: A benchmark, or one of its tasks (`rextime_mini`).
-        url: Base URL of an OpenAI-compatible server. Default: the provider's, otherwise `REELBENCH_LLM_URL`.
-        frames: The frames, as in `reelbench ask --frames`; a number N means N equally spaced frames.
+        url: Base URL of an OpenAI-compatible server. Default: the provider's, otherwise
+            `REELBENCH_LLM_URL`.
+        frames: The frames, as in `reelbench ask --frames`; a number N means N equally spaced
+            frames.
         split: The split, if not the task's or the benchmark's default one.
         limit: Maximum number of questions; the first ones are asked.
         judge: As in `score`.
@@ -536,10 +545,10 @@ def evaluate(
     """Ask a Python function all questions of a benchmark, and score its answers, with a progress bar.
 
     Args:
-        fn: `fn(question, frames, row) -> text`. `question` is the whole prompt of the benchmark's task, with the
-            options. `frames` is the path of a clip with exactly the frames that you chose, a list of PIL images with
-            `as=images`, the video itself with `native`, or None with `none`. `row` has the row's columns
-            (`reelbench.load`).
+        fn: `fn(question, frames, row) -> text`. `question` is the whole prompt of the benchmark's
+            task, with the options. `frames` is the path of a clip with exactly the frames that you
+            chose, a list of PIL images with `as=images`, the video itself with `native`, or None
+            with `none`. `row` has the row's columns (`reelbench.load`).
         name: A benchmark, or one of its tasks (`rextime_mini`).
         split: The split, if not the task's or the benchmark's default one.
         frames: The frames, as in `reelbench run --frames`.
@@ -549,8 +558,9 @@ def evaluate(
         data: Path of the benchmark's data, if it isn't found automatically.
 
     Returns:
-        The scores. A question is unscored if its video is missing (`media_missing`), or if `fn` raised an exception
-        (`model_failed`); `notes` has the errors. If the first call of all raises an exception, it is raised.
+        The scores. A question is unscored if its video is missing (`media_missing`), or if `fn`
+        raised an exception (`model_failed`); `notes` has the errors. If the first call of all
+        raises an exception, it is raised.
     """
     from reelbench.methods import function
     from reelbench.tasks.score import Options
@@ -573,9 +583,10 @@ def evaluate(
 def results(store: str | Path) -> "pd.DataFrame":
     """Return a results store as a table, with one row for each metric of a result.
 
-    Columns: `key` (the result's folder in the store); the leaderboard's columns, with the names of its downloads
-    (`rank`, `model`, `revision`, `benchmark`, `split`, `frames`, `label`, `judge`, `items`, `scored`, `date` …); then
-    `metric`, `value`, `low`, `high` (the 95 % interval), `n` and `unit`.
+    Columns: `key` (the result's folder in the store); the leaderboard's columns, with the names of
+    its downloads (`rank`, `model`, `revision`, `benchmark`, `split`, `frames`, `label`, `judge`,
+    `items`, `scored`, `date` …); then `metric`, `value`, `low`, `high` (the 95 % interval), `n` and
+    `unit`.
 
     Raises:
         InputError: There is no store, a file in it was changed, or the board is not installed.

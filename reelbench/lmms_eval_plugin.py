@@ -1,11 +1,12 @@
 """What lmms-eval loads through its entry point: our tasks join its index, our baseline joins its models.
 
-A task of ours whose data or videos are not here is left out of a run with one line that says why: lmms-eval itself
-would give up all the tasks of the run.
+A task of ours whose data or videos are not here is left out of a run with one line that says why:
+lmms-eval itself would give up all the tasks of the run.
 
-lmms-eval has an entry-point group for models only, and its `LMMS_EVAL_PLUGINS` does not register tasks (0.7.3). The
-models' entry points run before any `TaskManager` exists, so that is where our folder of tasks is added to the index.
-This module must never raise: an entry point that does stops all later ones, other people's too.
+lmms-eval has an entry-point group for models only, and its `LMMS_EVAL_PLUGINS` does not register
+tasks (0.7.3). The models' entry points run before any `TaskManager` exists, so that is where our
+folder of tasks is added to the index. This module must never raise: an entry point that does stops
+all later ones, other people's too.
 """
 # ruff: noqa: ANN401 - what lmms-eval hands over
 
@@ -51,7 +52,8 @@ def manifests() -> list[Any]:
     """Register our tasks and return our models' manifests; the entry point of the group `lmms_eval.models`."""
     try:
         _wrap_all()
-        # Where `reelbench run` started this, leave out the traceback before lmms-eval's own line on what ended a run.
+        # Where `reelbench run` started this, leave out the traceback before lmms-eval's own line on
+        # what ended a run.
         program = sys.modules.get("lmms_eval.__main__")
         of_run = (
             settings.JUDGE.name in os.environ and not settings.JUDGE.is_set
@@ -84,8 +86,9 @@ def manifests() -> list[Any]:
 def _at_its_server(model_args: object) -> Iterator[None]:
     """Look at the address of a server that is asked, whatever started lmms-eval, while its client is made.
 
-    A placeholder is set for a key where none is there and the server is one's own: its client demands one. What an
-    address without a path lacks is said: lmms-eval counts each 404 as an answer that failed.
+    A placeholder is set for a key where none is there and the server is one's own: its client
+    demands one. What an address without a path lacks is said: lmms-eval counts each 404 as an
+    answer that failed.
     """
     address = re.search(r"base_url=(([a-z]+://)(?:[^@/,]*@)?([^:/,\s]+)[^,\s]*)", str(model_args))
     if address is not None and re.fullmatch(r"[a-z]+://[^/]+/?", address[1]):
@@ -153,13 +156,15 @@ def _wrap_all() -> None:
     wrap(ResponseCache, "_is_valid_response", _is_worth_keeping, kind=staticmethod)
 
 
-# --- in the place of lmms-eval's ----------------------------------------------------------------------------------
+# --- in the place of lmms-eval's
+# ----------------------------------------------------------------------------------
 
 
 def _create_model(original: Callable[..., Any], cls: type, *args: Any, **kwargs: Any) -> Any:
     """Learn of each model that is made whether it sends videos on as they are: only the model itself knows.
 
-    InputError, before it is loaded, where it takes pictures alone and our tasks are to tell it their times.
+    InputError, before it is loaded, where it takes pictures alone and our tasks are to tell it
+    their times.
     """
     from reelbench.tasks.lmms import adapters, process, visuals
 
@@ -292,7 +297,8 @@ def _load_what_is_here(
         try:
             return _asked_often(original(self, name_or_config, *args, **kwargs))
         except Exception as error:
-            # Set where loading found nothing to ask; an error of ours says what is wrong with the task's own YAML.
+            # Set where loading found nothing to ask; an error of ours says what is wrong with the
+            # task's own YAML.
             problem = data.problem or (str(error) if isinstance(error, ReelbenchError) else None)
             if problem is None:
                 raise
@@ -330,7 +336,8 @@ def _load_anything(original: Callable[..., Any], self: Any, *args: Any, **kwargs
 def _task_of_declaration(manager: Any, asked: Any) -> Any:
     """Return the task's name where lmms-eval was given a `benchmark.yaml` as if it were a task's own YAML.
 
-    For a name that is also a folder here lmms-eval reads every YAML in it, and a benchmark's folder is named after it.
+    For a name that is also a folder here lmms-eval reads every YAML in it, and a benchmark's folder
+    is named after it.
     """
     if not isinstance(asked, dict) or not asked.keys() >= {"id", "kind", "source", "columns"}:
         return asked

@@ -29,12 +29,15 @@ _SETTINGS = (
     ),
     *("REELBENCH_ANSWERING", "REELBENCH_CACHE", "REELBENCH_JOB", "SLURM_", "PG"),
 )
-# Read by huggingface_hub and transformers when they are imported, so set before any test imports them.
+# Read by huggingface_hub and transformers when they are imported, so set before any test imports
+# them.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-# qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg libraries.
+# qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg
+# libraries.
 os.environ.setdefault("FORCE_QWENVL_VIDEO_READER", "decord")
-# Jobs that a shell puts in the background ignore Ctrl-C, and so does what they start; tests interrupt what they start.
+# Jobs that a shell puts in the background ignore Ctrl-C, and so does what they start; tests
+# interrupt what they start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -57,7 +60,8 @@ def pytest_collection():
 def pytest_collection_modifyitems(config, items):
     """Begin with the files that take longest, and leave out what is slow, unless marks were asked for.
 
-    What starts lmms-eval, a browser or Java is slow by its kind; a `representative` of the kind is not.
+    What starts lmms-eval, a browser or Java is slow by its kind; a `representative` of the kind is
+    not.
     """
     for item in items:
         by_kind = any(item.get_closest_marker(kind) for kind in SLOW_KINDS)

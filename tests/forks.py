@@ -1,8 +1,9 @@
 """Processes of the `reelbench` command without the second that each spends on imports.
 
-A server process imports what most commands need, once, and forks for every call: the child has the caller's arguments,
-environment and folder, runs `reelbench.cli.main` and ends as any process does. What is decided while Python
-starts (PYTHONPATH, the locale, the time zone) can't be given to a child; such a call starts a process of its own.
+A server process imports what most commands need, once, and forks for every call: the child has the
+caller's arguments, environment and folder, runs `reelbench.cli.main` and ends as any process does.
+What is decided while Python starts (PYTHONPATH, the locale, the time zone) can't be given to a
+child; such a call starts a process of its own.
 """
 
 import atexit

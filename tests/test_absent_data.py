@@ -130,7 +130,8 @@ def test_the_others_run_and_what_was_left_out_is_in_the_result(rextime, tmp_path
     )
     assert result["counts"]["unscored"] == {"media_missing": 5}
     assert (result["counts"]["items"], result["counts"]["media_missing"]) == (6, 5)
-    # The one question that was asked is answered right, with the whole video as its span: nothing else counts.
+    # The one question that was asked is answered right, with the whole video as its span: nothing
+    # else counts.
     assert result["metrics"]["accuracy"] == {"value": 100, "ci95": None, "n": 1}
 
 

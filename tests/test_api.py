@@ -41,7 +41,8 @@ def table(name):
     )
 
 
-# --- score ----------------------------------------------------------------------------------------------------------
+# --- score
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", benchmarks(registry.specs()))
@@ -253,7 +254,8 @@ def test_what_is_said_of_a_model_is_in_the_record(tmp_path):
         reelbench.score("rextime_mini", table("rextime"), about={"size": "7B"})
 
 
-# --- open_result, compare -------------------------------------------------------------------------------------------
+# --- open_result, compare
+# -------------------------------------------------------------------------------------------
 
 
 def test_a_saved_result_is_opened_as_it_was(tmp_path):
@@ -354,7 +356,8 @@ def test_results_of_two_judges_are_compared_only_where_asked_to():
     assert reelbench.compare(*scored, anyway=True).metrics["score"].difference == 0
 
 
-# --- evaluate -------------------------------------------------------------------------------------------------------
+# --- evaluate
+# -------------------------------------------------------------------------------------------------------
 
 
 def oracle(question, frames, row):
@@ -588,7 +591,8 @@ def test_answers_to_hidden_questions_become_the_owners_file(tmp_path):
     assert len(submission.read_text(encoding="utf-8").splitlines()) == scored.counts.items
 
 
-# --- ask -------------------------------------------------------------------------------------------------------------
+# --- ask
+# -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_served_model_is_asked_and_scored_as_on_the_command_line():
@@ -631,7 +635,8 @@ def test_a_result_has_a_page_that_a_notebook_shows(tmp_path):
     assert str(tmp_path) not in drawn
 
 
-# --- the module itself ----------------------------------------------------------------------------------------------
+# --- the module itself
+# ----------------------------------------------------------------------------------------------
 
 
 def test_what_there_is_is_listed_documented_and_light():

@@ -51,7 +51,8 @@ def test_a_real_vlm_is_asked_twice(diagnose, reelbench, tiny_vlm, tmp_path):
         assert len(server.calls) == paid
     report = json.loads(done.stdout)
     assert json.loads(again.stdout) == report
-    # It sees neither moment; told the first, it writes neither down, and the second is still not found.
+    # It sees neither moment; told the first, it writes neither down, and the second is still not
+    # found.
     assert [line["open"] for line in report["rounds"]] == [2, 2]
     assert report["labels"]["Temporal Localization"]["n"] == 4
     assert report["stops"] == {"limit": 2}

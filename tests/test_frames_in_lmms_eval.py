@@ -56,7 +56,8 @@ def numbered_home(tmp_path_factory):
 def _numbered(numbered_home, monkeypatch):
     monkeypatch.setenv("REELBENCH_HOME", str(numbered_home))
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    # Part of the response cache's key, and read from the repository around lmms-eval: a commit meanwhile changes it.
+    # Part of the response cache's key, and read from the repository around lmms-eval: a commit
+    # meanwhile changes it.
     monkeypatch.setattr("lmms_eval.utils.get_git_commit_hash", lambda: "a commit")
 
 
@@ -230,7 +231,8 @@ def test_answers_to_other_frames_are_never_taken_from_the_response_cache(
         evaluate("openai", model_at(server), limit=2, use_cache=str(tmp_path))
         return len(server.calls) - before
 
-    # A spec that means the same is the same; each that differs is asked again, and is known afterwards.
+    # A spec that means the same is the same; each that differs is asked again, and is known
+    # afterwards.
     specs = [
         "uniform:4",
         "uniform:04",
@@ -260,7 +262,8 @@ def test_a_video_that_gives_no_frames_costs_its_own_questions_only(
     assert result.counts.unscored == {"media_unreadable": 2}
     assert result.settings.frames_given == {"4": 9}
 
-    # Mended, its questions are asked again: the answers without frames are not taken from the cache.
+    # Mended, its questions are asked again: the answers without frames are not taken from the
+    # cache.
     broken = numbered_home / "mini" / "rextime" / "kite_4.0_10.0.mp4"
     was = broken.read_bytes()
     try:
@@ -382,7 +385,8 @@ def test_a_sweep_runs_each_number_of_frames_and_plots_it(in_this_process, server
     assert "REELBENCH_FRAMES" not in os.environ
 
 
-# --- as real video, to a server --------------------------------------------------------------------------------------
+# --- as real video, to a server
+# --------------------------------------------------------------------------------------
 
 
 def clip_sent(call):
@@ -440,7 +444,8 @@ def test_without_being_told_it_gets_pictures_and_the_next_model_too(
     assert score_of(done, tmp_path).settings.frames == "uniform:4,times=text"
 
 
-# --- with sound -------------------------------------------------------------------------------------------------------
+# --- with sound
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -491,7 +496,8 @@ def test_a_run_says_what_became_of_the_sound(became, server, sounding_home, monk
     assert json.loads(result.read_text())["settings"]["audio"] == became
 
 
-# --- the same without lmms-eval --------------------------------------------------------------------------------------
+# --- the same without lmms-eval
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spec", ["uniform:4", "uniform:4,as=clip", "none", "native"])

@@ -41,7 +41,8 @@ class Run:
     needs_lmms_eval: bool = False
 
 
-# Models, servers and data that are not here; a command of README that this table lacks fails the test.
+# Models, servers and data that are not here; a command of README that this table lacks fails the
+# test.
 COMMANDS = {
     "pip install .": Run({"pip install .": "{uv} pip install --quiet --python {python} '{wheel}'"}),
     INSTALL: Run(

@@ -1,6 +1,7 @@
 """Commands that replace what is there, killed at any of their writes: what stands there is the old or the new, whole.
 
-A kill comes from within, before the n-th change that the process makes to any disk, so that nothing waits for a time.
+A kill comes from within, before the n-th change that the process makes to any disk, so that nothing
+waits for a time.
 """
 
 import json

@@ -159,7 +159,8 @@ class TestTheCommand:
         assert result["model"]["id"] == "reelbench/baseline-whole_video"
         assert result["settings"]["limit"] == 6
         assert result["benchmark"]["source"]["kind"] == "mini"
-        # Worked by hand from the six rows: spans of 1, 1/2 and 1/2 of the video, twice; right are A, B, C, D, A, B.
+        # Worked by hand from the six rows: spans of 1, 1/2 and 1/2 of the video, twice; right are
+        # A, B, C, D, A, B.
         assert round(result["metrics"]["miou"]["value"], 2) == 66.67
         assert round(result["metrics"]["accuracy"]["value"], 2) == 33.33
         assert "await a judge; none was named" in done.stderr
@@ -201,7 +202,8 @@ class TestFromPython:
         self, evaluate, monkeypatch
     ):
         monkeypatch.setenv("OPENAI_API_KEY", "x")
-        # Frames of a video that lmms-eval 0.7.3 reads itself may reach the server mixed up (FOOTGUNS); ours can't.
+        # Frames of a video that lmms-eval 0.7.3 reads itself may reach the server mixed up
+        # (FOOTGUNS); ours can't.
         monkeypatch.setenv("REELBENCH_FRAMES", "uniform:4")
         reply = '{"span": [0, 5], "answer": "A"}'
         with JudgeServer(lambda _: Answer(reply)) as server:

@@ -112,7 +112,8 @@ def test_a_judge_behind_transformers_serve(server, tiny_llm, reelbench, tmp_path
     judged = [sample for sample in samples if sample["judge_replies"]]
     assert len(judged) == 2, done.stderr
     replies = [reply for sample in judged for reply in sample["judge_replies"]]
-    # Noise is kept as it came, and scored only where it is a verdict: then the item is, and else it says why not.
+    # Noise is kept as it came, and scored only where it is a verdict: then the item is, and else it
+    # says why not.
     assert all(isinstance(reply["raw"], str) for reply in replies)
     for sample in judged:
         verdict = any(reply["score"] is not None for reply in sample["judge_replies"])

@@ -1,7 +1,7 @@
 """What earlier versions left on users' disks is read as it was: paid replies, results, stores.
 
-`fixtures/v0_1_0` was written by 0.1.0 on the mini data, with a local server as the judge (`judge-v1`): answers that no
-row has an owner for but us.
+`fixtures/v0_1_0` was written by 0.1.0 on the mini data, with a local server as the judge
+(`judge-v1`): answers that no row has an owner for but us.
 """
 
 import json

@@ -81,7 +81,8 @@ def test_scores_are_those_of_a_plain_forward(adapter, asked, norm, monkeypatch):
     for sample, row in zip(found, rows, strict=True):
         start, end = row["span"]
         sentences = [f"From {start:g} to {end:g}, {option}." for option in row["options"]]
-        # The prompts are asked in an order of the adapter's own: the question is known by its sentences.
+        # The prompts are asked in an order of the adapter's own: the question is known by its
+        # sentences.
         used, inputs, tokens = next(
             call for call in asked if len(call[2]) == 4 and spelled(call, model) == sentences
         )
@@ -159,7 +160,8 @@ def test_dramaqa_s_options_stand_by_themselves(adapter, asked, monkeypatch):
     assert len(sample["option_scores"]) == 5
 
 
-# --- a server --------------------------------------------------------------------------------------------------------
+# --- a server
+# --------------------------------------------------------------------------------------------------------
 
 
 def weighed(sentence):
@@ -237,7 +239,8 @@ def test_an_adapter_without_option_scores_says_so(model, server, monkeypatch):
     assert server.calls == []
 
 
-# --- what is left on disk --------------------------------------------------------------------------------------------
+# --- what is left on disk
+# --------------------------------------------------------------------------------------------
 
 
 def test_every_variant_is_scored_again_without_the_model(server, monkeypatch, tmp_path):

@@ -40,7 +40,8 @@ FILES = {
         for n in range(3)
     ],
 }
-# "B" is right for 1 and 4 of 6; [0.5, 2.5] meets [0, 2], [0.5, 2.5], [1, 3] and [1.5, 3.5] at 0.6, 1, 0.6, 1/3.
+# "B" is right for 1 and 4 of 6; [0.5, 2.5] meets [0, 2], [0.5, 2.5], [1, 3] and [1.5, 3.5] at 0.6,
+# 1, 0.6, 1/3.
 IOUS = (0.6, 1, 0.6, 1 / 3)
 SCORED = {
     "choice": ("B", {"accuracy": 100 / 3}),
@@ -181,7 +182,8 @@ def test_run_takes_its_folder_and_lmms_eval_s_table_has_its_groups(made, reelben
     done = reelbench(*run, cwd=tmp_path, env=environ)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "ran").exists(), "code beside a declaration was run"
-    # The floor says A, and of words the question itself: 1, 2 and 4 of the four are right, and the first pair is.
+    # The floor says A, and of words the question itself: 1, 2 and 4 of the four are right, and the
+    # first pair is.
     metrics = {name: metric["value"] for name, metric in json.loads(done.stdout)["metrics"].items()}
     assert metrics == {"group_accuracy": 50, "accuracy": 50, "exact_match": 100, "right": 75}
     (results,) = (tmp_path / "out").rglob("*_results.json")

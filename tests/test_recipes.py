@@ -1,8 +1,9 @@
 """The recipes of docs/recipes do what they say: each page's files are written and its shell blocks run, in order.
 
-A page is one terminal: what a block exports is set in those after it, and nothing is set that no block exports. What a
-block of `text` shows behind a command is what the command printed; `…` stands for what differs or is left out.
-A page whose first line says *not run* is held to the commands and options that there are (test_docs.py), no more.
+A page is one terminal: what a block exports is set in those after it, and nothing is set that no
+block exports. What a block of `text` shows behind a command is what the command printed; `…` stands
+for what differs or is left out. A page whose first line says *not run* is held to the commands and
+options that there are (test_docs.py), no more.
 """
 
 import os
@@ -72,7 +73,8 @@ class Recipe:
     holds: Callable[[JudgeServer], None] = lambda _: None  # what is looked at in the end
 
 
-# The servers and models that are not here; a page that neither stands in this table nor says that it isn't run fails.
+# The servers and models that are not here; a page that neither stands in this table nor says that
+# it isn't run fails.
 RECIPES = {
     "your_model": Recipe(
         (
@@ -91,7 +93,8 @@ RECIPES = {
         (),
         script=always("2"),
         swaps={
-            # tests/test_local_judge.py starts it; here its place is taken by a server that is there already.
+            # tests/test_local_judge.py starts it; here its place is taken by a server that is there
+            # already.
             "transformers serve FOLDER_OR_MODEL --host 127.0.0.1 --port 8123": "transformers serve --help",
             "curve --predictions FILE": "curve_mini --predictions {root}/tests/fixtures/v0_1_0/predictions/curve.jsonl",
             "http://127.0.0.1:8123/v1": "{server}",

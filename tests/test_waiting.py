@@ -213,7 +213,8 @@ def test_cores_kills_and_company_leave_the_same_samples_and_decode_each_video_on
     assert len(decoded(again)) == FILMS - 1 - kept
     assert len(cached.calls) - before == EACH * (FILMS - 1) + 2  # those that were in flight
 
-    # Two at once that share a home: each film is decoded by one of them, each question asked by one.
+    # Two at once that share a home: each film is decoded by one of them, each question asked by
+    # one.
     before = len(cached.calls)
     pair = [ask(films, tmp_path / name, cached, home=tmp_path / "home-pair") for name in ("a", "b")]
     assert [process.wait() for process, _ in pair] == [0, 0]

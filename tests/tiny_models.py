@@ -1,6 +1,7 @@
 """Real but tiny models of other architectures than `tools.tiny_vlm`'s, with random weights: LLaVA, and one by its code.
 
-`Stripe` is what a model is whose code lies beside its weights (`trust_remote_code`): this very file is copied there.
+`Stripe` is what a model is whose code lies beside its weights (`trust_remote_code`): this very file
+is copied there.
 """
 
 from transformers import LlamaConfig, LlamaForCausalLM

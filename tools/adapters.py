@@ -2,10 +2,11 @@
 
     python -m tools.adapters [--models FOLDER] [--ways WAY[:VARIANT],…] [ADAPTER …]
 
-Every frame of the clips has its number burnt in. What arrives is read back at Hugging Face's processors and at the
-server, by hooks of this file's own, and held against the record of the run. `--models` is a folder of checkpoints by
-adapter's name; those that it lacks are written by `tools.tiny_families`. The findings go to `docs/adapters.md` and to
-`tasks/lmms/adapters_seen.json`, which `reelbench doctor --adapter` shows; of adapters that are not named, they stay.
+Every frame of the clips has its number burnt in. What arrives is read back at Hugging Face's
+processors and at the server, by hooks of this file's own, and held against the record of the run.
+`--models` is a folder of checkpoints by adapter's name; those that it lacks are written by
+`tools.tiny_families`. The findings go to `docs/adapters.md` and to `tasks/lmms/adapters_seen.json`,
+which `reelbench doctor --adapter` shows; of adapters that are not named, they stay.
 """
 # ruff: noqa: ANN401, PLR2004 - what transformers and lmms-eval hand over; layouts of pictures
 

@@ -3,10 +3,11 @@
     python -m tools.attack --seed 1
     python -m tools.attack --only results --forged 500
 
-A try is refused with a line, or taken and marked (a table of its own, a benchmark of its own, "as stated", not ranked),
-or taken and no higher than what it was made of, or it fell: an honest row changed or went missing, a file outside its
-folder was read, a bound was passed over, something was lost or paid twice, or the program failed in a way that it
-doesn't know. Counts go to docs/verification.md; ends with 1 where any fell.
+A try is refused with a line, or taken and marked (a table of its own, a benchmark of its own, "as
+stated", not ranked), or taken and no higher than what it was made of, or it fell: an honest row
+changed or went missing, a file outside its folder was read, a bound was passed over, something was
+lost or paid twice, or the program failed in a way that it doesn't know. Counts go to
+docs/verification.md; ends with 1 where any fell.
 """
 
 import argparse
@@ -97,7 +98,8 @@ class Kind:
             self.fell.append(f"{what}: {outcome}")
 
 
-# --- a benchmark of one's own, and twenty honest rows ----------------------------------------------------------------
+# --- a benchmark of one's own, and twenty honest rows
+# ----------------------------------------------------------------
 
 
 def benchmark(folder: Path) -> Path:
@@ -164,7 +166,8 @@ def shown(store: Path) -> dict[str, Any]:
     return rows
 
 
-# --- declarations ----------------------------------------------------------------------------------------------------
+# --- declarations
+# ----------------------------------------------------------------------------------------------------
 
 
 def words(rng: Random, stated: dict[str, Any]) -> None:
@@ -376,7 +379,8 @@ def _held(
     told["declarations: looks at the honest rows"].count(", ".join(changed), outcome)
 
 
-# --- what a folder reads ---------------------------------------------------------------------------------------------
+# --- what a folder reads
+# ---------------------------------------------------------------------------------------------
 
 OUTER = (
     *(
@@ -440,7 +444,8 @@ def outer_paths(place: Path, told: dict[str, Kind]) -> None:
     )
 
 
-# --- bounds ----------------------------------------------------------------------------------------------------------
+# --- bounds
+# ----------------------------------------------------------------------------------------------------------
 
 
 def beyond(place: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,7 +1,7 @@
 """`make demo`: the mini benchmarks measured, a data set made, errors taken apart, and the pages of all that.
 
-Everything is real but for two things, which it says: the model's weights are random, and what language models would
-say in the second half is written by hand (`demo_models`).
+Everything is real but for two things, which it says: the model's weights are random, and what
+language models would say in the second half is written by hand (`demo_models`).
 """
 
 import argparse
@@ -55,7 +55,8 @@ def main(out: Path) -> None:
     finally:
         runs.kill()
     _reelbench("leaderboard", "add", out / "runs", "--store", out / "store")
-    # Without what others published, of which there is far more: the page is to show what was just run.
+    # Without what others published, of which there is far more: the page is to show what was just
+    # run.
     _reelbench(
         "leaderboard", "build", "--store", out / "store", "--out", out / "site", "--no-published"
     )
@@ -69,7 +70,8 @@ def run_models(out: Path) -> None:
     from reelbench.tasks.score import Options
     from tools.tiny_vlm import write
 
-    # qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg libraries.
+    # qwen_vl_utils prefers a torchcodec that is installed, even one that can't find its FFmpeg
+    # libraries.
     environ = {"HF_HUB_OFFLINE": "1", "FORCE_QWENVL_VIDEO_READER": "decord"}
     with ThreadPoolExecutor(1) as beside, Worker() as kept:
         checkpoint = beside.submit(write, out / "tiny-vlm")
@@ -126,7 +128,8 @@ def _reelbench(*arguments: str | Path, home: Path | None = None) -> None:
         sys.exit(f"demo: {' '.join(map(str, arguments))}\n{done.stderr}")
 
 
-# --- what is said ----------------------------------------------------------------------------------------------------
+# --- what is said
+# ----------------------------------------------------------------------------------------------------
 
 
 def _show(out: Path) -> None:

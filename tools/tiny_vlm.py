@@ -2,7 +2,8 @@
 
     python tools/tiny_vlm.py FOLDER
 
-Its answers are noise. It shows that frames, prompts, generation and scoring meet, and nothing about quality.
+Its answers are noise. It shows that frames, prompts, generation and scoring meet, and nothing about
+quality.
 """
 
 import sys

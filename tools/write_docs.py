@@ -1,7 +1,7 @@
 """Write what the documents repeat of the code, and the list of the documents themselves.
 
-`docs/commands.md`, `docs/api.md`, `docs/schemas/`, the tables of settings and providers, the keys of a `benchmark.yaml`
-in the recipe, and `docs/llms.txt`.
+`docs/commands.md`, `docs/api.md`, `docs/schemas/`, the tables of settings and providers, the keys
+of a `benchmark.yaml` in the recipe, and `docs/llms.txt`.
 """
 
 import json

@@ -75,8 +75,8 @@ def absent(description: str) -> Any:  # noqa: ANN401 - as pydantic's own
 class Record(BaseModel):
     """Base of all records: frozen, and a field it does not know is an error; numbers are finite, texts have an end.
 
-    What older records lack is declared as `Later`: at its default it is left out of what is written, so that an older
-    record keeps its bytes and its hashes.
+    What older records lack is declared as `Later`: at its default it is left out of what is
+    written, so that an older record keeps its bytes and its hashes.
     """
 
     model_config = ConfigDict(
@@ -98,7 +98,8 @@ class Record(BaseModel):
     def from_checked(cls, fields: Mapping[str, Any]) -> Self:
         """Return the record of all its fields, which were checked before, as `model_construct` does.
 
-        Set one by one, the attributes of many records share one table of names: a record takes half the memory.
+        Set one by one, the attributes of many records share one table of names: a record takes half
+        the memory.
         """
         made = cls.__new__(cls)
         for name, value in fields.items():

@@ -1,7 +1,7 @@
 """Work on what strangers send, in a process of its own that is ended when it takes too long or too much memory.
 
-The deadline holds everywhere. Memory is bounded where the system counts what a process has (Linux); elsewhere
-`MEMORY_IS_BOUNDED` is False, and who runs such work says so.
+The deadline holds everywhere. Memory is bounded where the system counts what a process has (Linux);
+elsewhere `MEMORY_IS_BOUNDED` is False, and who runs such work says so.
 """
 
 import os
@@ -55,8 +55,8 @@ def run_bounded(
 ) -> ResultT:
     """Return the result of `work(tell, *arguments)`, which must be importable; `hear` gets what it tells meanwhile.
 
-    OverrunError where it was not done in time, EndedError where it needed more memory than it may have or its process
-    ended by itself, ReelbenchError with its own error's line where it failed.
+    OverrunError where it was not done in time, EndedError where it needed more memory than it may
+    have or its process ended by itself, ReelbenchError with its own error's line where it failed.
     """
     # Never a copy of this process, which has threads.
     context = get_context("forkserver") if _FORKS else get_context("spawn")

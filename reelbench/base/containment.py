@@ -1,8 +1,9 @@
 """What a folder that somebody else may have written can make us read: what lies in it, and what the user allows it.
 
-Everything that names a file on behalf of such a folder (a `benchmark.yaml`, its rows, its links) asks `contained`. The
-user allows a folder more by `reelbench check FOLDER --allow-outside DIR` and `reelbench new --media DIR`, kept in his
-home by the folder's resolved path, so that it holds for every command and for a bare lmms-eval.
+Everything that names a file on behalf of such a folder (a `benchmark.yaml`, its rows, its links)
+asks `contained`. The user allows a folder more by `reelbench check FOLDER --allow-outside DIR` and
+`reelbench new --media DIR`, kept in his home by the folder's resolved path, so that it holds for
+every command and for a bare lmms-eval.
 """
 
 import re
@@ -22,8 +23,8 @@ _LIST = "allowed_outside.json"
 def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[Path] = ()) -> Path:
     """Return `path`, there or not, where its file, links followed, lies in `folder` or where the user allows it.
 
-    He allows the folders that he has named (`also`) and, for videos and what lies beside one (`media`),
-    REELBENCH_MEDIA. InputError where it lies elsewhere.
+    He allows the folders that he has named (`also`) and, for videos and what lies beside one
+    (`media`), REELBENCH_MEDIA. InputError where it lies elsewhere.
     """
     shown = cut_in_the_middle(str(path), _SHOWN_NAME)
     try:
@@ -31,7 +32,8 @@ def contained(folder: Path, path: Path, *, media: bool = False, also: Sequence[P
     except (OSError, RuntimeError, ValueError):  # a circle of links, a null: no file
         raise InputError(f"{shown}: can't be a file's name, or its links go in a circle") from None
     users = [*allowed_folders(folder), *also, *(settings.MEDIA.paths if media else ())]
-    # Where the Hub's client keeps what a snapshot of a repository, in which the folder lies, has links to.
+    # Where the Hub's client keeps what a snapshot of a repository, in which the folder lies, has
+    # links to.
     blobs = [place.parent / "blobs" for place in here.parents if place.name == "snapshots"]
     if any(
         real.is_relative_to(place) for place in (here, *blobs, *(user.resolve() for user in users))

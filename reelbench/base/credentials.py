@@ -27,7 +27,8 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # in `dbPassword`
 _MADE = re.compile(
     r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}"
 )  # as keys are made: letters and digits, in one word
-# In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a scheme of its own.
+# In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a
+# scheme of its own.
 _IN_TEXT = re.compile(
     rf"""((?<![^\W_]){_WORD}s?(?:[_-](?:{_BESIDE}))?\\*["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)"""
     rf"|\b((?:bearer|basic)\s+)[\w.~+/=-]+|((?:^(?:token|apikey|key)|(?:^|\s)-[\w-]{{0,40}}?{_WORD})\s+)\S+",
@@ -101,8 +102,9 @@ def without_credentials(text: str) -> str:
 def without_secrets(value: Any, *, words: bool = True, known: Sequence[str] | None = None) -> Any:  # noqa: ANN401
     """Return a JSON value rid of secrets at any depth: what is named like one, and what addresses and texts hold.
 
-    Numbers, truth values and other texts stay as they are: keys of replies are made of them. With `words` False a text
-    is somebody's answer, and stays, too. `known` are the keys that the environment holds.
+    Numbers, truth values and other texts stay as they are: keys of replies are made of them. With
+    `words` False a text is somebody's answer, and stays, too. `known` are the keys that the
+    environment holds.
     """
     known = [secret for _, secret in known_secrets()] if known is None else known
     if is_object(value):

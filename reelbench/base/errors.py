@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-# Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners, variation selectors.
+# Letters, marks and signs by category, and blank: Hangul fillers, an empty Braille cell, joiners,
+# variation selectors.
 BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )

@@ -39,7 +39,8 @@ _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 
 def _aside(path: Path) -> Path:
-    # The name starts with a dot and ends in .tmp so that neither a glob for results nor a reader of the cache sees it.
+    # The name starts with a dot and ends in .tmp so that neither a glob for results nor a reader of
+    # the cache sees it.
     return path.with_name(f".{path.name}.{os.getpid()}-{_MACHINE}-{secrets.token_hex(4)}.tmp")
 
 
@@ -70,8 +71,8 @@ def is_aside(path: Path) -> bool:
 def written_aside(path: Path | str) -> Generator[Path]:
     """Yield a sibling path to write to; on success it becomes `path` in one step, on any error it is removed.
 
-    Works for a file or a folder. Where two processes finish the same folder, the first one's stays and the second's is
-    dropped: use it for folders only where the content is decided by the name.
+    Works for a file or a folder. Where two processes finish the same folder, the first one's stays
+    and the second's is dropped: use it for folders only where the content is decided by the name.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +108,8 @@ def open_aside(path: Path | str, mode: str = "w") -> Generator[IO[Any]]:
 def replacing_folder(folder: Path) -> Generator[Path]:
     """Yield an empty folder to fill; on success it becomes `folder` in place of the one before, on any error not.
 
-    Whenever the process ends, one of the two stands there whole (on Linux; elsewhere there is a moment between them).
+    Whenever the process ends, one of the two stands there whole (on Linux; elsewhere there is a
+    moment between them).
     """
     aside, old = _aside(folder), _aside(folder)
     try:
@@ -118,7 +120,8 @@ def replacing_folder(folder: Path) -> Generator[Path]:
             return
         import ctypes
 
-        # Both change places in one step, where the system and the file system can; no module of Python's has it.
+        # Both change places in one step, where the system and the file system can; no module of
+        # Python's has it.
         exchanged = False
         with suppress(AttributeError, OSError, TypeError):
             rename = ctypes.CDLL(None).renameat2
@@ -201,7 +204,8 @@ def open_input(path: Path | str) -> Generator[IO[bytes]]:
         except ValueError:  # a null, or half a character: no system has such a name
             raise FileNotFoundError from None
         if stat.S_ISFIFO(mode) and name.startswith(_DESCRIPTORS):
-            # A pipe gives its bytes once, and a file is read more than once: to be parsed, and to be hashed.
+            # A pipe gives its bytes once, and a file is read more than once: to be parsed, and to
+            # be hashed.
             if name not in _DRAINED:
                 _DRAINED[name] = Path(name).read_bytes()
             yield io.BytesIO(_DRAINED[name])
@@ -260,7 +264,8 @@ class Decoder:
         self._where = f"{self.path}" if number is None else f"{self.path}, line {number}"
         too_deep = f"{self._where}: lists and objects are nested more than {bounds.DEPTH} deep; no file of ours is"
         try:
-            # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here, when it is written.
+            # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here,
+            # when it is written.
             self._half = "\\ud" in text or "\\uD" in text
             value = self._json.decode(text)
             if text.count("[") + text.count("{") > bounds.DEPTH:

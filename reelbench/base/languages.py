@@ -21,8 +21,8 @@ SECONDS: Mapping[str, str] = json.loads(Path(__file__).with_name("seconds.json")
 def time_tag(tag: str, *times: float) -> str:
     """Return times in seconds as a prompt has them before what is on screen then, in a language's words.
 
-    `<3.5 seconds>`, or of a span `<3.5-8.0 seconds>`: as models that read times are taught it. Where the word for
-    seconds is not known here, it is the English one.
+    `<3.5 seconds>`, or of a span `<3.5-8.0 seconds>`: as models that read times are taught it.
+    Where the word for seconds is not known here, it is the English one.
     """
     return (
         f"<{'-'.join(f'{at:.1f}' for at in times)} {SECONDS.get(language_of(tag), SECONDS['en'])}>"
@@ -58,8 +58,9 @@ def ascii_signs(text: str) -> str:
     return _SPACE.sub(" ", text)
 
 
-# Vowel signs and accents that stand by themselves belong to the letter before them, though Python's \w lacks them:
-# Latin, Hebrew, Arabic and the Indic scripts (without their full stops), and the joiners that shape them.
+# Vowel signs and accents that stand by themselves belong to the letter before them, though Python's
+# \w lacks them: Latin, Hebrew, Arabic and the Indic scripts (without their full stops), and the
+# joiners that shape them.
 MARKS = (
     r"\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     r"\u0900-\u0963\u0966-\u0dff\u200c\u200d"

@@ -1,7 +1,7 @@
 """State of a process that its worker processes take over, whatever part of Reelbench it belongs to.
 
-A room above registers its state by two functions: one reads it here, one sets it there. So `workers` needs to know no
-room above its own.
+A room above registers its state by two functions: one reads it here, one sets it there. So
+`workers` needs to know no room above its own.
 """
 
 from collections.abc import Callable

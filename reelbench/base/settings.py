@@ -1,6 +1,7 @@
 """Environment variables, each declared once: its name, what it is for, and what holds where it is unset.
 
-Every read of one goes through here; the texts are in `settings.json`, from which docs/settings.md is made, too.
+Every read of one goes through here; the texts are in `settings.json`, from which docs/settings.md
+is made, too.
 """
 
 import json
@@ -24,8 +25,8 @@ def expanded(path: Path | str) -> Path:
 class Setting:
     """An environment variable, and what it is for in a few words.
 
-    `default` is its value where it is unset or blank; `otherwise` says what holds then where that doesn't. A `secret`
-    is never shown.
+    `default` is its value where it is unset or blank; `otherwise` says what holds then where that
+    doesn't. A `secret` is never shown.
     """
 
     name: str

@@ -238,7 +238,8 @@ SUFFIXES = (*READERS, ".json", ".jsonl")  # files that can hold a table
 def read(path: Path, *, nested: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every row of a table, with all its columns, and where it stands; InputError where it can't be read.
 
-    JSON may be a list of objects, an object that holds one such list, or objects by id; if `nested` an object is a row.
+    JSON may be a list of objects, an object that holds one such list, or objects by id; if `nested`
+    an object is a row.
     """
     if reader := READERS.get(path.suffix.lower()):
         names: list[str] = []

@@ -29,7 +29,8 @@ def tex(text: str) -> str:
 def spreadsheet_cell(value: object) -> object:
     """Return a cell of a table's file that no spreadsheet runs, without characters for terminals; None is empty."""
     if isinstance(value, str):
-        # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection. Some part cells at a semicolon.
+        # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection. Some part cells
+        # at a semicolon.
         marked = ("'" if value.startswith(_FORMULA) else "") + _AFTER_A_MARK.sub(r"\1'\2", value)
         return "".join(char if char.isprintable() or char in "\t\n" else " " for char in marked)
     return "" if value is None else value

@@ -43,9 +43,10 @@ ResultT = TypeVar("ResultT")
 class Workers:
     """Who does the work: so many processes at once, of an engine.
 
-    None is as many as this process may use cores (at most 8), or all that the cluster has, and one where there is
-    little to do. `pool` are processes on this machine, `ray` is the cluster of `RAY_ADDRESS`, the one that runs on this
-    machine, or else a new one on it; every node must see the files under the same paths.
+    None is as many as this process may use cores (at most 8), or all that the cluster has, and one
+    where there is little to do. `pool` are processes on this machine, `ray` is the cluster of
+    `RAY_ADDRESS`, the one that runs on this machine, or else a new one on it; every node must see
+    the files under the same paths.
     """
 
     number: int | None = None
@@ -70,10 +71,11 @@ class Workers:
     ) -> Iterator[ResultT]:
         """Yield `work`'s result on each item, `work` being importable; items alike `by` go to one worker, in order.
 
-        InputError where Ray is not installed, ReelbenchError where a worker's process has ended or the cluster can't be
-        reached.
+        InputError where Ray is not installed, ReelbenchError where a worker's process has ended or
+        the cluster can't be reached.
         """
-        # The places of items, part by part: some parts for each worker, and what is alike `by` in one of them.
+        # The places of items, part by part: some parts for each worker, and what is alike `by` in
+        # one of them.
         longest = max(1, min(_LONGEST, len(items) // (4 * (self.number or usable_cores()))))
         alike: dict[Hashable, list[int]] = defaultdict(list)
         for place, item in enumerate(items):
@@ -171,8 +173,9 @@ def _in_pool(
             workers, mp_context=context, initializer=_follow_caller, initargs=(state,)
         )
     try:
-        # It starts the processes, which wait with Ctrl-C until they are up, and don't run the caller's script again:
-        # that may lack the guard for it, or have no file; what a worker works on is imported by its name.
+        # It starts the processes, which wait with Ctrl-C until they are up, and don't run the
+        # caller's script again: that may lack the guard for it, or have no file; what a worker
+        # works on is imported by its name.
         with starting():
             main = sys.modules["__main__"]
             sys.modules["__main__"] = ModuleType("__main__")
@@ -193,7 +196,8 @@ def _in_pool(
 def _follow_caller(state: list[tuple[process_state.Setter, Any]]) -> None:
     """Let a worker go no further after Ctrl-C, which reaches every process of a terminal, and end if its caller dies.
 
-    It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for ever.
+    It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for
+    ever.
     """
     signal.signal(signal.SIGINT, lambda _signal, _frame: _interrupted.set())
     if _MASK:
@@ -211,7 +215,8 @@ def end_with_caller() -> None:
 def _over_ray(
     work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int | None
 ) -> Iterator[ResultT]:
-    # A worker on another machine has a folder and an environment of its own: it takes over what is here.
+    # A worker on another machine has a folder and an environment of its own: it takes over what is
+    # here.
     environ = {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
     here = (Path.cwd(), environ, process_state.current_state(), work)
     with cluster() as ray:

@@ -19,8 +19,9 @@ LOADER: Any = getattr(
 def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1) -> dict[str, Any]:
     """Return the keys and values of a YAML text; empty where it says nothing.
 
-    Errors name it by `where` and `what`, and count lines from `line`, on which it begins. InputError where it is not
-    YAML, not a mapping, has aliases (a kilobyte of them can stand for gigabytes), or is beyond the limits.
+    Errors name it by `where` and `what`, and count lines from `line`, on which it begins.
+    InputError where it is not YAML, not a mapping, has aliases (a kilobyte of them can stand for
+    gigabytes), or is beyond the limits.
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(

@@ -1,6 +1,7 @@
 """A Typer whose help is plain text: options under their panels' headings, examples at the end.
 
-Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to import: more than all of the rest.
+Typer's own help is drawn by rich, whose Markdown and tracebacks take 0.25 s to import: more than
+all of the rest.
 """
 
 import re
@@ -302,7 +303,8 @@ def _in_our_words(words: str, mine: Collection[str], typed: Sequence[str]) -> It
 def _usage_errors(words: str, typed: Sequence[str], known: Collection[str]) -> Iterator[None]:
     """Raise what Typer finds wrong in the words typed after a command's as InputError, in one line.
 
-    It proposes what is `known`, a command or an option, where a slip of it was typed, and the line as it would run.
+    It proposes what is `known`, a command or an option, where a slip of it was typed, and the line
+    as it would run.
     """
     line = ["reelbench", *words.split(), *typed]
     try:

@@ -57,7 +57,8 @@ def ask(
 ) -> None:
     """Ask a model behind an OpenAI-compatible server, and score its answers.
 
-    Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. Answers are kept: rerun it.
+    Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. Answers are
+    kept: rerun it.
 
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """

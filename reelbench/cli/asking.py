@@ -224,7 +224,8 @@ def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
     return Budget(options.budget_calls, options.budget_usd)
 
 
-# --- the judge --------------------------------------------------------------------------------------------------------
+# --- the judge
+# --------------------------------------------------------------------------------------------------------
 
 JudgeEstimate = Annotated[bool, _judge("--judge-estimate")]
 
@@ -348,7 +349,8 @@ def _not_json(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON value")
 
 
-# --- what a user says of a model or its answers, and no run can show --------------------------------------------------
+# --- what a user says of a model or its answers, and no run can show
+# --------------------------------------------------
 
 
 def about_options(
@@ -368,7 +370,8 @@ def about_options(
 ) -> "About | None":
     """Return the facts of the model, or None; InputError where it is not what its field takes.
 
-    A fact has an option of its own too (`--parameters 7B`), which help leaves out; it overrides `--about`.
+    A fact has an option of its own too (`--parameters 7B`), which help leaves out; it overrides
+    `--about`.
     """
     own = {name: value for name, value in locals().items() if name != "about" and value}
     facts: dict[str, Any] = {}

@@ -40,8 +40,9 @@ FIRSTS = frozenset(words.partition(" ")[0] for words in COMMANDS)
 def assembled(named: str | None = None, *, outline: bool = False) -> App:
     """Return the command line: whole, or the one command or group that is named alone: all take 30 ms to build.
 
-    An `outline` has all of them without their options and parts, which is what `--help` shows.
-    A command of a part that isn't installed is no part of the help, and ends with a line that says so.
+    An `outline` has all of them without their options and parts, which is what `--help` shows. A
+    command of a part that isn't installed is no part of the help, and ends with a line that says
+    so.
     """
     whole = named == "help" or named not in FIRSTS
     app = App(
@@ -65,7 +66,8 @@ def assembled(named: str | None = None, *, outline: bool = False) -> App:
             if outline:
                 command = update_wrapper(lambda: None, command, ("__doc__",), ())
                 del command.__wrapped__
-            # A part of a command, as `compare power`, is one of the same group under both words (`Group`).
+            # A part of a command, as `compare power`, is one of the same group under both words
+            # (`Group`).
             within = groups.get(first)
             (within or app).command((second or first) if within else words, **options)(command)
     return app

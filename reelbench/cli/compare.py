@@ -60,8 +60,8 @@ def compare(
 ) -> None:
     """Compare two models on the items that both answered.
 
-    By bootstrap over videos, and by McNemar's test if items are right or wrong. Of a folder with several runs of one
-    model each item counts with its mean, and the test has the runs' noise too.
+    By bootstrap over videos, and by McNemar's test if items are right or wrong. Of a folder with
+    several runs of one model each item counts with its mean, and the test has the runs' noise too.
     """
     if more and (how.as_json or how.picture is not None or how.items is not None):
         raise InputError("--json, --picture and --items are of two results; give two")

@@ -114,7 +114,8 @@ def show(made: "Table") -> None:
 def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Show]:
     """Draw a bar on stderr while the block runs, if that is a terminal, and tell the status file, if there is one.
 
-    It is done at `total`, None where that is not known; with `in_bytes` bytes are counted, and not things.
+    It is done at `total`, None where that is not known; with `in_bytes` bytes are counted, and not
+    things.
     """
     with status.bar(title, total) if status is not None else nullcontext(no_show) as told:
         if sys.stderr is None or not sys.stderr.isatty():

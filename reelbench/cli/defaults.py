@@ -1,8 +1,8 @@
 """`reelbench.toml`: defaults for options, of this folder and of the user, by command or by family of options.
 
-The command line comes first, then the environment, then this folder's file, then the user's. What a file sets is
-printed, and stands in the result's record. A folder may be a stranger's clone: its file sets only options whose kind
-says that it may (`option_groups.Kind`).
+The command line comes first, then the environment, then this folder's file, then the user's. What a
+file sets is printed, and stands in the result's record. A folder may be a stranger's clone: its
+file sets only options whose kind says that it may (`option_groups.Kind`).
 
     [frames]                    # a family: every command that takes its options
     frames = "uniform:32"

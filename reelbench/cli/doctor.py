@@ -242,7 +242,8 @@ def _settings(known: defaults.Known) -> dict[str, object]:
     return {**variables, defaults.NAME: _attempt(read)}
 
 
-# --- its parts --------------------------------------------------------------------------------------------------------
+# --- its parts
+# --------------------------------------------------------------------------------------------------------
 
 
 def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
@@ -309,7 +310,8 @@ def show_status(
 ) -> None:
     """Show a command's progress, from its --status-file.
 
-    Exit status: 0 while it runs and where it is done, 1 where it failed, was stopped, or its process is gone.
+    Exit status: 0 while it runs and where it is done, 1 where it failed, was stopped, or its
+    process is gone.
     """
     status = read_status(file)
     if as_json:

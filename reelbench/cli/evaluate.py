@@ -48,8 +48,9 @@ def evaluate(
 ) -> None:
     """Evaluate models on benchmarks: a served one as `ask` does it, a checkpoint through lmms-eval as `run` does.
 
-    A model is `provider/model`, a name with --base-url, or a checkpoint: a folder, or a name of the Hub's, whose `run`
-    is printed. All options of `ask` or `run` are taken. Several models have a folder each in --output.
+    A model is `provider/model`, a name with --base-url, or a checkpoint: a folder, or a name of the
+    Hub's, whose `run` is printed. All options of `ask` or `run` are taken. Several models have a
+    folder each in --output.
     """
     del frames, as_json, options  # handed on
     typed = options_given(

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Family:
     """Options that belong together: those under some headings, and some without one, by their parameter's name.
 
-    A command's help names the `main` ones of those that it takes; `reelbench help FAMILY` says `more`.
+    A command's help names the `main` ones of those that it takes; `reelbench help FAMILY` says
+    `more`.
     """
 
     panels: tuple[str, ...]

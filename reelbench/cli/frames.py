@@ -181,7 +181,8 @@ def serve_frames(
 ) -> None:
     """Serve videos to an agent: an MCP server on stdin and stdout, with the tools `info` and `frames`.
 
-    The agent sees only these videos, by id: a benchmark's id, or the path in the folder without suffix.
+    The agent sees only these videos, by id: a benchmark's id, or the path in the folder without
+    suffix.
     """
     from reelbench.video import mcp_server
 
@@ -239,7 +240,8 @@ def _videos_of(
 ) -> _Named:
     """Return the videos of files, folders, benchmarks (of one `question`) and tasks.
 
-    A benchmark or a task goes before a file or folder of that name here (`./moviecore` is the folder).
+    A benchmark or a task goes before a file or folder of that name here (`./moviecore` is the
+    folder).
     """
     from reelbench.data import loading
     from reelbench.registry import discovery

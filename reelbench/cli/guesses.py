@@ -1,9 +1,10 @@
 """What people type who come from other tools, and the line that does it here: run in its place, or said.
 
-`guesses.json` has them. A guess is the words that it begins with (`*` is any command), then kinds of words in capitals,
-at any place, then options, whose value is a word or, in capitals, any, and what must not be there after a `!`;
-`|` stands between others. Of several that fit the one counts that says most. In a line `{KIND}` and `{--option}` is
-what was typed, else what follows a `:`; where nothing does, the line is only said, with an example in that place.
+`guesses.json` has them. A guess is the words that it begins with (`*` is any command), then kinds
+of words in capitals, at any place, then options, whose value is a word or, in capitals, any, and
+what must not be there after a `!`; `|` stands between others. Of several that fit the one counts
+that says most. In a line `{KIND}` and `{--option}` is what was typed, else what follows a `:`;
+where nothing does, the line is only said, with an example in that place.
 """
 
 import json

@@ -44,8 +44,9 @@ def check_arguments(arguments: list[str]) -> list[str]:
 def to_wandb(result: "Result") -> None:
     """Log a result to Weights & Biases, to the process's own run where it has one, as lmms-eval does.
 
-    Metrics are `<benchmark>/<metric>` with `.low`, `.high` and `.n` beside them; breakdowns are one table. What was
-    asked and answered stays here. ReelbenchError where wandb could not be reached, or refused.
+    Metrics are `<benchmark>/<metric>` with `.low`, `.high` and `.n` beside them; breakdowns are one
+    table. What was asked and answered stays here. ReelbenchError where wandb could not be reached,
+    or refused.
     """
     import wandb
 

@@ -29,7 +29,8 @@ def main() -> None:
     flags = [flag for flag in FLAGS if flag in ours]
     arguments = [*flags, *(word for word in ours if word not in FLAGS), *sys.argv[1 + len(ours) :]]
     if "run" not in ours:  # where a model runs, its own library decides
-        # numpy's other threads wait for work by turning on the spot: a tenth of a rerun, on every further core.
+        # numpy's other threads wait for work by turning on the spot: a tenth of a rerun, on every
+        # further core.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         for name, value in known_secrets():

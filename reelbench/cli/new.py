@@ -199,7 +199,8 @@ def check(
 ) -> None:
     """Check a benchmark's file, rows, prompts and videos.
 
-    Shows a prompt as it is sent, to whom, and every file that is read; then one line for each problem.
+    Shows a prompt as it is sent, to whom, and every file that is read; then one line for each
+    problem.
     """
     from reelbench.base import containment
     from reelbench.data import declared_check

@@ -1,7 +1,7 @@
 """Options that several commands share; groups of them are taken as one argument.
 
-A group is declared as the fields of a dataclass or, where it becomes something else, as a function's parameters; the
-words of its options stand in `options.json`.
+A group is declared as the fields of a dataclass or, where it becomes something else, as a
+function's parameters; the words of its options stand in `options.json`.
 """
 
 import functools
@@ -80,7 +80,8 @@ def options_in(path: Path) -> Callable[..., Any]:
     return option
 
 
-# --- what a shell completes; Typer filters by what was typed ----------------------------------------------------------
+# --- what a shell completes; Typer filters by what was typed
+# ----------------------------------------------------------
 
 
 def benchmark_names() -> list[str]:
@@ -119,7 +120,8 @@ def model_names() -> list[str]:
     return [*seen, *(f"{name}/" for name in PROVIDERS)]
 
 
-# --- options of several commands --------------------------------------------------------------------------------------
+# --- options of several commands
+# --------------------------------------------------------------------------------------
 
 option = options_in(Path(__file__).with_name("options.json"))
 _shared = partial(option, "shared")
@@ -238,8 +240,8 @@ def options_given(
 ) -> list[str]:
     """Return the options given on the command line, as words that give them again: for a hint that repeats it.
 
-    Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people are shown the
-    words, addresses lose what is nobody's business.
+    Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people
+    are shown the words, addresses lose what is nobody's business.
     """
     words: list[str] = []
     for parameter in context.command.params:

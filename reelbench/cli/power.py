@@ -38,7 +38,8 @@ def power(
 
     By t tests over videos, at a power of 80 %.
 
-    A result says how far its own videos differ; two models on the same questions (--paired) need far fewer.
+    A result says how far its own videos differ; two models on the same questions (--paired) need
+    far fewer.
     """
     from reelbench.stats import power as powers
 

@@ -26,8 +26,8 @@ def report(
 ) -> None:
     """Print results: JSON on stdout if asked for (a list for several), else tables; notes go to stderr.
 
-    `again` is the command that scores the same once more: what is not judged yet is said with it. With `quiet` nothing
-    is printed but the JSON.
+    `again` is the command that scores the same once more: what is not judged yet is said with it.
+    With `quiet` nothing is printed but the JSON.
     """
     if not quiet:
         for outcome in outcomes:
@@ -100,8 +100,8 @@ def report_runs(
 def check_judged(outcomes: Sequence["Outcome"], *, strict: bool = False) -> None:
     """Raise ReelbenchError where a judge that was named and needed gave no score, or no answer came to its end.
 
-    With `strict`, too, where an item is unscored or an id doesn't fit, or where a model was shown something else than
-    was asked for.
+    With `strict`, too, where an item is unscored or an id doesn't fit, or where a model was shown
+    something else than was asked for.
     """
     whys = [
         (outcome.result.benchmark.id, outcome.unanswered or outcome.judge_failed)

@@ -60,9 +60,10 @@ def run(
 ) -> None:
     """Run lmms-eval with the arguments after `--`, then score its log.
 
-    The scores lie beside lmms-eval's own files, in <output_path>/<model>/reelbench/<task>/. A sweep has a folder for
-    each setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each task; --runs has run-<N>/ and
-    <task>/runs.json. With --json, stdout has the JSON of results, runs or sweep, and stderr lmms-eval's table.
+    The scores lie beside lmms-eval's own files, in <output_path>/<model>/reelbench/<task>/. A sweep
+    has a folder for each setting (frames-<N>/, language-<TAG>/), a sweep.json and a plot for each
+    task; --runs has run-<N>/ and <task>/runs.json. With --json, stdout has the JSON of results,
+    runs or sweep, and stderr lmms-eval's table.
     """
     from reelbench.cli import sweep as sweeps
     from reelbench.registry.decoding import Answering, Candidates

@@ -84,7 +84,8 @@ def score(
 ) -> None:
     """Score a file of predictions, or an lmms-eval run (--run DIR).
 
-    Default output: the run's own folder; for a file, a folder that is printed, the same one for the same answers.
+    Default output: the run's own folder; for a file, a folder that is printed, the same one for the
+    same answers.
     """
     from reelbench.cli import loggers
     from reelbench.registry.decoding import Answering

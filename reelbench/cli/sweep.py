@@ -1,6 +1,7 @@
 """`reelbench run` with several settings: one run for each, in one lmms-eval, and the scores against the setting.
 
-With `--languages` the questions are asked in several languages, and the scores are those of each locale in each.
+With `--languages` the questions are asked in several languages, and the scores are those of each
+locale in each.
 """
 
 import math
@@ -48,7 +49,8 @@ Point = dict[str, Any]
 class Step:
     """One run of a sweep: what it differs in, its name on the axis, what the user is told, and what its points say.
 
-    It stands `at` a place on the axis, or else behind the one before. `change` makes its arguments of lmms-eval's.
+    It stands `at` a place on the axis, or else behind the one before. `change` makes its arguments
+    of lmms-eval's.
     """
 
     setting: str
@@ -66,14 +68,15 @@ class Step:
         return f"{self.setting}-{re.sub(r'[^A-Za-z0-9._-]+', '-', self.label)[:60]}"
 
 
-# --- the settings -----------------------------------------------------------------------------------------------------
+# --- the settings
+# -----------------------------------------------------------------------------------------------------
 
 
 def of_frames(spec: str | None, counts: str) -> list[Step]:
     """Return a run for each number of frames, rising and once; 0 is text only.
 
-    `spec` has `N` for the number of frames, or a number that each of `counts` stands in for; by default `uniform:N`.
-    InputError where either can't be read, before anything is run.
+    `spec` has `N` for the number of frames, or a number that each of `counts` stands in for; by
+    default `uniform:N`. InputError where either can't be read, before anything is run.
     """
     parts = [part.strip() for part in counts.split(",")]
     wrong = next((part for part in parts if not re.fullmatch(r"[0-9]{1,6}", part)), None)
@@ -146,8 +149,9 @@ def of_languages(
 ) -> list[Step]:
     """Return a plain run, then one for each language of `text`.
 
-    Their questions are written to a file in the run's folder first: the user's translations, or made by a model.
-    InputError where a language is no tag, or there twice; where neither is given; where the file lacks a question.
+    Their questions are written to a file in the run's folder first: the user's translations, or
+    made by a model. InputError where a language is no tag, or there twice; where neither is given;
+    where the file lacks a question.
     """
     from reelbench.methods import translating
     from reelbench.registry.question_files import read_translations
@@ -212,7 +216,8 @@ def of_runs(
     ]
 
 
-# --- the runs ---------------------------------------------------------------------------------------------------------
+# --- the runs
+# ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +242,9 @@ _COMMAND = "command.json"
 class Sweep:
     """Runs that differ in one setting, the axis.
 
-    Each label of the facet `by` has a line of its own. With `resume` a run that ended before, by the same command, is
-    only scored. `finish`, once the runs are done, makes the tables to print of all points, the folder and who is told.
+    Each label of the facet `by` has a line of its own. With `resume` a run that ended before, by
+    the same command, is only scored. `finish`, once the runs are done, makes the tables to print of
+    all points, the folder and who is told.
     """
 
     axis: str
@@ -448,7 +454,8 @@ class Sweep:
             yield table
 
 
-# --- what they come to ------------------------------------------------------------------------------------------------
+# --- what they come to
+# ------------------------------------------------------------------------------------------------
 
 
 def write_matrix(rows: Sequence[Point], output: Path, note: Note) -> "list[Table]":

@@ -28,9 +28,10 @@ class Upstream:
 class CheckReport:
     """What was found, without fetching anything.
 
-    `annotations` is None where they are not here, and `problem` then says how to get them. `here`, `missing` and
-    `broken` are media keys, the last with the file and what is wrong with it; `looked_in` are the folders searched;
-    `seconds` are the lengths of the videos that are here, where their files state any.
+    `annotations` is None where they are not here, and `problem` then says how to get them. `here`,
+    `missing` and `broken` are media keys, the last with the file and what is wrong with it;
+    `looked_in` are the folders searched; `seconds` are the lengths of the videos that are here,
+    where their files state any.
     """
 
     annotations: sources.Resolved | None

@@ -38,7 +38,8 @@ class CheckedSplit:
 def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
     """Check every split of a benchmark that a file declares, its mini rows too; nothing is fetched.
 
-    With `media` the videos are looked for; spans are held to their lengths where rows or files state them.
+    With `media` the videos are looked for; spans are held to their lengths where rows or files
+    state them.
     """
     prompts.check(spec)
     for split in (*spec.splits, *([MINI] if (spec.folder / MINI).is_dir() else [])):

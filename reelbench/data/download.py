@@ -112,10 +112,11 @@ def download(
 ) -> Path:
     """Download `url` to `path`, continuing a partial download; `path` appears only when whole and verified.
 
-    A file that broke off stays beside `path` as `<name>.part` and is continued by the next call, if the server's ETag
-    or date says that it is still the same file. What the server stated is kept in `<name>.source.json`. With `again` it
-    is fetched though it is here; the old file stays until the new one is whole. DataUnavailableError: no network, a
-    refusal, a full disk, bytes with another hash, or a file of which nothing says when it is whole.
+    A file that broke off stays beside `path` as `<name>.part` and is continued by the next call, if
+    the server's ETag or date says that it is still the same file. What the server stated is kept in
+    `<name>.source.json`. With `again` it is fetched though it is here; the old file stays until the
+    new one is whole. DataUnavailableError: no network, a refusal, a full disk, bytes with another
+    hash, or a file of which nothing says when it is whole.
     """
     from filelock import FileLock
 

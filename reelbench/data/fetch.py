@@ -1,7 +1,8 @@
 """`reelbench data fetch`: annotations and videos from a spec's sources, planned first, then fetched in parallel.
 
-A plan says what will be transferred and how much before it starts. Running it never stops at a failure: what could not
-be had is reported at the end with its reason, and the next run continues from what is here.
+A plan says what will be transferred and how much before it starts. Running it never stops at a
+failure: what could not be had is reported at the end with its reason, and the next run continues
+from what is here.
 """
 
 import errno
@@ -81,8 +82,8 @@ class VerifiedFiles:
 class Transfer:
     """One transfer: `names` are the file names or media keys that it brings.
 
-    `size` is the number of bytes to transfer, None where upstream doesn't say. `bring` transfers and verifies, telling
-    its argument of the bytes, and yields the outcome of each of `names`.
+    `size` is the number of bytes to transfer, None where upstream doesn't say. `bring` transfers
+    and verifies, telling its argument of the bytes, and yields the outcome of each of `names`.
     """
 
     names: tuple[str, ...]
@@ -136,10 +137,10 @@ def plan(
 ) -> FetchPlan:
     """Plan a fetch: the split's annotations, and the videos of the media keys `wanted`, or the first `limit` of these.
 
-    The rows name the videos, so a fetch with videos takes two plans: the first without `wanted` brings the annotations.
-    Nothing is fetched in place of the user's own (`data`). `refresh` asks upstream anew (see `sources.resolve`), also
-    for videos on the Hub that have changed there. InputError where the split is unknown, or the user's data isn't as
-    expected.
+    The rows name the videos, so a fetch with videos takes two plans: the first without `wanted`
+    brings the annotations. Nothing is fetched in place of the user's own (`data`). `refresh` asks
+    upstream anew (see `sources.resolve`), also for videos on the Hub that have changed there.
+    InputError where the split is unknown, or the user's data isn't as expected.
     """
     names = expected_files(split_spec(spec, split).source, published=True)
     what = f"annotations ({' or '.join(names)})"
@@ -267,8 +268,9 @@ def _plan_transfers(
 
 
 def _is_good(found: Path, verified: VerifiedFiles, *, hashed: bool) -> bool:
-    # Files in the user's own folders are the user's business. In the folder for fetched ones a file must be as it was
-    # when it was verified; one that was put there by hand is probed, or compared with the Hub's hash by its transfer.
+    # Files in the user's own folders are the user's business. In the folder for fetched ones a file
+    # must be as it was when it was verified; one that was put there by hand is probed, or compared
+    # with the Hub's hash by its transfer.
     if not found.is_relative_to(verified.root) or verified.size(found) == found.stat().st_size:
         return True
     if hashed or playable.defect(found) is not None:
@@ -293,9 +295,9 @@ class _StoppedError(BaseException):
 def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> FetchReport:
     """Transfer what the plan holds, several at a time. A failure is reported, and never stops the rest.
 
-    `show` is told the bytes transferred, and how many of the names are done, or have failed for good.
-    DataUnavailableError where the disk has less room than the plan is known to need, or another fetch of the benchmark
-    is running: nothing has been transferred.
+    `show` is told the bytes transferred, and how many of the names are done, or have failed for
+    good. DataUnavailableError where the disk has less room than the plan is known to need, or
+    another fetch of the benchmark is running: nothing has been transferred.
     """
     from filelock import FileLock, Timeout
 
@@ -354,7 +356,8 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
         try:
             list(pool.map(transfer, plan.items))
         finally:
-            # On Ctrl-C the pool waits for its threads; each notices the event at its next block of bytes.
+            # On Ctrl-C the pool waits for its threads; each notices the event at its next block of
+            # bytes.
             stop.set()
             pool.shutdown(cancel_futures=True)
     failed = ((what, reason) for what, reason in outcomes.items() if reason is not None)
@@ -409,7 +412,8 @@ def online_video(
 ) -> Iterator[Outcome]:
     """Bring a video on a page that yt-dlp, which is `command`, reads."""
     url = source.location.format(video=key)
-    # One file with picture and sound needs ffmpeg where they come apart; without it, the best that comes as one.
+    # One file with picture and sound needs ffmpeg where they come apart; without it, the best that
+    # comes as one.
     best = f"bv*[height<=?{_HEIGHT}]+ba/" if shutil.which("ffmpeg") else ""
     formats = f"b[height<=?{_HEIGHT}][ext=mp4]/{best}b[height<=?{_HEIGHT}]/b/bv*"
     # The folder stays on failure: yt-dlp continues the partial file in it.
@@ -478,7 +482,8 @@ def archive(
                 parts = PurePosixPath(member.name).parts if member.isfile() else ()
                 path = next((parts[n:] for n in range(len(parts)) if parts[n:] in left), None)
                 if path is not None:
-                    # The member's own name decides nothing about where it lands: none is written outside the folder.
+                    # The member's own name decides nothing about where it lands: none is written
+                    # outside the folder.
                     target = place(
                         verified.root, source, left[path], PurePosixPath(member.name).suffix
                     )
@@ -521,7 +526,8 @@ def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
 
 @contextmanager
 def _incoming(root: Path, name: str, *, keep_partial: bool = False) -> Generator[Path]:
-    # A video is moved to its place only when it is whole; until then it lies where no search for media looks.
+    # A video is moved to its place only when it is whole; until then it lies where no search for
+    # media looks.
     folder = root / ".incoming" / hashlib.sha256(name.encode()).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -532,7 +538,8 @@ def _incoming(root: Path, name: str, *, keep_partial: bool = False) -> Generator
 
 
 def _accept(path: Path, target: Path, verified: VerifiedFiles) -> str | None:
-    # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching it again won't help.
+    # A video that is broken upstream is set aside: no run meets it, and a hash tells that fetching
+    # it again won't help.
     reason = playable.defect(path)
     final = target if reason is None else _aside(target)
     final.parent.mkdir(parents=True, exist_ok=True)

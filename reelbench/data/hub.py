@@ -1,9 +1,9 @@
 """The Hugging Face Hub as a source: the one place that asks it for commits, lists and files.
 
-Every download names a commit, so results stay comparable. Where a spec knows none, `main` is resolved once and the
-commit is recorded under `$REELBENCH_HOME/revisions`; it is used from then on, until the user refreshes it. The client
-reads `HF_HOME`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` when it is imported; here they are read at each call, so a program
-that sets them late is not surprised.
+Every download names a commit, so results stay comparable. Where a spec knows none, `main` is
+resolved once and the commit is recorded under `$REELBENCH_HOME/revisions`; it is used from then on,
+until the user refreshes it. The client reads `HF_HOME`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` when it
+is imported; here they are read at each call, so a program that sets them late is not surprised.
 """
 # pyright: reportUnknownVariableType=false
 
@@ -95,8 +95,8 @@ def recorded_commit(repo_id: str) -> str | None:
 def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False) -> str:
     """Return the 40-hex commit to read: the pinned one, the recorded one, else `main`'s, which is then recorded.
 
-    `refresh` resolves `main` anew and records what it is now; a pinned `revision` stays. DataUnavailableError where
-    there is no record and the Hub can't be asked.
+    `refresh` resolves `main` anew and records what it is now; a pinned `revision` stays.
+    DataUnavailableError where there is no record and the Hub can't be asked.
     """
     if revision is not None:
         return revision
@@ -105,7 +105,8 @@ def resolve_commit(repo_id: str, revision: str | None, *, refresh: bool = False)
     if refresh or not offline():
         commit = list_files(repo_id).commit
     else:
-        # Somebody who ran `hf download` before going offline has the commit in the client's own cache.
+        # Somebody who ran `hf download` before going offline has the commit in the client's own
+        # cache.
         ref = cache_dir() / f"datasets--{repo_id.replace('/', '--')}" / "refs" / "main"
         commit = ref.read_text(encoding="utf-8").strip() if ref.is_file() else ""
         if not _COMMIT.fullmatch(commit):
@@ -154,7 +155,8 @@ def remote_files(info: Any) -> dict[str, RemoteFile]:  # noqa: ANN401 - DatasetI
 def leaderboard(repo_id: str) -> "list[Any] | None":
     """Return the rows of a dataset's own leaderboard on the Hub, the best first; None where it has none.
 
-    Each has `model_id`, `value`, `verified`, `source`, `pull_request`, `notes` (`DatasetLeaderboardEntry`).
+    Each has `model_id`, `value`, `verified`, `source`, `pull_request`, `notes`
+    (`DatasetLeaderboardEntry`).
     """
     from huggingface_hub import HfApi, errors
 
@@ -193,9 +195,10 @@ def download(
 ) -> Path:
     """Download one file of a repository at a commit, or find it in the cache; the only caller of `hf_hub_download`.
 
-    Branches are refused: they move. With a `folder` the file goes there, at its path in the repository, and not into
-    the client's cache; in the cache it is checked against the hash that the Hub stated for it. DataUnavailableError
-    says in one line why it can't be had, and what to do.
+    Branches are refused: they move. With a `folder` the file goes there, at its path in the
+    repository, and not into the client's cache; in the cache it is checked against the hash that
+    the Hub stated for it. DataUnavailableError says in one line why it can't be had, and what to
+    do.
     """
     from huggingface_hub import hf_hub_download
 
@@ -214,8 +217,9 @@ def download(
             tqdm_class=tqdm_class,
         )
     path = Path(found)
-    # The cache's blobs are named by the hash that the Hub stated, and the client checks nothing but the length. Where
-    # the cache holds copies in place of links there is no such name, and nothing to compare with.
+    # The cache's blobs are named by the hash that the Hub stated, and the client checks nothing but
+    # the length. Where the cache holds copies in place of links there is no such name, and nothing
+    # to compare with.
     blob = path.resolve()
     stated = RemoteFile(
         sha256=blob.name if re.fullmatch(r"[0-9a-f]{64}", blob.name) else None,
@@ -257,7 +261,8 @@ def mismatch(path: Path, stated: RemoteFile) -> str | None:
 def client_errors(*, cut_off: bool = False) -> tuple[type[Exception], ...]:
     """Return the kinds of error that the client raises, or where the connection broke and the request may have arrived.
 
-    The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's errors through.
+    The client has changed its HTTP library twice (requests, httpx, httpx2) and lets that library's
+    errors through.
     """
     kinds: list[type[Exception]] = (
         [ConnectionError, TimeoutError] if cut_off else [OSError, ValueError]

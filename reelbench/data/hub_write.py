@@ -1,7 +1,7 @@
 """Writing to the Hub: a repository is listed with hashes, compared with a folder, and changed in one commit.
 
-The commit goes onto the one that was compared with, so the repository is whole at every moment and nobody's work is
-overwritten. Reading is `data.hub`.
+The commit goes onto the one that was compared with, so the repository is whole at every moment and
+nobody's work is overwritten. Reading is `data.hub`.
 """
 
 import re
@@ -118,8 +118,9 @@ class Repository:
     ) -> str:
         """Change files in one commit onto `head` -> its address; where somebody committed since, nothing is changed.
 
-        A reply that is lost on the way is looked for: what was committed is never called failed. `create` says how the
-        repository is made where it is not there yet (`private`, `space_sdk`); `create_pr` offers a pull request.
+        A reply that is lost on the way is looked for: what was committed is never called failed.
+        `create` says how the repository is made where it is not there yet (`private`, `space_sdk`);
+        `create_pr` offers a pull request.
         """
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 

@@ -1,7 +1,7 @@
 """From a benchmark's name to its rows: resolved, normalised, and saved once.
 
-The saved rows are keyed by the sha256 of the upstream bytes and the reader's version, so they can never be stale, and
-are renamed into place whole, so they can never be half.
+The saved rows are keyed by the sha256 of the upstream bytes and the reader's version, so they can
+never be stale, and are renamed into place whole, so they can never be half.
 """
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
@@ -74,7 +74,8 @@ class SplitData:
     def materialise(self) -> Path:
         """Return the folder with the rows as a saved `datasets.DatasetDict` of one split, made on first use.
 
-        The dataset's `info.dataset_name` is the task, so that what is given the rows alone knows what they are for.
+        The dataset's `info.dataset_name` is the task, so that what is given the rows alone knows
+        what they are for.
         """
         name = self.task.name if self.task else self.split
         folder = home() / "rows" / self.spec.id / f"{name}-{self.source.fingerprint[:16]}"
@@ -109,10 +110,10 @@ def locate(
 ) -> SplitData:
     """Find a split's files: a folder or file the user gave (`data`), else the pinned Hub or URL source.
 
-    `name` is a benchmark or one of its tasks (`moviecore_mini`), `split` one of its splits, mini ones too; by default
-    the task's, or the benchmark's default one. Without `fetch` nothing reaches for the network. InputError where the
-    name or split is unknown, or `data` isn't as expected; DataUnavailableError where the files are not here, and may
-    not or could not be fetched.
+    `name` is a benchmark or one of its tasks (`moviecore_mini`), `split` one of its splits, mini
+    ones too; by default the task's, or the benchmark's default one. Without `fetch` nothing reaches
+    for the network. InputError where the name or split is unknown, or `data` isn't as expected;
+    DataUnavailableError where the files are not here, and may not or could not be fetched.
     """
     return locate_files(*find_split(name, split), data, fetch=fetch)
 
@@ -143,7 +144,8 @@ def locate_files(
 def find_split(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
     """Return the benchmark and the split of a benchmark's or task's name, and the task where it is one with that split.
 
-    `ID_mini` is a benchmark's mini data, whatever its tasks are called. InputError where there is nothing of that name.
+    `ID_mini` is a benchmark's mini data, whatever its tasks are called. InputError where there is
+    nothing of that name.
     """
     found = discovery.find_task(name)
     if found is not None and split in (None, found[1].split):

@@ -1,6 +1,7 @@
 """Rows of any table as a `benchmark.yaml` maps them: its columns, and how the right option is named.
 
-What can't be read is an InputError with file, line and row; nothing is guessed where two readings differ.
+What can't be read is an InputError with file, line and row; nothing is guessed where two readings
+differ.
 """
 
 import ast
@@ -79,7 +80,8 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     ]
     form = mapping.answer_is
     if form is None and choices:
-        # The form in which all answers can be read; where some can't be read in any way, the one for most.
+        # The form in which all answers can be read; where some can't be read in any way, the one
+        # for most.
         asked: list[tuple[Options, str]] = []
         for question in choices:
             with suppress(InputError):  # said when it is the row's turn
@@ -300,7 +302,8 @@ class _Question:
         return "\n".join(map(str, value)) if is_array(value) else as_text(value, where) or ""
 
 
-# --- from files to tables -------------------------------------------------------------------------------------------
+# --- from files to tables
+# -------------------------------------------------------------------------------------------
 
 Entry = tuple[str, Cells | InputError]
 """Where a row stands, and its cells, or why it has none."""
@@ -478,7 +481,8 @@ def _literal(text: Any) -> Any:  # noqa: ANN401 - a cell, and any JSON or Python
     return text
 
 
-# --- spans ------------------------------------------------------------------------------------------------------------
+# --- spans
+# ------------------------------------------------------------------------------------------------------------
 
 _CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
 _RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
@@ -503,7 +507,8 @@ def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell 
 def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[float]:  # noqa: ANN401 - any cell
     """Return the ends of one or more parts of a video, in `unit`: a pair, pairs, either as JSON text, or `3-7`.
 
-    InputError where it is something else, begins more than half a second before 0, or ends before it starts.
+    InputError where it is something else, begins more than half a second before 0, or ends before
+    it starts.
     """
     parts = _literal(value)
     if isinstance(parts, str) and (range_ := _RANGE.fullmatch(parts)):
@@ -541,7 +546,8 @@ def read_windows(value: Any, where: str, unit: SpanUnit = "seconds") -> list[flo
     return ends
 
 
-# --- options and answers ----------------------------------------------------------------------------------------------
+# --- options and answers
+# ----------------------------------------------------------------------------------------------
 
 _LABEL = re.compile(r"\s*(?:\(([A-Za-z])\)|([A-Za-z])\s*[.:)、])\s*(.+)", re.DOTALL)
 _SEVERAL = re.compile(r"\s*[A-Za-z](?:\s*+[,;/&+]?\s*+[A-Z])+\s*")
@@ -560,7 +566,8 @@ class Options:
 def read_options(value: Any, where: str, absent: Sequence[str] = ()) -> Options:  # noqa: ANN401 - whatever a cell holds
     """Return options from a list, a mapping of keys to texts, either as JSON or Python text, or a text of a line each.
 
-    Letters in front of all of them (`A. …`, `(A) …`) are taken off. InputError where there are fewer than two.
+    Letters in front of all of them (`A. …`, `(A) …`) are taken off. InputError where there are
+    fewer than two.
     """
     parts = _literal(value)
     if isinstance(parts, str):

@@ -1,7 +1,8 @@
 """Which rows a result was made on, and whose: the benchmark's owners', somebody's own, or nobody knows.
 
-The spec states the sha256 of the owners' files where their bytes are known, and one over their rows, so that the same
-rows in another file format are the owners' too. Mini rows are Reelbench's and known: they count as their owners'.
+The spec states the sha256 of the owners' files where their bytes are known, and one over their
+rows, so that the same rows in another file format are the owners' too. Mini rows are Reelbench's
+and known: they count as their owners'.
 """
 
 import hashlib
@@ -55,9 +56,10 @@ def questions_sha256(
 ) -> str | None:
     """Return the sha256 over what a split asks: each row's id, question, options and answer, in any order.
 
-    Whatever file the rows are from, and however its columns are called, equal rows have one hash. While their source is
-    here, all of its rows count; else those that were `asked` (id, question, options and `rows.target`) stand for the
-    split. None where a question or an answer isn't known. `here` is the split as the caller found it, if he did.
+    Whatever file the rows are from, and however its columns are called, equal rows have one hash.
+    While their source is here, all of its rows count; else those that were `asked` (id, question,
+    options and `rows.target`) stand for the split. None where a question or an answer isn't known.
+    `here` is the split as the caller found it, if he did.
     """
     if (table := _rows_of(spec, split, source, here)) is not None:
         return rows_questions_sha256(spec, table)
@@ -86,8 +88,8 @@ def whose(
 ) -> "Data":
     """Return the owner of a result's rows: the benchmark's owners, the user, or unstated.
 
-    All rows of `source` are read where they are here, so the `entries` of the result may be a part of them; `here` is
-    the split as the caller found it, if he did.
+    All rows of `source` are read where they are here, so the `entries` of the result may be a part
+    of them; `here` is the split as the caller found it, if he did.
     """
     declared, stated = spec.splits[upstream_split(spec, split)], source.fingerprint
     if source.kind == "mini":

@@ -11,8 +11,8 @@ def why_withheld(
 ) -> str | None:
     """Why rows, or samples that repeat them, may not be passed on, as a sentence; None where they may.
 
-    Mini data (by their `split`) is ours; what is `private` goes to a place that the user's own people alone can read.
-    Without `split`: whether those of any split may be.
+    Mini data (by their `split`) is ours; what is `private` goes to a place that the user's own
+    people alone can read. Without `split`: whether those of any split may be.
     """
     if split is not None and is_mini(split):
         return None

@@ -1,7 +1,8 @@
 """`RowsOnDisk`: a benchmark's rows as a path that appears when it is opened, and its name, which tells runs apart.
 
-lmms-eval's YAML names a dataset by path; this object is that path. Opening it (`__fspath__`) materialises the rows, so
-one YAML serves simple and chat models, the command line and Python, with no loader of lmms-eval's to patch.
+lmms-eval's YAML names a dataset by path; this object is that path. Opening it (`__fspath__`)
+materialises the rows, so one YAML serves simple and chat models, the command line and Python, with
+no loader of lmms-eval's to patch.
 """
 
 import os
@@ -112,8 +113,8 @@ class RowsOnDisk(os.PathLike[str]):
         """Return the folder; raises the same one-line error each time where the data is not available."""
         from reelbench.data.loading import locate
 
-        # lmms-eval tries a failing load five times and then hides the reason: remember it, so that the retries cost
-        # nothing and whoever reports it can.
+        # lmms-eval tries a failing load five times and then hides the reason: remember it, so that
+        # the retries cost nothing and whoever reports it can.
         if self._failure is not None:
             raise self._failure
         try:

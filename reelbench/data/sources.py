@@ -27,8 +27,8 @@ from reelbench.registry.splits import expected_files, split_spec, user_data
 class Resolved:
     """Files on disk, and where they are from.
 
-    `location` is what a result records: a repository id, a URL, or the path that the user gave. `revision` is the
-    commit of a repository, and None for the others.
+    `location` is what a result records: a repository id, a URL, or the path that the user gave.
+    `revision` is the commit of a repository, and None for the others.
     """
 
     paths: tuple[Path, ...]
@@ -42,10 +42,11 @@ def resolve(
 ) -> Resolved:
     """Find the annotation files of a split, fetching them where the spec's source allows it.
 
-    Looked at in this order: `data` (a file, or a folder in upstream layout), the variable `REELBENCH_DATA_<ID>`, the
-    split's source. `refresh` takes what `main` is now, and downloads a URL's file again; a pinned commit stays.
-    InputError where the split is unknown, or what the user named is not there or holds none of the expected files;
-    DataUnavailableError where the data is not here and could not be fetched, or may not be.
+    Looked at in this order: `data` (a file, or a folder in upstream layout), the variable
+    `REELBENCH_DATA_<ID>`, the split's source. `refresh` takes what `main` is now, and downloads a
+    URL's file again; a pinned commit stays. InputError where the split is unknown, or what the user
+    named is not there or holds none of the expected files; DataUnavailableError where the data is
+    not here and could not be fetched, or may not be.
     """
     declared = split_spec(spec, split)
     source = declared.source
@@ -177,8 +178,8 @@ def find_files(
 ) -> tuple[Path, ...]:
     """Find the first of `names` in a folder, and those of `joined` that are there; a file is itself.
 
-    Looked for at the top, else one or two folders below, as upstream lays its files out. InputError where nothing is
-    there, none of the names is, or a name is there more than once at one depth.
+    Looked for at the top, else one or two folders below, as upstream lays its files out. InputError
+    where nothing is there, none of the names is, or a name is there more than once at one depth.
     """
     if path.is_file():
         return (path,)

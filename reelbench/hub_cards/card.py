@@ -69,7 +69,8 @@ def render(material: Material) -> Card:
         return Card(
             metadata, bodies, drawn, to_yaml(eval_yaml(spec, material.config, material.framework))
         )
-    # What was counted, and nothing that the owners state: paper, authors, licence and results are of other rows.
+    # What was counted, and nothing that the owners state: paper, authors, licence and results are
+    # of other rows.
     metadata |= {"pretty_name": title, "tags": ["video", "reelbench"]}
     kept = ("pretty_name", "language", "size_categories", "tags", "configs")
     bodies = {"heading": bodies["heading"], "about": own} | {
@@ -222,7 +223,8 @@ def _splits(material: Material) -> dict[str, object]:
     }
 
 
-# --- statistics ----------------------------------------------------------------------------------------------------
+# --- statistics
+# ----------------------------------------------------------------------------------------------------
 
 
 def statistics(material: Material) -> tuple[str, dict[str, str]]:
@@ -351,7 +353,8 @@ def _facet(by_split: dict[str, LabelCounts]) -> tuple[str, str, dict[str, dict[s
     return " ".join(notes), table(["Label", *heads], lines), shares
 
 
-# --- scores -----------------------------------------------------------------------------------------------------------
+# --- scores
+# -----------------------------------------------------------------------------------------------------------
 
 
 def _scoring(spec: BenchmarkSpec) -> dict[str, object]:
@@ -444,7 +447,8 @@ def results(spec: BenchmarkSpec) -> str:
     for title, group in groups.items():
         given = {name for row in group for name in row.metrics}
         names = [name for name in declared if name in given] + sorted(given - set(declared))
-        # A source's table has one precision: what it printed as 4.00 is not to stand as 4, nor 42.2 as 42.20.
+        # A source's table has one precision: what it printed as 4.00 is not to stand as 4, nor 42.2
+        # as 42.20.
         decimals: dict[tuple[str, str], int] = {}
         for row in group:
             for name, value in row.metrics.items():
@@ -469,7 +473,8 @@ def results(spec: BenchmarkSpec) -> str:
     return "\n\n".join([told, *tables, sources.source_list()])
 
 
-# --- sources ---------------------------------------------------------------------------------------------------------
+# --- sources
+# ---------------------------------------------------------------------------------------------------------
 
 
 def _provenance(material: Material) -> dict[str, object]:
@@ -546,7 +551,8 @@ def _licences(spec: BenchmarkSpec) -> dict[str, object]:
     }
 
 
-# --- the machine-readable side ----------------------------------------------------------------------------------------
+# --- the machine-readable side
+# ----------------------------------------------------------------------------------------
 
 FRAMEWORK = "reelbench"
 """Who evaluates, by the id that the Hub is to know; see docs/upstream."""

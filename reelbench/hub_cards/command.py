@@ -41,7 +41,8 @@ def render(
     from reelbench.hub_cards import material, merge
 
     spec = find_split(name)[0]
-    # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file that doesn't.
+    # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file
+    # that doesn't.
     clone = out.is_dir() and any(
         path.name not in (merge.README, merge.EVAL, "plots") for path in out.iterdir()
     )

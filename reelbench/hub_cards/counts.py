@@ -49,9 +49,9 @@ def of_split(
 ) -> SplitStatistics:
     """Count a split's normalised rows; `labels` are of facets that these don't hold.
 
-    Lengths of texts are in words (characters where the script has no spaces between words), of spans and videos in
-    seconds. A row's answer is measured as the reference text of an open question; a question with options has the
-    lengths of all its options.
+    Lengths of texts are in words (characters where the script has no spaces between words), of
+    spans and videos in seconds. A row's answer is measured as the reference text of an open
+    question; a question with options has the lengths of all its options.
     """
     spaced = [row for row in rows if language_of(row["language"]) not in UNSPACED]
     unspaced = [row for row in rows if language_of(row["language"]) in UNSPACED]

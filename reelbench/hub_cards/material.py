@@ -1,9 +1,9 @@
 """What a card is made of: the spec, the datasheet, and what was counted where the data is at hand.
 
-A datasheet, `datasheet.md` beside the spec, is the prose of a card. Its front matter holds what the Hub asks of every
-dataset and no program can count; below it stand the limitations and the seven sections of a datasheet (Gebru et al.,
-Datasheets for Datasets), in our own words and with their sources. Nothing that the spec declares or that rows can be
-counted for is written there.
+A datasheet, `datasheet.md` beside the spec, is the prose of a card. Its front matter holds what the
+Hub asks of every dataset and no program can count; below it stand the limitations and the seven
+sections of a datasheet (Gebru et al., Datasheets for Datasets), in our own words and with their
+sources. Nothing that the spec declares or that rows can be counted for is written there.
 """
 
 import re
@@ -140,9 +140,9 @@ class SplitMaterial(NamedTuple):
 class Material:
     """All that a card is rendered from.
 
-    `repo_id` is the dataset repository that the card is for, None where it isn't known yet. `data_splits` are the
-    splits whose rows lie in that repository, as the configuration `config`. `framework` is who evaluates, for
-    `eval.yaml`; None is us.
+    `repo_id` is the dataset repository that the card is for, None where it isn't known yet.
+    `data_splits` are the splits whose rows lie in that repository, as the configuration `config`.
+    `framework` is who evaluates, for `eval.yaml`; None is us.
     """
 
     spec: BenchmarkSpec
@@ -188,9 +188,9 @@ def gather(
 ) -> Material:
     """Gather a card's material from what is on this machine; never asks the network.
 
-    `data` is the user's copy: a folder with the files of one or more splits, or one split's file; InputError where it
-    is not there or can't be read. `data_splits` are by default all whose rows may be passed on; `labels` those that the
-    rows don't hold, such as CogME's tags.
+    `data` is the user's copy: a folder with the files of one or more splits, or one split's file;
+    InputError where it is not there or can't be read. `data_splits` are by default all whose rows
+    may be passed on; `labels` those that the rows don't hold, such as CogME's tags.
     """
     at_hand = locate_splits(spec, data)
     splits = []
@@ -229,7 +229,8 @@ def gather(
 def locate_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
     """Find the splits whose files are on this machine, without the network.
 
-    A folder may hold only some of the splits; a file is the split whose source has its name, else the default one.
+    A folder may hold only some of the splits; a file is the split whose source has its name, else
+    the default one.
     """
     named = user_data(spec, data)
     if named is not None and named[0].is_file():

@@ -1,9 +1,9 @@
 """A card meets the README that is already there: people's text and metadata stay, our sections are brought up to date.
 
-Each of our sections stands between two markers, HTML comments that a page doesn't show. The first carries a hash of the
-section as we wrote it, so that a section which people edited afterwards is known, and kept. To get our text back,
-delete the section with its markers: it is then written anew. Beside README.md lie `eval.yaml`, the plots, and the rows
-where they are asked for.
+Each of our sections stands between two markers, HTML comments that a page doesn't show. The first
+carries a hash of the section as we wrote it, so that a section which people edited afterwards is
+known, and kept. To get our text back, delete the section with its markers: it is then written anew.
+Beside README.md lie `eval.yaml`, the plots, and the rows where they are asked for.
 """
 
 import hashlib
@@ -44,8 +44,8 @@ class Merged(NamedTuple):
 def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Merged:
     """Bring a card into a README as it is, whose name in errors is `where`.
 
-    InputError where it is another benchmark's card; its metadata is not a YAML mapping; its markers are damaged, so
-    that text could be lost; or it has statistics and the card has none.
+    InputError where it is another benchmark's card; its metadata is not a YAML mapping; its markers
+    are damaged, so that text could be lost; or it has statistics and the card has none.
     """
     existing = existing or ""
     crlf = "\r\n" in existing
@@ -147,7 +147,8 @@ def own_config(existing: str | None) -> tuple[str, bool]:
     return name, len(others) < len(declared) and _MARKER.search(existing or "") is not None
 
 
-# --- sections ------------------------------------------------------------------------------------------------------
+# --- sections
+# ------------------------------------------------------------------------------------------------------
 
 
 def _hash(body: str) -> str:
@@ -162,7 +163,8 @@ def _end(name: str) -> str:
     return f"<!-- reelbench:end {name} -->"
 
 
-# --- metadata ------------------------------------------------------------------------------------------------------
+# --- metadata
+# ------------------------------------------------------------------------------------------------------
 
 
 def _value(key: str, ours: object, theirs: object, notes: list[str], where: str) -> object:
@@ -258,7 +260,8 @@ def _end_of(node: yaml.Node) -> int:
     return node.end_mark.index
 
 
-# --- files ----------------------------------------------------------------------------------------------------------
+# --- files
+# ----------------------------------------------------------------------------------------------------------
 
 README = "README.md"
 EVAL = "eval.yaml"
@@ -277,8 +280,8 @@ def texts(
 def write(material: Material, folder: Path) -> tuple[str, ...]:
     """Render a card into a folder, which may be a clone of the dataset's repository; return notes for the user.
 
-    A README.md that is there already is merged with: people's text and metadata stay. InputError where `folder` is a
-    file, or the README there can't be merged with.
+    A README.md that is there already is merged with: people's text and metadata stay. InputError
+    where `folder` is a file, or the README there can't be merged with.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder to write the card to")

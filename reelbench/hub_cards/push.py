@@ -66,12 +66,15 @@ def push(
 ) -> PushOutcome:
     """Bring a dataset repository's card, and its rows where asked, up to date.
 
-    It is created where it is not there and the user may. `data` is the user's copy of the benchmark's data, `labels`
-    are those that the rows don't hold. `show` gets the difference before anything is changed.
+    It is created where it is not there and the user may. `data` is the user's copy of the
+    benchmark's data, `labels` are those that the rows don't hold. `show` gets the difference before
+    anything is changed.
 
     Raises:
-        InputError: The call is wrong: the data may not be passed on, no such repository, a README that can't be merged.
-        ReelbenchError: The Hub refused or broke off; nothing was changed, or only an empty repository made.
+        InputError: The call is wrong: the data may not be passed on, no such repository, a README
+            that can't be merged.
+        ReelbenchError: The Hub refused or broke off; nothing was changed, or only an empty
+            repository made.
     """
     if options.with_data and (why := why_withheld(spec)) is not None:
         forms = [

@@ -1,7 +1,8 @@
 """Who judged: the model whose id came back with the replies, beside the one that was asked for.
 
-A server may answer with another model than was asked for: a name without a date is the newest version, a retired model
-is rerouted. So groups, ranks and headings name a judge by the id that was returned.
+A server may answer with another model than was asked for: a name without a date is the newest
+version, a retired model is rerouted. So groups, ranks and headings name a judge by the id that was
+returned.
 """
 
 import re
@@ -41,8 +42,8 @@ def returned_ids(record: JudgeRecord) -> list[str]:
 def judge_as_answered(record: JudgeRecord) -> str:
     """Return the judge's name as its replies have it, for groups and headings.
 
-    Several ids are joined by ` + `, the judges of a panel, in the order of their names, by `, `. Where no id was
-    returned it is the requested one and `NOT_STATED`.
+    Several ids are joined by ` + `, the judges of a panel, in the order of their names, by `, `.
+    Where no id was returned it is the requested one and `NOT_STATED`.
     """
     names = [
         " + ".join(returned_ids(one)) or f"{one.requested} ({NOT_STATED})"

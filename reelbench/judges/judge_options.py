@@ -32,12 +32,12 @@ class JudgeOptions(AskOptions):
 
     Attributes:
         votes: Number of replies per criterion.
-        vote_rule: `majority` is the most frequent score; if several are equally frequent, the lower median of all
-            votes. `mean` and `median` are those of the votes. A panel's score is the judges' median with `median`,
-            otherwise their mean.
+        vote_rule: `majority` is the most frequent score; if several are equally frequent, the lower
+            median of all votes. `mean` and `median` are those of the votes. A panel's score is the
+            judges' median with `median`, otherwise their mean.
         prompts: `reelbench`, `official`, or a path to a file (see `reelbench.judges.prompting`).
-        temperature: `auto` is the temperature of the prompt set (ours: 0; official: the owners' setting). `none` sends
-            no temperature; reasoning models need this.
+        temperature: `auto` is the temperature of the prompt set (ours: 0; official: the owners'
+            setting). `none` sends no temperature; reasoning models need this.
         others: The other judges of a panel.
     """
 
@@ -85,9 +85,10 @@ class JudgeOptions(AskOptions):
     ) -> "JudgeOptions":  # noqa: ANN401
         """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; `shared` are every judge's fields.
 
-        `url` is the server of those without one of their own, by default `REELBENCH_JUDGE_URL`, else `OPENAI_BASE_URL`;
-        their key is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`, or the provider's own (`llm.model_names`).
-        `prices` is a file of prices in LiteLLM's shape (`model_prices_and_context_window.json`).
+        `url` is the server of those without one of their own, by default `REELBENCH_JUDGE_URL`,
+        else `OPENAI_BASE_URL`; their key is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`, or
+        the provider's own (`llm.model_names`). `prices` is a file of prices in LiteLLM's shape
+        (`model_prices_and_context_window.json`).
         """
         url = url or settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL)
         judges, parts = [], text.split(",")
@@ -112,7 +113,8 @@ class JudgeOptions(AskOptions):
     def from_environment(cls) -> "JudgeOptions | None":
         """Return the judge that `REELBENCH_JUDGE` names, or None where it is unset.
 
-        `OPENAI_BASE_URL` and `OPENAI_API_KEY` alone never make a judge: they may belong to the model under test.
+        `OPENAI_BASE_URL` and `OPENAI_API_KEY` alone never make a judge: they may belong to the
+        model under test.
         """
         model = settings.JUDGE.get()
         return cls.named(model) if model else None
@@ -121,8 +123,8 @@ class JudgeOptions(AskOptions):
 def model_prices(path: Path, model: str, *, batch: bool = False) -> dict[str, float]:
     """Return a model's prices, as `AskOptions` names them; InputError where the file has none, or several.
 
-    The file has them under the model's own name, or under one provider's (`openai/MODEL`). Of a `batch` they are those
-    called `…_batches`, where it has them.
+    The file has them under the model's own name, or under one provider's (`openai/MODEL`). Of a
+    `batch` they are those called `…_batches`, where it has them.
     """
     models = read_json(path)
     if not is_object(models):

@@ -58,9 +58,9 @@ def judge_items(
 ) -> JudgeRun:
     """Judge many answers to a benchmark's questions; InputError where it is not judged, or the prompts are not there.
 
-    `show` is called whenever an item is done, from another thread; `on_note` with each line that the user should know,
-    as it arises and perhaps from another thread: by default it is logged. The budget, by default the options' own, may
-    be shared with other runs.
+    `show` is called whenever an item is done, from another thread; `on_note` with each line that
+    the user should know, as it arises and perhaps from another thread: by default it is logged. The
+    budget, by default the options' own, may be shared with other runs.
     """
     prompts = load_prompts(spec, options.prompts)  # refuses a spec without a judge
     return JudgeRun(
@@ -98,8 +98,9 @@ def judge_of(
 class LiveJudge:
     """Judges one item at a time, for a host's worker threads (lmms-eval's): `judge` blocks and never raises.
 
-    The judge is that of `options`, else the one that `REELBENCH_JUDGE` names, set up when the first answer comes.
-    Nothing is asked where neither is there: an `OPENAI_API_KEY` may belong to the model under test.
+    The judge is that of `options`, else the one that `REELBENCH_JUDGE` names, set up when the first
+    answer comes. Nothing is asked where neither is there: an `OPENAI_API_KEY` may belong to the
+    model under test.
     """
 
     spec: BenchmarkSpec

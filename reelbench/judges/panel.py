@@ -1,8 +1,9 @@
 """A panel: one judge or several over the same items, each asked for itself, their scores taken together.
 
-Each judge's replies are its own, under the keys that they have without a panel: one that was asked alone is not asked
-again. A score is only ever read from a reply of the judge, or is the scale's minimum for an answer that is all white
-space; an item's is the mean or the median of the judges', and only where all of them gave one.
+Each judge's replies are its own, under the keys that they have without a panel: one that was asked
+alone is not asked again. A score is only ever read from a reply of the judge, or is the scale's
+minimum for an answer that is all white space; an item's is the mean or the median of the judges',
+and only where all of them gave one.
 """
 
 import asyncio
@@ -173,7 +174,8 @@ class Member:
         wanted, rule = self.options.votes, self.options.vote_rule
         for criterion in self._scale.criteria:
             cast = [votes[criterion, vote] for vote in range(wanted)]
-            # A reply that can't be read is a vote less; one that is not available leaves the criterion open.
+            # A reply that can't be read is a vote less; one that is not available leaves the
+            # criterion open.
             absent = [vote.reason for vote in cast if vote.reason not in {None, UNPARSABLE}]
             score = score_of_votes(
                 [vote.value for vote in cast if vote.value is not None], wanted, rule

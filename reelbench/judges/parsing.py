@@ -1,9 +1,9 @@
 """Read a score from a judge's reply: strictly, or not at all.
 
-A reply counts only as a whole: one JSON or Python dictionary with an integer `score` in range, or, where the prompt
-asks for it, one integer. One closed block of reasoning may stand before it. A number in a sentence, a boolean, `"4"`,
-`4.0`, a key that is there twice, or a reply that was cut short is not a score: what a judge did not plainly say is
-never guessed.
+A reply counts only as a whole: one JSON or Python dictionary with an integer `score` in range, or,
+where the prompt asks for it, one integer. One closed block of reasoning may stand before it. A
+number in a sentence, a boolean, `"4"`, `4.0`, a key that is there twice, or a reply that was cut
+short is not a score: what a judge did not plainly say is never guessed.
 """
 
 import re
@@ -44,7 +44,8 @@ _END_OF_TURN = re.compile(r"<\|(?:return|end)\|>\s*\Z")
 def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -> int | None:
     """Return the score, `low` to `high`, in a reply's text, or None where it is not plainly there.
 
-    With `bare_integer` an integer and nothing else is a score too. Where the server gave no text there is none.
+    With `bare_integer` an integer and nothing else is a score too. Where the server gave no text
+    there is none.
     """
     if reply is None or len(reply) > MAX_REPLY:
         return None

@@ -1,7 +1,8 @@
 """Judges that anybody can serve, pinned: open weights by revision, how they are served, and what each call sends.
 
-They stand beside the official judges for the day when those end. None is validated: no table of how far it agrees with
-people or with an official judge ships with it (docs/recipes/open_judge.md is how to make one), and none is a default.
+They stand beside the official judges for the day when those end. None is validated: no table of how
+far it agrees with people or with an official judge ships with it (docs/recipes/open_judge.md is how
+to make one), and none is a default.
 """
 
 from collections.abc import Mapping

@@ -2,14 +2,20 @@
 
 Three kinds of prompt set:
 
-- `reelbench`: the files in the benchmark's own folder `judge/`. The rubric is the system message; question, reference
-  and answer stand verbatim in the user message, between tags that carry a mark made from their hash, which none of
+- `reelbench`: the files in the benchmark's own folder `judge/`. The rubric is the system message;
+  question, reference
+  and answer stand verbatim in the user message, between tags that carry a mark made from their
+  hash, which none of
   them holds, so that an answer can't close its own tag. Temperature 0.
-- `official`: the owners' prompts, fetched from their repository at the commit and with the sha256 that the benchmark's
-  spec pins, kept under `$REELBENCH_HOME/prompts`, and sent byte for byte with the owners' temperature. The file is a
+- `official`: the owners' prompts, fetched from their repository at the commit and with the sha256
+  that the benchmark's
+  spec pins, kept under `$REELBENCH_HOME/prompts`, and sent byte for byte with the owners'
+  temperature. The file is a
   Python module: its strings are read from the syntax tree, it is never run.
-- a path: one text file, sent as one user message per criterion with temperature 0. It names its places as `{question}`,
-  `{reference}` and `{answer}` (and `{criterion}` where there are several), or, as in Figure 4 of CURVE's supplement, by
+- a path: one text file, sent as one user message per criterion with temperature 0. It names its
+  places as `{question}`,
+  `{reference}` and `{answer}` (and `{criterion}` where there are several), or, as in Figure 4 of
+  CURVE's supplement, by
   the lines `Question: question`, `Reference answer: gt` and `Model's answer: pred`.
 """
 
@@ -69,8 +75,8 @@ class PromptSet:
                 digest = hashlib.sha256(
                     "\0".join(texts).encode("utf-8", "surrogatepass")
                 ).hexdigest()
-                # Eight digits can be had by trying, so a text that holds them gets more; the others keep their
-                # replies' keys.
+                # Eight digits can be had by trying, so a text that holds them gets more; the others
+                # keep their replies' keys.
                 values["mark"] = (
                     digest[:_MARK]
                     if any(digest[:_SHORT] in text for text in texts)
@@ -91,7 +97,8 @@ class PromptSet:
 def load_prompts(spec: BenchmarkSpec, prompts: str) -> PromptSet:
     """Return the prompt set called `prompts` (`reelbench`, `official`, or a path) for a benchmark.
 
-    InputError where it has none, or the file is not one; ReelbenchError where the owners' own can't be fetched.
+    InputError where it has none, or the file is not one; ReelbenchError where the owners' own can't
+    be fetched.
     """
     if spec.judge is None:
         raise InputError(f"{spec.id}: has no judged metric; leave --judge out")
@@ -165,7 +172,8 @@ def load_scale_prompts(
     return _from_file(settings.expanded(prompts), judge, places)
 
 
-# --- a file that the user gives --------------------------------------------------------------------------------------
+# --- a file that the user gives
+# --------------------------------------------------------------------------------------
 
 _PAPER_PLACES = {
     "question": re.compile(r"^(\s*question:[ \t]*)question[ \t]*$", re.MULTILINE | re.IGNORECASE),
@@ -212,14 +220,15 @@ def _from_file(path: Path, judge: JudgeSpec, places: Sequence[str]) -> PromptSet
     )
 
 
-# --- the owners' own -------------------------------------------------------------------------------------------------
+# --- the owners' own
+# -------------------------------------------------------------------------------------------------
 
 
 def _strings_of(module: bytes, criteria: tuple[str, ...], where: str) -> dict[str, tuple[str, str]]:
     """Return each criterion's (system message, user template) from a Python module, without running it.
 
-    The module has a function `<criterion>_prompt` per criterion, which binds two names to string constants and returns
-    them as a pair.
+    The module has a function `<criterion>_prompt` per criterion, which binds two names to string
+    constants and returns them as a pair.
     """
     pairs: dict[str, tuple[str, str]] = {}
     for function in (node for node in ast.parse(module).body if isinstance(node, ast.FunctionDef)):

@@ -53,7 +53,8 @@ def takes_bare_integer(prompts: str, judge: JudgeSpec) -> bool:
 def score_of_votes(cast: Sequence[int], votes: int, rule: VoteRule | str) -> float | None:
     """Return the vote of the scores that could be read; None where they are half of the `votes` asked for, or fewer.
 
-    The rule is `mean`, `median`, or else the most frequent one; of several equally frequent the lower median of all.
+    The rule is `mean`, `median`, or else the most frequent one; of several equally frequent the
+    lower median of all.
     """
     if 2 * len(cast) <= votes:
         return None

@@ -38,8 +38,9 @@ class KnownRows:
     def rows_of(self, result: Result) -> dict[str, Row] | None:
         """Return the rows that a result's items are held to, by id; None where they are not here.
 
-        A benchmark's file here may have changed since: a result that states other questions than its rows are isn't of
-        these, and its own are not here. What a package declares changes with its version alone, so there they are.
+        A benchmark's file here may have changed since: a result that states other questions than
+        its rows are isn't of these, and its own are not here. What a package declares changes with
+        its version alone, so there they are.
         """
         here = discovery.specs().get(result.benchmark.id)
         split, stated = result.benchmark.split, result.benchmark.questions_sha256
@@ -68,7 +69,8 @@ def problems(
             f", but in {other!r}" if other else ""
         )
     from_files = result.benchmark.source.kind == "files"
-    # A facet that no item has is younger than the result; one that a metric is a mean over is as old as the metric.
+    # A facet that no item has is younger than the result; one that a metric is a mean over is as
+    # old as the metric.
     needed = {
         metric.aggregate.facet for metric in spec.metrics if isinstance(metric.aggregate, Macro)
     }
@@ -119,7 +121,8 @@ def as_asked(
 ) -> list[Item]:
     """Return the items that samples were, with their questions, to be judged again.
 
-    InputError, which begins with `where`, if the benchmark's data is not here, or is not what was answered.
+    InputError, which begins with `where`, if the benchmark's data is not here, or is not what was
+    answered.
     """
     if rows_here is None:
         own = f"`reelbench data fetch {spec.id}` brings them, REELBENCH_DATA_{spec.id.upper()} names your own"
@@ -158,10 +161,10 @@ def partial(
 ) -> str | None:
     """Return the reason for which a result says too little of its task to be ranked, or None.
 
-    Answers that are hidden can't be scored, and are no reason. Nor are a few unscored items, with which it is ranked by
-    its lower bound, nor those without media, which make it a result on a part of the split. The task has `wanted`
-    items, by default the split's published number. `before` is what an earlier check said, which may have known that
-    number when this one doesn't.
+    Answers that are hidden can't be scored, and are no reason. Nor are a few unscored items, with
+    which it is ranked by its lower bound, nor those without media, which make it a result on a part
+    of the split. The task has `wanted` items, by default the split's published number. `before` is
+    what an earlier check said, which may have known that number when this one doesn't.
     """
     counts = result.counts
     reasons = {

@@ -45,25 +45,32 @@ class Board:
 
     Attributes:
         specs: Benchmarks, those with rows only, as `first_filed.shown_specs` has them.
-        rows: RankingGroup -> its rows, by benchmark and group, from the best one down, those that are not ranked last.
+        rows: RankingGroup -> its rows, by benchmark and group, from the best one down, those that
+            are not ranked last.
         entries: All of these rows, in this order.
         ranks: Key of a row -> its rank in its group.
         over_judges: Key of a run that a panel judged -> its best and worst rank over the judges.
-        noise: RankingGroup -> its runs' ranges of ranks, and the smallest difference that it can tell.
+        noise: RankingGroup -> its runs' ranges of ranks, and the smallest difference that it can
+            tell.
         groups: Groups by benchmark, those that somebody ran first, and of these the main one.
         main: Benchmark -> the group that stands for it.
         names: A row's model -> the one name of all that are the same model.
         blind: Key of a row -> the same model's primary score without frames, in the same group.
-        shortcuts: RankingGroup -> the questions that its runs without frames, or with one, have right.
-        without_shortcuts: Key of a run -> its primary score on the questions that are none of these.
+        shortcuts: RankingGroup -> the questions that its runs without frames, or with one, have
+            right.
+        without_shortcuts: Key of a run -> its primary score on the questions that are none of
+            these.
         bridges: Groups with the same answers under different judges, and how they relate.
         other_judges: Key of a run -> what other judges make of its answers.
         overall: Models, the ranked ones first.
         left_out: Key of a stored result that can't be read -> why.
-        apart: RankingGroup that differs from what was filed first -> the benchmark as its rows declare it.
-        listed_only: RankingGroup that can't stand for its benchmark -> by whose judges or declarations it is.
+        apart: RankingGroup that differs from what was filed first -> the benchmark as its rows
+            declare it.
+        listed_only: RankingGroup that can't stand for its benchmark -> by whose judges or
+            declarations it is.
         withheld: RankingGroup whose samples are not here -> what was published of it.
-        kept_bridges: Benchmark -> how such tables of the same answers relate, as `bridge.as_json` has it.
+        kept_bridges: Benchmark -> how such tables of the same answers relate, as `bridge.as_json`
+            has it.
     """
 
     specs: dict[str, BenchmarkSpec]
@@ -152,7 +159,8 @@ def make(
 def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
     """Return the row of two results in a store's table: the pair's difference, interval and p among all its pairs.
 
-    InputError where one is not in the store, they are of two tables, or one isn't its model's best there.
+    InputError where one is not in the store, they are of two tables, or one isn't its model's best
+    there.
     """
     made = make(path, published=False)
     of = {
@@ -242,8 +250,9 @@ def ranked_board(
 ) -> Board:
     """Return the board of some rows.
 
-    `known` says which names are one model, by default as the package does; `published_once` what is known of tables
-    whose samples are not here; `settings` which tables may stand for their benchmark, by default any.
+    `known` says which names are one model, by default as the package does; `published_once` what is
+    known of tables whose samples are not here; `settings` which tables may stand for their
+    benchmark, by default any.
     """
     rows = _in_one_spelling(sorted(rows, key=_taken))
     tables = {group.id.casefold(): table for group, table in (published_once or {}).items()}
@@ -389,7 +398,8 @@ def _blind(
 def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortcuts]:
     """Return the shortcuts that each group's own runs without frames, or with one, show; most groups have none.
 
-    They say something of every row, so the runs are the maintainers' own: who else says that he showed none may have.
+    They say something of every row, so the runs are the maintainers' own: who else says that he
+    showed none may have.
     """
     shown_little: dict[RankingGroup, list[StoredResult]] = defaultdict(list)
     for row in rows:
@@ -413,8 +423,8 @@ def scores_without(
 ) -> dict[str, float]:
     """Return key of a run -> its primary metric on the questions that are no shortcut in its group.
 
-    As everywhere on the board, an item without a score is at the scale's lowest. Runs that show too little themselves
-    are not here: on these questions they are low by construction.
+    As everywhere on the board, an item without a score is at the scale's lowest. Runs that show too
+    little themselves are not here: on these questions they are low by construction.
     """
     left_out = {group: found.questions() for group, found in easy.items()}
     scores: dict[str, float] = {}
@@ -445,9 +455,10 @@ def on_common_videos(
 ) -> Iterator[BoardEntry]:
     """Yield the rows of a benchmark's runs once more, on the videos that all runs of a table had.
 
-    A table is here one in which runs differ in nothing but the videos they had. Where all had the same, nothing is
-    yielded. A run without which nine tenths of the videos are left (`_asked_of_all`), and with which fewer are, isn't
-    among them. `chosen` are keys of the runs to take, by default all that are ranked.
+    A table is here one in which runs differ in nothing but the videos they had. Where all had the
+    same, nothing is yielded. A run without which nine tenths of the videos are left
+    (`_asked_of_all`), and with which fewer are, isn't among them. `chosen` are keys of the runs to
+    take, by default all that are ranked.
     """
     tables: dict[object, list[tuple[RankingGroup, StoredResult, frozenset[str]]]] = defaultdict(
         list
@@ -461,7 +472,8 @@ def on_common_videos(
                 (row.group, row.stored, had)
             )
     for all_members in tables.values():
-        # Who lacks more decides for nobody, nor do several together; and none for those that were taken before it.
+        # Who lacks more decides for nobody, nor do several together; and none for those that were
+        # taken before it.
         runs = [(one.check.account, had) for _, one, had in all_members]
         common, least = (None, 0.0) if chosen else _asked_of_all(runs)
         members = list[tuple[RankingGroup, StoredResult, frozenset[str]]]()
@@ -496,9 +508,9 @@ def _asked_of_all(
 ) -> tuple[frozenset[str], float]:
     """Return which videos count, and how many of them all runs must have together; of (account, videos) as taken.
 
-    A video counts if more than half of the accounts had it, or half of them with the first: what one account says it
-    had, nobody else has to have. The first account with half of these decides, by the run that had most: who hands in
-    more later ends no table.
+    A video counts if more than half of the accounts had it, or half of them with the first: what
+    one account says it had, nobody else has to have. The first account with half of these decides,
+    by the run that had most: who hands in more later ends no table.
     """
     of: dict[str, set[str]] = {"": set()}  # the maintainers come first
     for account, had in runs:

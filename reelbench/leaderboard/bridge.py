@@ -1,8 +1,9 @@
 """The same answers under two judges: how far one judge's scores are from the other's, and what ranks become of it.
 
-A bridge says how two tables relate and converts nothing. Shift and agreement are over the answers that both judges
-scored. A pair of results has changed places beyond chance only if each judge alone tells the two apart (paired
-bootstrap over videos, p adjusted by Holm for all pairs under both judges, at most 0.05), in opposite directions.
+A bridge says how two tables relate and converts nothing. Shift and agreement are over the answers
+that both judges scored. A pair of results has changed places beyond chance only if each judge alone
+tells the two apart (paired bootstrap over videos, p adjusted by Holm for all pairs under both
+judges, at most 0.05), in opposite directions.
 """
 
 from collections import defaultdict
@@ -34,10 +35,11 @@ MOST_COMPARED = 100
 class BridgedResult:
     """Answers that two judges scored: the result by the old judge, and by the new one.
 
-    `values` are the primary metric of either over all that it scored; `shift`, new less old, and `ranks` are over the
-    answers that both scored. Of the `ratings` (answer and criterion) that both gave, `exact` is the share of equal
-    ones, 0 to 1, `kappa` Cohen's with quadratic weights (Cohen 1968), None where it is undefined. `samples` are those
-    answers by id, as the old judge and as the new one scored them.
+    `values` are the primary metric of either over all that it scored; `shift`, new less old, and
+    `ranks` are over the answers that both scored. Of the `ratings` (answer and criterion) that both
+    gave, `exact` is the share of equal ones, 0 to 1, `kappa` Cohen's with quadratic weights (Cohen
+    1968), None where it is undefined. `samples` are those answers by id, as the old judge and as
+    the new one scored them.
     """
 
     old: StoredResult
@@ -60,9 +62,9 @@ greater of the two p values, adjusted by Holm."""
 class Bridge:
     """Two groups whose results are of the same answers, by the old judge and by the new one.
 
-    `results` stand by the value under the new judge, the best first. `changed` are the pairs that changed places beyond
-    chance, None of more than `MOST_COMPARED` results; `orders` by how much the first of each pair is higher under the
-    old judge and under the new one.
+    `results` stand by the value under the new judge, the best first. `changed` are the pairs that
+    changed places beyond chance, None of more than `MOST_COMPARED` results; `orders` by how much
+    the first of each pair is higher under the old judge and under the new one.
     """
 
     old: RankingGroup

@@ -32,10 +32,11 @@ RecordT = TypeVar("RecordT", bound=Record)
 class Check(Record):
     """`check.json`: what was verified of a stored result; `stated` is absent where an earlier version wrote it.
 
-    `answers_sha256` is over the ids and right answers of its items, by which results that state the same questions are
-    held to each other where nobody here has these. `taken` says when this board took it first (null: an earlier version
-    did), `account` who handed it in (null: the board's maintainers), `judged` whether these asked its judge themselves.
-    Only the board says so (`trust.Filing`).
+    `answers_sha256` is over the ids and right answers of its items, by which results that state the
+    same questions are held to each other where nobody here has these. `taken` says when this board
+    took it first (null: an earlier version did), `account` who handed it in (null: the board's
+    maintainers), `judged` whether these asked its judge themselves. Only the board says so
+    (`trust.Filing`).
     """
 
     ids: Ids
@@ -114,7 +115,8 @@ def compare(path: Path, here: Check, result: Result) -> None:
     """Refuse a check.json that says other than the check made `here`; without the data, less can be compared."""
     check = read_check(path)
     spec = discovery.spec_of(result.benchmark)
-    # As today's rules word it: an earlier version called a result partial for a single unscored item.
+    # As today's rules word it: an earlier version called a result partial for a single unscored
+    # item.
     partial = check.partial and against_data.partial(
         spec, result, result.counts.items, check.partial
     )
@@ -157,7 +159,8 @@ def revalidate(check: Check, result: Result, folder: Path, known: KnownRows) -> 
     subset, split = check.subset, spec.splits.get(result.benchmark.split)
     if subset is not None and rows_here is not None:
         subset = against_data.subset(spec, list(result_files.read_samples(folder)), rows_here)
-    # Data can have a few questions fewer than a paper says; where it was at hand, its own number was looked at.
+    # Data can have a few questions fewer than a paper says; where it was at hand, its own number
+    # was looked at.
     published = split.rows if split else None
     nearly = check.ids == "checked" and published is not None and items >= _NEARLY * published
     wanted = items if nearly else None

@@ -1,7 +1,8 @@
 """What the Hub's own board of a dataset lists: numbers that a community states, kept as a source of its own.
 
-Nobody can compute them again, and they don't say by which judge or over how many items: they are shown, in a group of
-their own, and never ranked. A store keeps them in `community/<benchmark>.json`.
+Nobody can compute them again, and they don't say by which judge or over how many items: they are
+shown, in a group of their own, and never ranked. A store keeps them in
+`community/<benchmark>.json`.
 """
 
 from collections.abc import Iterator
@@ -47,7 +48,8 @@ class Community(Record):
 def fetch(spec: BenchmarkSpec, store: Path, dataset: str | None = None) -> Community:
     """Read a dataset's board on the Hub into a store, in the place of what was read before.
 
-    InputError where the benchmark has no repository on the Hub and none is named, or it has no board.
+    InputError where the benchmark has no repository on the Hub and none is named, or it has no
+    board.
     """
     source = spec.splits[spec.default_split].source
     repo_id = dataset or (source.repo_id if isinstance(source, HubFile) else None)

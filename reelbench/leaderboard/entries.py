@@ -1,6 +1,7 @@
 """The rows of the leaderboard: runs from the store and published numbers, in one shape.
 
-Rows are comparable when they are of one *group*: each is a column of the overall table and a ranking of its own.
+Rows are comparable when they are of one *group*: each is a column of the overall table and a
+ranking of its own.
 """
 
 import re
@@ -42,12 +43,13 @@ _SIZES = (4, 10, 40, 100)  # 1e9 parameters
 class RankingGroup:
     """What a score must share with another to be compared with it: groups are never mixed.
 
-    `subset` is the part of the split, where it is not all of it; `judge` who judged, by the id that the server
-    returned; `protocol` how the model was asked, where that is not the plain way: candidates, a language, a label,
-    another prompt; `setting` what it brought with it beyond itself: fine-tuned, tools. `data` is whose questions and
-    references they are, where not the owners'; `differs` how what was asked, or how it was scored, differs from what
-    was filed first of the benchmark; `readers` the version of the rules that read the answers, where today's can't read
-    them again.
+    `subset` is the part of the split, where it is not all of it; `judge` who judged, by the id that
+    the server returned; `protocol` how the model was asked, where that is not the plain way:
+    candidates, a language, a label, another prompt; `setting` what it brought with it beyond
+    itself: fine-tuned, tools. `data` is whose questions and references they are, where not the
+    owners'; `differs` how what was asked, or how it was scored, differs from what was filed first
+    of the benchmark; `readers` the version of the rules that read the answers, where today's can't
+    read them again.
     """
 
     benchmark: str
@@ -114,9 +116,9 @@ _APART = {"fine-tuned", "tools"}
 class BoardEntry:
     """A row: one model under one setting on one benchmark.
 
-    `unranked` is why a run is listed and not ranked, `lowest`, by which one with unscored items is ranked, its primary
-    metric with each of them at the scale's lowest. `facts` are what a run's record says beside that, by the id of the
-    column.
+    `unranked` is why a run is listed and not ranked, `lowest`, by which one with unscored items is
+    ranked, its primary metric with each of them at the scale's lowest. `facts` are what a run's
+    record says beside that, by the id of the column.
     """
 
     key: str
@@ -169,8 +171,8 @@ def run_entries(
 ) -> Iterator[BoardEntry]:
     """Yield the rows of stored results on benchmarks that are known.
 
-    Several runs of one model in one setting are one row. `left_out` is called with the key of each result that can't be
-    a row, and why.
+    Several runs of one model in one setting are one row. `left_out` is called with the key of each
+    result that can't be a row, and why.
     """
     known = [stored for stored in kept if stored.benchmark is not None]
     for one_or_more in runs.group_repeats(known, lambda stored: stored.result):
@@ -357,7 +359,8 @@ def metric_value(metrics: Mapping[str, MetricValue], name: str) -> float | None:
     return metrics[name].value if name in metrics else None
 
 
-# --- what a run's record says, for the columns of its row (`columns.yaml`) -------------------------------------------
+# --- what a run's record says, for the columns of its row (`columns.yaml`)
+# -------------------------------------------
 
 
 def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
@@ -373,7 +376,8 @@ def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
     times = re.search(r",times=(\w+)", frames)
     without_ours = frames.partition(",")[0] in ("native", "none", "unknown")
     with_intervals = any(metric.ci95 for metric in result.metrics.values())
-    # The mean usage of the items that state it, of all runs; InputError where the samples can't be read.
+    # The mean usage of the items that state it, of all runs; InputError where the samples can't be
+    # read.
     costs = [one.result.judge and one.result.judge.cost_usd for one in stored.each]
     items = sum(one.result.counts.items for one in stored.each)
     known = [cost for cost in costs if cost is not None]

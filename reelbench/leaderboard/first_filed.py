@@ -1,7 +1,8 @@
 """What was filed first of each benchmark: its words are shown, and other tables are named by how they differ from it.
 
-First is what the board took first, never by a name, by the order of reading or, where the board knows when it took
-them, by a date that a submitter states: what is filed later moves nothing that was there.
+First is what the board took first, never by a name, by the order of reading or, where the board
+knows when it took them, by a date that a submitter states: what is filed later moves nothing that
+was there.
 """
 
 from collections.abc import Iterable, Mapping
@@ -125,9 +126,10 @@ class FirstFiled:
     def differs(self, one: Filed) -> str | None:
         """Return the difference between a result and the first of its table, in fixed words; or None.
 
-        A result that doesn't state what was asked, as older ones, is taken to be like the first; one that this version
-        took is held to the first one's ids and answers, of which it may be a part where it isn't ranked. So is one that
-        states the hash of questions which nobody has here.
+        A result that doesn't state what was asked, as older ones, is taken to be like the first;
+        one that this version took is held to the first one's ids and answers, of which it may be a
+        part where it isn't ranked. So is one that states the hash of questions which nobody has
+        here.
         """
         said, asked = [], one.benchmark.questions_sha256
         if (asked is None or one.check.ids == "unchecked") and one.taken[0] > _BEFORE:
@@ -189,8 +191,8 @@ def _scored_apart(first: Filed, other: Filed) -> str:
 def shown_specs(filed: Iterable[tuple[Filed, BenchmarkSpec]]) -> Mapping[str, BenchmarkSpec]:
     """Return id -> benchmark as its results are shown: ours, else as the first filed one declares it.
 
-    What that one lacks of the later ones' facets and metrics comes after its own: a row that hasn't them has no number
-    there.
+    What that one lacks of the later ones' facets and metrics comes after its own: a row that hasn't
+    them has no number there.
     """
     known = discovery.specs()
     specs: dict[str, BenchmarkSpec] = {}

@@ -32,7 +32,8 @@ def of_board(board: Board, table: RankingGroup | None = None) -> Text:
         return ["Nothing is ranked yet."]
     by_leaders: dict[tuple[str, ...], list[RankingGroup]] = defaultdict(list)
     for group in groups:
-        # No other model of the table is better; where no pairs are compared, none has a higher value.
+        # No other model of the table is better; where no pairs are compared, none has a higher
+        # value.
         best = {key: ends[0] for key, ends in board.noise[group].ranges.items()}
         first = [row for row in board.ranked(group) if best.get(row.key, board.ranks[row.key]) == 1]
         by_leaders[tuple(dict.fromkeys(board.names[row.model] for row in first))].append(group)

@@ -1,7 +1,8 @@
 """Whose result it is: which names are taken, and the folder that a result has in the store.
 
-A model's id is what a reader goes by, so two ids never look alike: what can't be seen, what turns the text around and
-letters that pass for others are refused (as Unicode TR 39, section 5, but stricter: see `_script`).
+A model's id is what a reader goes by, so two ids never look alike: what can't be seen, what turns
+the text around and letters that pass for others are refused (as Unicode TR 39, section 5, but
+stricter: see `_script`).
 """
 
 import hashlib
@@ -27,7 +28,8 @@ _OURS = "reelbench"
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_FOLDER = 80
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-# Scripts of names, each set of those that are written together; others have twins of Latin letters and digits.
+# Scripts of names, each set of those that are written together; others have twins of Latin letters
+# and digits.
 _SCRIPTS = ({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}, {"CYRILLIC"}, {"GREEK"})
 _JAMO = re.compile(
     "[\u1100-\u11ff\u3131-\u318f]"
@@ -165,8 +167,8 @@ def _invisible_character(text: str) -> str | None:
 def _script(word: str) -> str:
     """Say what makes a word pass for another, or nothing.
 
-    Its letters are A to Z, with marks or without, or of another script or those that are written together; never both,
-    and never look-alikes alone.
+    Its letters are A to Z, with marks or without, or of another script or those that are written
+    together; never both, and never look-alikes alone.
     """
     letters = [char for char in unicodedata.normalize("NFD", word) if char.isalpha()]
     odd = [char for char in letters if not char.isascii()]
@@ -182,7 +184,8 @@ def _script(word: str) -> str:
     return ""
 
 
-# --- its folder ------------------------------------------------------------------------------------------------------
+# --- its folder
+# ------------------------------------------------------------------------------------------------------
 
 
 def asked_of(judge: JudgeRecord) -> dict[str, Any]:
@@ -204,10 +207,11 @@ def keys_of(result: Result) -> tuple[str, str]:
 def key_of(result: Result, *, rows: bool = True) -> str:
     """Return a result's folder in the store.
 
-    It ends with 12 hex digits of what makes two results of one model on one benchmark different things. Everything that
-    shapes the answers or the scores: split, version, adapter and its arguments, settings, the judge that answered,
-    whose data, and with `rows` what was asked and how it is scored; not what a run merely came to (frames given, sound:
-    which is asked for with the frames, replies, cost).
+    It ends with 12 hex digits of what makes two results of one model on one benchmark different
+    things. Everything that shapes the answers or the scores: split, version, adapter and its
+    arguments, settings, the judge that answered, whose data, and with `rows` what was asked and how
+    it is scored; not what a run merely came to (frames given, sound: which is asked for with the
+    frames, replies, cost).
     """
     judge, model = result.judge, result.model
     shape = {
@@ -237,7 +241,8 @@ def key_of(result: Result, *, rows: bool = True) -> str:
 
 def model_folder(model: str) -> str:
     """Return the folder of all results of a model."""
-    # `org/model` and `org__model` would meet in one folder: a name with the mark in it is told by its hash as well.
+    # `org/model` and `org__model` would meet in one folder: a name with the mark in it is told by
+    # its hash as well.
     return _folder_name(model.replace("/", "__"), model, clear="__" not in model)
 
 

@@ -33,8 +33,8 @@ _FOLDERS = (
 def write(board: Board, path: Path, said: Sequence[str]) -> None:
     """Write the picture as PNG: the board's headline, and five models with their scores and 95 % intervals.
 
-    It shows at most three benchmarks, those that most of these models ran first. `said` is the headline, words and
-    names in turn.
+    It shows at most three benchmarks, those that most of these models ran first. `said` is the
+    headline, words and names in turn.
     """
     image = Image.new("RGB", SIZE, "#ffffff")
     draw = ImageDraw.Draw(image)

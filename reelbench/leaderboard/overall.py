@@ -21,9 +21,10 @@ ModelKey = tuple[str, str | None, str]
 class Overall:
     """A model's place overall: it is ranked on `covered` benchmarks `of` those that count; under half it has no rank.
 
-    `win_rate` is the mean of its win rates, 0 to 1, over the benchmarks that it has; `ranks` are the best and the worst
-    rank that the data don't rule out, None where the pairs are not known. By group: its best row (`cells`), and its win
-    rate, of the groups that count and have others to beat (`rates`).
+    `win_rate` is the mean of its win rates, 0 to 1, over the benchmarks that it has; `ranks` are
+    the best and the worst rank that the data don't rule out, None where the pairs are not known. By
+    group: its best row (`cells`), and its win rate, of the groups that count and have others to
+    beat (`rates`).
     """
 
     key: ModelKey
@@ -144,7 +145,8 @@ def overall(
     rates: dict[ModelKey, dict[RankingGroup, Fraction]] = defaultdict(dict)
     for group, rows in tables.items():
         for key in rows if len(rows) > 1 else ():
-            # A model's share of a table's others that it beats, those that it can't be told from counted half.
+            # A model's share of a table's others that it beats, those that it can't be told from
+            # counted half.
             ours, others = rows[key].key, [row.key for other, row in rows.items() if other != key]
             if any(row.stored is not None for row in rows.values()):
                 pairs = [noise[group].pair(ours, other) for other in others]

@@ -1,7 +1,7 @@
 """Publishing: the site as a static Space, the results as a dataset, and a submission as a pull request to it.
 
-Beside them a Space that checks submissions, which is a Dockerfile around `reelbench leaderboard webhook`.
-Only what differs is uploaded, in one commit for each repository.
+Beside them a Space that checks submissions, which is a Dockerfile around `reelbench leaderboard
+webhook`. Only what differs is uploaded, in one commit for each repository.
 """
 
 import re
@@ -62,12 +62,15 @@ def publish(
 ) -> list[Published]:
     """Bring a Space and a results dataset up to date with a store.
 
-    Each repository, `ORG/NAME`, is made where it is not there, the dataset never by a pull request: the static Space
-    `space`, the results `dataset`, the Space `webhook` that checks pull requests to these.
+    Each repository, `ORG/NAME`, is made where it is not there, the dataset never by a pull request:
+    the static Space `space`, the results `dataset`, the Space `webhook` that checks pull requests
+    to these.
 
     Raises:
-        InputError: The call is wrong, or what is there has results, or newer ones, that this store lacks.
-        ReelbenchError: The Hub refused or broke off; each repository is as it was, or changed whole.
+        InputError: The call is wrong, or what is there has results, or newer ones, that this store
+            lacks.
+        ReelbenchError: The Hub refused or broke off; each repository is as it was, or changed
+            whole.
     """
     options = options or PublishOptions()
     if webhook and not dataset:
@@ -129,10 +132,11 @@ def publish(
 class PublishOptions:
     """How to publish.
 
-    With `create_pr` pull requests are offered; to the dataset only results that are new there, or newer. New
-    repositories are made `private`; what has no licence may go there. `install` is what the checking Space, and the
-    mirror's workflow, install: pinned by a hash or a version. `forget` are keys of results that are to vanish from the
-    page or the table though they are in the dataset.
+    With `create_pr` pull requests are offered; to the dataset only results that are new there, or
+    newer. New repositories are made `private`; what has no licence may go there. `install` is what
+    the checking Space, and the mirror's workflow, install: pinned by a hash or a version. `forget`
+    are keys of results that are to vanish from the page or the table though they are in the
+    dataset.
     """
 
     create_pr: bool = False
@@ -178,7 +182,8 @@ def write_parquet(board: Board, path: Path) -> None:
     )
 
 
-# --- the repository --------------------------------------------------------------------------------------------------
+# --- the repository
+# --------------------------------------------------------------------------------------------------
 
 
 def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withheld.Withheld]]:

@@ -1,8 +1,8 @@
 """A pull request to a results dataset on the Hub: what it changes is checked, and said in one comment on it.
 
-Only results are read, each from the commit that was offered, by a process that is ended when it takes too much; nothing
-of it is run. A comment names its commit, so a second look at the same commit writes nothing, and a new commit's text
-takes the place of the old one.
+Only results are read, each from the commit that was offered, by a process that is ended when it
+takes too much; nothing of it is run. A comment names its commit, so a second look at the same
+commit writes nothing, and a new commit's text takes the place of the old one.
 """
 
 import os
@@ -84,8 +84,8 @@ class PullRequests:
     def check(self, number: int, bounds: Bounds, last: bool) -> Done:
         """Check what a pull request offers at this moment, and say so in the one comment that is ours.
 
-        What takes longer than it may is `not in time`; with `last` the comment says so, as of any look that was ended.
-        ReelbenchError where the Hub refused or broke off.
+        What takes longer than it may is `not in time`; with `last` the comment says so, as of any
+        look that was ended. ReelbenchError where the Hub refused or broke off.
         """
         table, offers = self._results_of_main(), list[Offer]()
         with TemporaryDirectory(prefix="reelbench-pull-request-") as folder:
@@ -117,8 +117,8 @@ class PullRequests:
     ) -> str | None:
         """Return the comment on a pull request, None where there is nothing to say.
 
-        Its results are brought to `folder` and compared with the store `table`; `tell` gets the offer first,
-        where there is one.
+        Its results are brought to `folder` and compared with the store `table`; `tell` gets the
+        offer first, where there is one.
         """
         from huggingface_hub import DiscussionComment
 
@@ -213,7 +213,8 @@ class PullRequests:
     def _results_of_main(self) -> Path:
         """Bring the results of `main` here, and return the store: a folder for each commit, in which nothing changes.
 
-        Looks of the commit before may still be going on: its folder stays until the one after it is here.
+        Looks of the commit before may still be going on: its folder stays until the one after it is
+        here.
         """
         with self._bringing:
             with self._repository.errors_in_one_line():

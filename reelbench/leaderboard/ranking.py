@@ -29,8 +29,9 @@ MOST_COMPARED = 100
 class PairedDifference(NamedTuple):
     """By how much one row is above another, as the rows show it.
 
-    `p`, of no difference, is adjusted by Holm for all pairs of the table (`alone` as if this were the only one), None
-    of too few videos; `ci95` is that same test's at the pair's step in Holm: it excludes 0 exactly where `told`.
+    `p`, of no difference, is adjusted by Holm for all pairs of the table (`alone` as if this were
+    the only one), None of too few videos; `ci95` is that same test's at the pair's step in Holm: it
+    excludes 0 exactly where `told`.
     """
 
     by: float
@@ -54,9 +55,10 @@ class PairedDifference(NamedTuple):
 class Noise:
     """What a table's pairs say together: by the keys of two models' rows their difference.
 
-    `ranges` are a row's best and worst rank: 1 and those that are better, and all less those that are worse. `smallest`
-    is the smallest difference that two of its runs show with power 0.8, in the primary metric's unit, by the median
-    noise of its pairs; None of fewer than two runs, and where so few `videos` as are behind them promise no power.
+    `ranges` are a row's best and worst rank: 1 and those that are better, and all less those that
+    are worse. `smallest` is the smallest difference that two of its runs show with power 0.8, in
+    the primary metric's unit, by the median noise of its pairs; None of fewer than two runs, and
+    where so few `videos` as are behind them promise no power.
     """
 
     ranges: Mapping[str, tuple[int, int]]
@@ -92,8 +94,8 @@ def rank_group(
 ) -> tuple[dict[str, int], Noise]:
     """Return key -> rank within one group, and what its pairs say together; a key that is not there is not ranked.
 
-    `models` has the model that each row is of, by default as its name, revision and setting say; `noise` is what the
-    pairs say, where that is known.
+    `models` has the model that each row is of, by default as its name, revision and setting say;
+    `noise` is what the pairs say, where that is known.
     """
     primary = spec.primary.name
     scores: dict[str, float] = {}

@@ -1,9 +1,10 @@
 """Holding a result to its samples: every number computed again, and what does not match named.
 
-Nothing in `result.json` is believed. What was read from an answer follows from its words, deterministic per-item scores
-from that and the target, judged ones from the judge's raw replies, and metrics, breakdowns and counts from those. Where
-the benchmark's data is on this machine, ids, targets, videos and labels are its own, and the replies' keys are held to
-the very questions they answer.
+Nothing in `result.json` is believed. What was read from an answer follows from its words,
+deterministic per-item scores from that and the target, judged ones from the judge's raw replies,
+and metrics, breakdowns and counts from those. Where the benchmark's data is on this machine, ids,
+targets, videos and labels are its own, and the replies' keys are held to the very questions they
+answer.
 """
 
 import json
@@ -173,8 +174,8 @@ def date_of(result: Result) -> datetime:
 class _Recomputed:
     """A result held to its samples: each item to its own words, and the numbers to the items.
 
-    `stated` grows with what can't be held to anything; `metrics` are what the samples give, once they were computed;
-    `hold` says whether every item is what its own words say.
+    `stated` grows with what can't be held to anything; `metrics` are what the samples give, once
+    they were computed; `hold` says whether every item is what its own words say.
     """
 
     def __init__(
@@ -202,7 +203,8 @@ class _Recomputed:
             self.stated.add("ranker replies")
         self._judged = frozenset(spec.judge.criteria if spec.judge else ())
         prompts = replies.own_prompts(spec, result.judge) if spec.judge and rows_here else None
-        # Replies to an older text of our prompts can't be held to the present one; they are a group of their own.
+        # Replies to an older text of our prompts can't be held to the present one; they are a group
+        # of their own.
         fit = prompts and result.judge and prompts.sha256 == result.judge.prompt_sha256
         self._prompts = prompts if fit else None
         self._settings = result.settings
@@ -212,7 +214,8 @@ class _Recomputed:
             self._most_frames = None
         self._same_reader = rereading.is_current(result)
         self._from_tags = cognitive_profile.from_tags(spec)
-        # What answers are scored on is a matter of the whole file: none of them may lack what others have.
+        # What answers are scored on is a matter of the whole file: none of them may lack what
+        # others have.
         self._offered = {
             kind: {
                 name for sample in samples if is_judged(sample) == kind for name in sample.scores
@@ -293,7 +296,8 @@ class _Recomputed:
         answered = sample.reason not in UNANSWERED
         try:
             read = list(self._reading(sample)) if answered else []
-            # A reason that came after scoring by rule (a judge's) leaves the deterministic columns in place.
+            # A reason that came after scoring by rule (a judge's) leaves the deterministic columns
+            # in place.
             [known] = against_data.as_the_data_has_them(self._spec, [sample], self._rows)
             expected = aggregation.item_columns(self._spec, known.item("", sample.reason))
             row, judge = self._rows.get(sample.id), self._result.judge
@@ -402,7 +406,8 @@ class _Recomputed:
             )
             panel = list(replies.panel_problems(spec, result.judge, known))
             if unlabelled:
-                # A references file without labels: the metrics are the data's, and it has no breakdowns to state.
+                # A references file without labels: the metrics are the data's, and it has no
+                # breakdowns to state.
                 _, breakdowns = aggregation.aggregate(
                     spec, samples, overlap=False, interval=result.interval
                 )

@@ -1,7 +1,8 @@
 """Asking a judge again about a few items that it is said to have judged.
 
-Nobody signs a reply, so a result's replies are as its submitter states them. Asking again is the one check there is: a
-judge that is asked at temperature 0 says mostly what it said before, one that never said it does not.
+Nobody signs a reply, so a result's replies are as its submitter states them. Asking again is the
+one check there is: a judge that is asked at temperature 0 says mostly what it said before, one that
+never said it does not.
 """
 
 import random
@@ -44,7 +45,8 @@ def write_anew(
 class Rejudged(Record):
     """What came of asking a judge again about some items, each with all its criteria.
 
-    Of the `scores` that both times gave `agree` are equal; `unscored` are those that asking again did not give.
+    Of the `scores` that both times gave `agree` are equal; `unscored` are those that asking again
+    did not give.
     """
 
     items: int
@@ -71,8 +73,9 @@ class Rejudged(Record):
 class Rejudge:
     """Asks again about `number` items of a result, drawn by `seed` and the samples' hash.
 
-    The seed is the asker's: who submits can't know which items are drawn. `options` say the judge's server, key, budget
-    and prices; what the result records decides on model, prompts, temperature and votes.
+    The seed is the asker's: who submits can't know which items are drawn. `options` say the judge's
+    server, key, budget and prices; what the result records decides on model, prompts, temperature
+    and votes.
     """
 
     number: int

@@ -1,8 +1,8 @@
 """Stored answers judged by another judge: numbers that outlive the judge who first gave them.
 
-The answers and their own judge's replies stay as they are. What the new judge says of them is a result of its own,
-filed beside the old one. What the new judge has scored already is not asked again, and every reply is kept as it
-arrives, so a run that was cut short goes on where it ended.
+The answers and their own judge's replies stay as they are. What the new judge says of them is a
+result of its own, filed beside the old one. What the new judge has scored already is not asked
+again, and every reply is kept as it arrives, so a run that was cut short goes on where it ended.
 """
 
 import hashlib
@@ -48,9 +48,10 @@ _KEPT_COUNTS = (
 class StoredAnswers:
     """Answers in a store that judges have scored.
 
-    Of the results by other judges the `source` is the one that the board took first: its answers are judged, and its
-    words are the new one's. Whoever files the same answers later has no say. `wanted` are ids of the answers that it is
-    to have scored, none where it has scored all; with `unanswered` none of the questions drawn has an answer.
+    Of the results by other judges the `source` is the one that the board took first: its answers
+    are judged, and its words are the new one's. Whoever files the same answers later has no say.
+    `wanted` are ids of the answers that it is to have scored, none where it has scored all; with
+    `unanswered` none of the questions drawn has an answer.
     """
 
     source: StoredResult
@@ -72,9 +73,10 @@ class Rejudged:
 class Rejudgement:
     """Judges the answers of a store anew.
 
-    `sample` judges so many answers of each result only, the same questions of each, `per` so many of each label of a
-    field. `answers` are those that other judges have scored, `refused` has a line for each result whose answers turned
-    out not to be judgeable here. InputError where there is no store, or nothing judged in it.
+    `sample` judges so many answers of each result only, the same questions of each, `per` so many
+    of each label of a field. `answers` are those that other judges have scored, `refused` has a
+    line for each result whose answers turned out not to be judgeable here. InputError where there
+    is no store, or nothing judged in it.
     """
 
     store: Path
@@ -94,7 +96,8 @@ class Rejudgement:
             raise InputError(f"--sample: {self.sample} is not a number from 1 up")
         self.answers: list[StoredAnswers] = []
         for spec, others, new in self._by_answers():
-            # The ids to be judged, all of them or the sample; none where the new judge has scored them all.
+            # The ids to be judged, all of them or the sample; none where the new judge has scored
+            # them all.
             samples = list(result_files.read_samples(others[0].folder))
             answered = {
                 sample.id: sample.reason not in UNANSWERED

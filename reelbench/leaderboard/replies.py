@@ -1,8 +1,8 @@
 """Holding judged scores to the judge's raw replies, by the rules of the judge's record.
 
-The replies themselves are as whoever submits the result states them: no server signs what it says. What can be held to
-them is held: each reply reads as recorded, comes in the order in which replies are asked for, and, where the question
-is at hand, has the key of the messages that asked for it.
+The replies themselves are as whoever submits the result states them: no server signs what it says.
+What can be held to them is held: each reply reads as recorded, comes in the order in which replies
+are asked for, and, where the question is at hand, has the key of the messages that asked for it.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """Answers of a stored result, read again by today's rules: rows are ranked by these, whatever version read them first.
 
-A result states the version of the rules by which its answers were read. Of an older one, what it states is shown beside
-what the same answers come to today; its folder stays as it is.
+A result states the version of the rules by which its answers were read. Of an older one, what it
+states is shown beside what the same answers come to today; its folder stays as it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,8 +62,9 @@ def read_today(
 ) -> list[Sample] | None:
     """Return an older result's samples as today's rules read and score them.
 
-    A judged answer of which other words count today was never judged: its item becomes unscored. None where an answer
-    can't be read here, since the options stand in `rows`, the benchmark's by id, and these are not here.
+    A judged answer of which other words count today was never judged: its item becomes unscored.
+    None where an answer can't be read here, since the options stand in `rows`, the benchmark's by
+    id, and these are not here.
     """
     again = list(samples)
     criteria = spec.judge.criteria if spec.judge else ()

@@ -1,8 +1,9 @@
 """The site: a static page that needs no server, and reads nothing that is not beside it.
 
-`index.html` loads `data/board.js` with every row. What only some visitors want is in files of its own, loaded when it
-is asked for: a run's settings and breakdowns (`data/runs/`), its samples (`data/samples/`), a table's pairs
-(`data/pairs/`). All are scripts, which a page opened from a disk may load, with one line of JSON per row, to diff.
+`index.html` loads `data/board.js` with every row. What only some visitors want is in files of its
+own, loaded when it is asked for: a run's settings and breakdowns (`data/runs/`), its samples
+(`data/samples/`), a table's pairs (`data/pairs/`). All are scripts, which a page opened from a disk
+may load, with one line of JSON per row, to diff.
 """
 
 import hashlib
@@ -64,8 +65,8 @@ def build(
 ) -> Board:
     """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
 
-    For `common` see `board.on_common_videos`; `url` is where it will be served, for a posted link's picture: InputError
-    without http:// or https://.
+    For `common` see `board.on_common_videos`; `url` is where it will be served, for a posted link's
+    picture: InputError without http:// or https://.
     """
     if url is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", url):
         raise InputError(f"--url {url}: give the whole address where the page will be, https://…")
@@ -89,9 +90,10 @@ def write(
 ) -> None:
     """Write the site's files to an empty folder.
 
-    Samples of data without a licence are withheld unless it is `private`, which is seen by the user's own people alone.
-    `dataset` is the results dataset that it is made from and handed in to, `ORG/NAME`, where it has one.
-    With the address `url` a posted link has a picture: others load it from there.
+    Samples of data without a licence are withheld unless it is `private`, which is seen by the
+    user's own people alone. `dataset` is the results dataset that it is made from and handed in to,
+    `ORG/NAME`, where it has one. With the address `url` a posted link has a picture: others load it
+    from there.
     """
     shown = document(board) | ({"dataset": dataset} if dataset else {})
     said = escape("".join(shown["headline"]))
@@ -228,7 +230,8 @@ def file_name(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-# --- the data --------------------------------------------------------------------------------------------------------
+# --- the data
+# --------------------------------------------------------------------------------------------------------
 
 
 def document(board: Board) -> dict[str, Any]:
@@ -360,7 +363,8 @@ def units() -> dict[str, dict[str, Any]]:
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
     """Return a benchmark's entry for a page: title, metrics, facets.
 
-    `per_item` are the columns of a sample's scores whose mean is its primary metric, each with its scale, if any.
+    `per_item` are the columns of a sample's scores whose mean is its primary metric, each with its
+    scale, if any.
     """
     return {
         "id": spec.id,
@@ -486,5 +490,6 @@ def line_by_line(document: Mapping[str, Any]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    # Half a surrogate pair, which some models emit, becomes its escape: right in JSON, visible in CSV.
+    # Half a surrogate pair, which some models emit, becomes its escape: right in JSON, visible in
+    # CSV.
     path.write_bytes(text.encode("utf-8", "backslashreplace"))

@@ -19,12 +19,13 @@ from reelbench.scoring.videos import videos_asked, videos_had
 class Standing:
     """What a row shows of a result, `unranked` where it is listed and not ranked, and why.
 
-    Where `unscored` items lack a score, `metrics` are lower bounds, each with an interval that runs from its own low
-    end to the upper bound's high end, and `lowest` is the primary one with the lower bound's own interval; `breakdowns`
-    are of the scored items alone. `unread` are scored as wrong because their answer can't be read. `media` is the part
-    of the items that had theirs, `videos` how many it had, of how many, where it had not all. `readers` is the version
-    of the rules that read its answers, where today's can't read them again without the benchmark's data: it stands
-    among those that the same version read.
+    Where `unscored` items lack a score, `metrics` are lower bounds, each with an interval that runs
+    from its own low end to the upper bound's high end, and `lowest` is the primary one with the
+    lower bound's own interval; `breakdowns` are of the scored items alone. `unread` are scored as
+    wrong because their answer can't be read. `media` is the part of the items that had theirs,
+    `videos` how many it had, of how many, where it had not all. `readers` is the version of the
+    rules that read its answers, where today's can't read them again without the benchmark's data:
+    it stands among those that the same version read.
     """
 
     metrics: Metrics

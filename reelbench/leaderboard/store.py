@@ -2,10 +2,10 @@
 
     <org>__<model>/<revision>/<benchmark>/<settings-hash>/result.json, samples.jsonl, check.json
 
-`check.json` says what was checked when the result was added, and the hashes of the two files; a store whose files were
-changed by hand is not built from. It may come from a stranger: what it says is compared with the result, and where that
-says less, that counts. Of two results for one key the newer one (by date) stays. Links are not followed, neither out of
-the store nor into it.
+`check.json` says what was checked when the result was added, and the hashes of the two files; a
+store whose files were changed by hand is not built from. It may come from a stranger: what it says
+is compared with the result, and where that says less, that counts. Of two results for one key the
+newer one (by date) stays. Links are not followed, neither out of the store nor into it.
 """
 
 import hashlib
@@ -68,9 +68,9 @@ Outcome = Literal["added", "same", "replaced", "older", "refused"]
 class Added:
     """What came of one folder; `same` where it was checked alone, and holds.
 
-    `place` is where it lies in the store; `why` the reason where it was refused or not taken, else what to know of it.
-    One that was checked alone has what holds (`check`) and its metrics as its samples give them, as has a refused one
-    whose samples hold.
+    `place` is where it lies in the store; `why` the reason where it was refused or not taken, else
+    what to know of it. One that was checked alone has what holds (`check`) and its metrics as its
+    samples give them, as has a refused one whose samples hold.
     """
 
     source: Path
@@ -95,11 +95,15 @@ class StoredResult:
 
     Attributes:
         benchmark: As `discovery.spec_of` has it; None where there is none.
-        differs: How what was asked, or how it was scored, differs from what was filed first of its benchmark.
-        rows: The benchmark's by id, where they are here and needed: where an older version read the answers.
+        differs: How what was asked, or how it was scored, differs from what was filed first of its
+            benchmark.
+        rows: The benchmark's by id, where they are here and needed: where an older version read the
+            answers.
         videos: Where set, only the items on these count.
-        withheld: Why its samples are not here, where the row is kept as it was published (`leaderboard.withheld`).
-        runs: The results that it is made of, where it is several runs taken together (`standing.of_runs`).
+        withheld: Why its samples are not here, where the row is kept as it was published
+            (`leaderboard.withheld`).
+        runs: The results that it is made of, where it is several runs taken together
+            (`standing.of_runs`).
     """
 
     key: str
@@ -140,13 +144,15 @@ def add(
 ) -> list[Added]:
     """Verify every result under `path` and file it; one that is refused leaves the others alone.
 
-    With `rejudge` the judges of judged results are asked again, about a few items each, by one worker; else results of
-    one key go to one of them. `about` is said of the model of all these results, and refused where it contradicts one.
-    `filing` says who files them, by default the board's maintainers, now.
+    With `rejudge` the judges of judged results are asked again, about a few items each, by one
+    worker; else results of one key go to one of them. `about` is said of the model of all these
+    results, and refused where it contradicts one. `filing` says who files them, by default the
+    board's maintainers, now.
     """
     given = _read_given(result_files.folders(path))
     filing = filing or Filing()
-    # Of the results without a judge whose same answers another folder has judged only that one is filed.
+    # Of the results without a judge whose same answers another folder has judged only that one is
+    # filed.
     to_judge = {
         folder: result
         for folder, result in given.items()
@@ -169,7 +175,8 @@ def add(
         if _predictions(folder) == _predictions(there)
     }
     if not filing.as_maintainer:
-        # Of models that another account filed first only that one and the maintainers file more results.
+        # Of models that another account filed first only that one and the maintainers file more
+        # results.
         models = {result.model.id for result in given.values() if result is not None}
         refused = trust.refusals(store, models, filing.account)
         for folder, result in given.items():
@@ -254,8 +261,8 @@ def _spread(
         known = KnownRows()
         yield from (_refusing(work, folder, result, known) for folder, result in given.items())
         return
-    # Each worker reads its results anew, which takes it less than to be sent them; results of which one takes the
-    # other's place go to one of them.
+    # Each worker reads its results anew, which takes it less than to be sent them; results of which
+    # one takes the other's place go to one of them.
     places: dict[Path, Hashable] = {folder: folder for folder in given}
     for folder, result in given.items():
         with suppress(Exception):  # said when it is its turn
@@ -419,7 +426,8 @@ def _file(
             files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
     check = filing.with_owner(folder, check, old)
     files[CHECK_FILE] = check.text.encode()
-    # No flush to disk for each of thousands of small files: the hashes in check.json show a file that is not whole.
+    # No flush to disk for each of thousands of small files: the hashes in check.json show a file
+    # that is not whole.
     with replacing_folder(place) as aside:
         for name, content in files.items():
             (aside / name).write_bytes(content)
@@ -447,8 +455,9 @@ def read(
 ) -> list[StoredResult]:
     """Return every result in a store, in the order of their keys.
 
-    With `benchmarks` only results on these are read. `left_out` is called with the key of each result that can't be
-    read, and why; without it that is raised: InputError, too, where there is no store.
+    With `benchmarks` only results on these are read. `left_out` is called with the key of each
+    result that can't be read, and why; without it that is raised: InputError, too, where there is
+    no store.
     """
     paths, known = _checks(store), KnownRows()
     if benchmarks is not None:

@@ -1,7 +1,8 @@
 """A submission, for the people who decide on it: does it hold, where would it stand, and what is missing.
 
-Every result that was handed in is checked as `store.check` does, and held against the rows of its own table: their
-answers to the same questions, pair by pair. `submission_page` writes it as Markdown.
+Every result that was handed in is checked as `store.check` does, and held against the rows of its
+own table: their answers to the same questions, pair by pair. `submission_page` writes it as
+Markdown.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,8 +46,8 @@ _AS_STATED: dict[str, str] = {
 class Near:
     """A row of the same table, and why it is here: replaced, the table's best, the next one above or below.
 
-    `value` is its primary metric; `paired` the submission minus it on the questions that both answered, None without
-    any.
+    `value` is its primary metric; `paired` the submission minus it on the questions that both
+    answered, None without any.
     """
 
     place: Place
@@ -60,9 +61,10 @@ class Near:
 class SubmittedResult:
     """One result that was handed in, as it states itself; what can't be read or known of it is None.
 
-    A `partial` one holds, and is never ranked. The group of its row, `entry`, says among which it would stand, `rank`
-    on which place of how many, `near` which rows of its table have answers, too. `metrics` are as stated and as its
-    samples give them, `missing` is what a reader would miss, a line each.
+    A `partial` one holds, and is never ranked. The group of its row, `entry`, says among which it
+    would stand, `rank` on which place of how many, `near` which rows of its table have answers,
+    too. `metrics` are as stated and as its samples give them, `missing` is what a reader would
+    miss, a line each.
     """
 
     folder: Path
@@ -112,7 +114,8 @@ class SubmittedResult:
 class Report:
     """All results of a submission.
 
-    `problems` are of the change as a whole, and refuse it; `notes` are no fault of the submission's.
+    `problems` are of the change as a whole, and refuse it; `notes` are no fault of the
+    submission's.
     """
 
     submissions: tuple[SubmittedResult, ...]
@@ -150,9 +153,10 @@ def read(
 ) -> tuple[SubmittedResult, ...]:
     """Return the report on results that were checked; refused ones first.
 
-    They are compared with the rows of the store `against` (InputError where it can't be read), and their folders named
-    from `below`. `left_out` is called with the key of each row that can't be read, and why; `is_of` says whether who
-    hands them in is of an organisation, None where nobody knows who that is; `account` is who does.
+    They are compared with the rows of the store `against` (InputError where it can't be read), and
+    their folders named from `below`. `left_out` is called with the key of each row that can't be
+    read, and why; `is_of` says whether who hands them in is of an organisation, None where nobody
+    knows who that is; `account` is who does.
     """
     tables = _Tables(
         against, [added.result for added in checked if added.result is not None], left_out, account

@@ -1,7 +1,7 @@
 """What people read of a submission, as Markdown for a comment on a pull request.
 
-What a stranger wrote stands in code spans alone: there nothing links, loads or runs, and no name calls a person
-(GitHub notifies whoever stands behind an @ in any other text, an escaped one too).
+What a stranger wrote stands in code spans alone: there nothing links, loads or runs, and no name
+calls a person (GitHub notifies whoever stands behind an @ in any other text, an escaped one too).
 """
 
 import re

@@ -26,9 +26,10 @@ BY_OTHERS, DECLARED_OTHERWISE = "by others' judges", "other declarations"
 class BoardSettings(Record):
     """A store's `settings.yaml`: which tables may stand for their benchmark.
 
-    `judges` are ids, as their servers return them, of those whose scores by our own or the owners' prompts may.
-    `benchmarks` has the key of a row whose questions and rules are a benchmark's, where nobody declares it here:
-    neither Reelbench, nor a package, nor a folder of `REELBENCH_BENCHMARKS`.
+    `judges` are ids, as their servers return them, of those whose scores by our own or the owners'
+    prompts may. `benchmarks` has the key of a row whose questions and rules are a benchmark's,
+    where nobody declares it here: neither Reelbench, nor a package, nor a folder of
+    `REELBENCH_BENCHMARKS`.
     """
 
     judges: tuple[str, ...] = ()
@@ -76,7 +77,8 @@ def read(store: Path) -> BoardSettings | None:
     return record_of(BoardSettings, read_mapping(read_text(path), str(path)), str(path), mark=": ")
 
 
-# --- whose it is -----------------------------------------------------------------------------------------------------
+# --- whose it is
+# -----------------------------------------------------------------------------------------------------
 
 
 def same_account(one: str | None, other: str | None) -> bool:
@@ -88,8 +90,9 @@ def same_account(one: str | None, other: str | None) -> bool:
 class Filing:
     """Who files results, and when; `account` is None where they are the maintainers' own.
 
-    These say `as_maintainer` that results may be filed, whoever filed their model first, and that what lies beside them
-    (their checks, rows without samples) is this board's own; `judged` that they asked the judge of these themselves.
+    These say `as_maintainer` that results may be filed, whoever filed their model first, and that
+    what lies beside them (their checks, rows without samples) is this board's own; `judged` that
+    they asked the judge of these themselves.
     """
 
     account: str | None = None
@@ -126,8 +129,8 @@ def misstatement(
 ) -> str | None:
     """Return the misstatement, of when and by whom it was taken, in a check that a submitter hands in, or None.
 
-    `there` is the board's own check of that key, `newest` when the board took what it took last, `account` who hands
-    it in, where that is known.
+    `there` is the board's own check of that key, `newest` when the board took what it took last,
+    `account` who hands it in, where that is known.
     """
     if (
         said.taken not in (None, there and there.taken)

@@ -1,8 +1,8 @@
 """A small server that the Hub tells of pull requests to a results dataset; each is checked and commented on.
 
-What the Hub sends says no more than which pull request to look at: everything else is asked of the Hub itself. Pull
-requests that nobody told of (the server slept, the Hub was down) are found by looking at all open ones, at the start
-and once an hour.
+What the Hub sends says no more than which pull request to look at: everything else is asked of the
+Hub itself. Pull requests that nobody told of (the server slept, the Hub was down) are found by
+looking at all open ones, at the start and once an hour.
 """
 
 import asyncio
@@ -249,8 +249,8 @@ MOST = 10_000
 class Turns:
     """Pull requests that wait, by lane; in each lane submitters take turns, whatever number of theirs waits.
 
-    What waits twice waits once, and nothing is looked at twice at a time. Where `most` wait, whoever has the most of
-    them loses the newest.
+    What waits twice waits once, and nothing is looked at twice at a time. Where `most` wait,
+    whoever has the most of them loses the newest.
     """
 
     def __init__(self, most: int = MOST) -> None:

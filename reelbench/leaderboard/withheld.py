@@ -1,8 +1,9 @@
 """Rows whose samples may not be passed on, as they were published: whoever has the dataset alone makes the same page.
 
-A results dataset keeps of each such benchmark `withheld/<benchmark>.json`: the runs' rows, and of their tables what
-only the samples can tell (pairs, ranges, shortcuts, other judges). Nothing in it is of a question or a single answer,
-and nothing of it can be computed again, so its rows stand in tables of their own alone.
+A results dataset keeps of each such benchmark `withheld/<benchmark>.json`: the runs' rows, and of
+their tables what only the samples can tell (pairs, ranges, shortcuts, other judges). Nothing in it
+is of a question or a single answer, and nothing of it can be computed again, so its rows stand in
+tables of their own alone.
 """
 
 from collections.abc import Iterator
@@ -110,8 +111,9 @@ def read(store: Path) -> list[Withheld]:
 def bring(path: Path, store: Path, *, believed: bool) -> Iterator[Path]:
     """Copy what a results dataset has beside its results into a store, unless the same or newer is there.
 
-    That is the rows whose samples are withheld, the Hub's own boards, the names of models and the board's settings.
-    Yields the files: of those that aren't `believed`, which nothing can be held to, the ones that are left.
+    That is the rows whose samples are withheld, the Hub's own boards, the names of models and the
+    board's settings. Yields the files: of those that aren't `believed`, which nothing can be held
+    to, the ones that are left.
     """
     for folder in (path, path / "results"):
         files = [*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json")]

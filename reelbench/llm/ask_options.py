@@ -41,32 +41,39 @@ class AskOptions:
 
     Attributes:
         model: Model asked, as the server knows it; on Azure the deployment.
-        url: Base URL of an OpenAI-compatible server; None is OpenAI itself. A query in it (Azure's `api-version`) is
-            sent with every call.
+        url: Base URL of an OpenAI-compatible server; None is OpenAI itself. A query in it (Azure's
+            `api-version`) is sent with every call.
         api_key: Never shown, logged or stored; None sends a placeholder, which local servers take.
         key_from: Variable that the key is of, to be named to the user.
-        provider: Name of the provider that is asked, in `model_names.PROVIDERS`; None where a server was named.
+        provider: Name of the provider that is asked, in `model_names.PROVIDERS`; None where a
+            server was named.
         concurrency: Maximum concurrent calls; fewer while the server answers 429.
-        extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …); part of the key.
-        max_tokens: Most tokens of an answer, thinking included; None is the caller's own limit, or none.
-        thinking: The model thinks before it answers: `THINKING_TOKENS` unless `max_tokens` says otherwise, and no
-            temperature.
+        extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …);
+            part of the key.
+        max_tokens: Most tokens of an answer, thinking included; None is the caller's own limit, or
+            none.
+        thinking: The model thinks before it answers: `THINKING_TOKENS` unless `max_tokens` says
+            otherwise, and no temperature.
         budget_calls: Replies paid for at most in this run.
         budget_usd: Dollars at most in this run; needs both prices.
         usd_per_million_prompt: Price of a million prompt tokens, in dollars.
         usd_per_million_completion: Price of a million completion tokens, in dollars.
-        usd_per_million_cached: Of a million prompt tokens that the server had in its cache; None is as others.
-        usd_per_million_reasoning: Of a million completion tokens that were reasoning; None is as others.
+        usd_per_million_cached: Of a million prompt tokens that the server had in its cache; None is
+            as others.
+        usd_per_million_reasoning: Of a million completion tokens that were reasoning; None is as
+            others.
         batch: Hand requests over to the server's Batch API, and collect replies from there.
-        retry_unread: Ask again, up to `defaults.ATTEMPTS` times more, where all replies in the cache can't be read.
+        retry_unread: Ask again, up to `defaults.ATTEMPTS` times more, where all replies in the
+            cache can't be read.
         outdated: Says of a reply in the cache that it is not taken, but asked for once more.
         timeout: Seconds for one call, from sending to the last byte.
         tries: Calls at most for one reply where the server fails (429 is not counted).
         backoff: Seconds before the first retry at most; doubled for each further one.
-        patience: Seconds without a single reply, under 429, after which asking stops; also the longest `Retry-After`
-            that is waited for.
-        cache: Where replies are kept: a file, or the address of a PostgreSQL database (`postgresql://…`); None is
-            `REELBENCH_CACHE`, else `judge.sqlite` in `$REELBENCH_HOME`, which all askers share.
+        patience: Seconds without a single reply, under 429, after which asking stops; also the
+            longest `Retry-After` that is waited for.
+        cache: Where replies are kept: a file, or the address of a PostgreSQL database
+            (`postgresql://…`); None is `REELBENCH_CACHE`, else `judge.sqlite` in `$REELBENCH_HOME`,
+            which all askers share.
         cache_patience: Seconds for which a database that can't be reached is waited for.
     """
 
@@ -190,7 +197,8 @@ class AskOptions:
     def check_taken(self, what: str, wanted: bool | int | None = True) -> None:
         """Raise InputError where a provider doesn't take what is wanted: `batch`, `video`, or so many `images`.
 
-        `whole videos` are those of which the server chooses the frames; who takes a video of ours takes these too.
+        `whole videos` are those of which the server chooses the frames; who takes a video of ours
+        takes these too.
         """
         if self.provider is None or not wanted:
             return

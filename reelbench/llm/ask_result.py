@@ -56,8 +56,8 @@ class AskResult(Generic[T]):
 
     Attributes:
         value: What was read, or None.
-        reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`, `pending`), or
-            None.
+        reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`,
+            `pending`), or None.
         replies: All replies behind it, in order of attempt.
         error: Why the last reply could not be read, in one line, or None.
     """
@@ -71,7 +71,7 @@ class AskResult(Generic[T]):
 def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
     """Return the mishap of a reply: the limit on tokens cut it off, or the server's content filter refused it.
 
-    None where the model ended it, and where the server does not say. A reply that was cut off may still hold a readable
-    answer.
+    None where the model ended it, and where the server does not say. A reply that was cut off may
+    still hold a readable answer.
     """
     return _UNFINISHED.get(reply.finish or "")

@@ -2,8 +2,10 @@
 
 What it holds to:
 
-- A reply is kept before it counts, so nothing is paid twice: not in a rerun, by two processes, or for equal requests.
-- What goes wrong is a reason beside the question; only a cache that can't be written ends the work with an error.
+- A reply is kept before it counts, so nothing is paid twice: not in a rerun, by two processes, or
+  for equal requests.
+- What goes wrong is a reason beside the question; only a cache that can't be written ends the work
+  with an error.
 - Nothing is sent that nobody asked for: the first question is the probe.
 """
 
@@ -90,7 +92,8 @@ class RetryCursor(Generic[T]):
             read: What a reply's text says.
             vote: Number of the reply among several wanted for one question.
             again: Makes the messages of the next attempt; by default the same are sent again.
-            outdated: Says of a reply in the cache that it is passed over; by default as the options say.
+            outdated: Says of a reply in the cache that it is passed over; by default as the options
+                say.
         """
         self._asker = asker
         self._read = read
@@ -172,14 +175,17 @@ class Asker:
 
         Args:
             options: The model and how to ask it.
-            sampling: Sent with each call beside model and messages (`temperature`, …); part of the key.
-            on_note: Called with each line that the user should know, perhaps from another thread; by default logged.
+            sampling: Sent with each call beside model and messages (`temperature`, …); part of the
+                key.
+            on_note: Called with each line that the user should know, perhaps from another thread;
+                by default logged.
             budget: Shared with other askers; by default the options' own.
-            as_it_stands: Read a reply that was cut short too (see `ask_result`); what has no text at all, or
-                none that is text, is a failed reply all the same.
-            notes_end: After the first reply that is paid for, note the day on which the server says that it ends
-                the model, if any, and keep it in the cache.
-            tells: At the end tell the user how many replies were asked for and how many were kept, and from when.
+            as_it_stands: Read a reply that was cut short too (see `ask_result`); what has no text
+                at all, or none that is text, is a failed reply all the same.
+            notes_end: After the first reply that is paid for, note the day on which the server says
+                that it ends the model, if any, and keep it in the cache.
+            tells: At the end tell the user how many replies were asked for and how many were kept,
+                and from when.
         """
         self.options = options
         self.sampling = options.sampling(sampling or {})
@@ -219,7 +225,8 @@ class Asker:
         """How many replies are being fetched."""
         return len(self._tasks)
 
-    # --- the outside -------------------------------------------------------------------------------------------------
+    # --- the outside
+    # -------------------------------------------------------------------------------------------------
 
     def cached_replies(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
         """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
@@ -403,7 +410,8 @@ class Asker:
             if client is not self._client:
                 await client.close()
         one = [model for model in listed if model.get("id") == self.options.model]
-        # What a server makes anew at each request (created, permission) says nothing of the weights.
+        # What a server makes anew at each request (created, permission) says nothing of the
+        # weights.
         if len(one) != 1:
             return None
         stated = ((name, one[0].get(name)) for name in _SAYS)
@@ -432,12 +440,14 @@ class Asker:
                 self.note(str(error))
                 return None
 
-    # --- in the event loop -------------------------------------------------------------------------------------------
+    # --- in the event loop
+    # -------------------------------------------------------------------------------------------
 
     async def _fetch(self, key: bytes, messages: Sequence[Message]) -> str | None:
         """Get a reply into the cache -> None, or the reason why there is none."""
         claimed = False
-        # Pictures take a while; but where machines share the questions most wait for what another one asks.
+        # Pictures take a while; but where machines share the questions most wait for what another
+        # one asks.
         ahead = any(
             not isinstance(one["content"], str) and len(one["content"]) > 1 for one in messages
         )
@@ -475,7 +485,8 @@ class Asker:
                     else:
                         claimed = False  # given up with the reply
                         return None
-        # Nothing is awaited between the end of the turn and what follows, so nobody is let in before asking stops.
+        # Nothing is awaited between the end of the turn and what follows, so nobody is let in
+        # before asking stops.
         except RejectedError as error:
             return self._rejection(error)
         except StoppedError as stopped:
@@ -513,7 +524,8 @@ class Asker:
                 return state
 
     def _ready(self) -> ChatClient:
-        # Before the first claim: importing aiohttp takes a while on a busy machine, and a claim would lapse meanwhile.
+        # Before the first claim: importing aiohttp takes a while on a busy machine, and a claim
+        # would lapse meanwhile.
         if self._client is None:
             try:
                 self._client = open_client(self.options)
@@ -578,7 +590,8 @@ class Asker:
                 call.counts = error.maybe_paid  # to be on the safe side
                 raise
             await self.cache.put(key, options.model, reply, self.giver)
-            # Where the server does not count, or not so that it can be, what was estimated is booked.
+            # Where the server does not count, or not so that it can be, what was estimated is
+            # booked.
             prompt = reply.prompt_tokens or tokens
             completion = reply.completion_tokens or max(
                 _SHORT_REPLY, estimated_tokens([{"content": reply.raw or ""}])

@@ -1,8 +1,9 @@
 """A server of replies that may be away for a while: waited for, while replies that arrive are put into a file here.
 
-Where it can't be reached nothing new is asked, and what was paid for is kept in a spool until it can: one file of lines
-per process. The file is this process's as long as it lives (a lock on it says so); what a process left is put into the
-store by the next one that opens it from the same home.
+Where it can't be reached nothing new is asked, and what was paid for is kept in a spool until it
+can: one file of lines per process. The file is this process's as long as it lives (a lock on it
+says so); what a process left is put into the store by the next one that opens it from the same
+home.
 """
 
 import json
@@ -36,7 +37,8 @@ def opened_patiently(
 ) -> SqlStore:
     """Open a store, as soon as it takes connections; one that a server keeps is patient from then on.
 
-    InputError where it can't be used at all, ReelbenchError where it stayed away for `patience` seconds.
+    InputError where it can't be used at all, ReelbenchError where it stayed away for `patience`
+    seconds.
     """
     since = None
     while True:

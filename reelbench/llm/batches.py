@@ -1,12 +1,13 @@
 """Batches: requests handed to a server's Batch API at a lower price, their replies collected by a later run.
 
-A request has the key that it has when it is asked live, and a key is in one place at a time: kept, claimed by a
-process, or in a batch. So live asking and batches mix, and nothing is paid twice. What is under way stands in the file
-of replies before anything is sent: a batch is first put down under a token of ours, which goes with it as metadata, so
-that one whose id never came back (the process was killed) is found again by it.
+A request has the key that it has when it is asked live, and a key is in one place at a time: kept,
+claimed by a process, or in a batch. So live asking and batches mix, and nothing is paid twice. What
+is under way stands in the file of replies before anything is sent: a batch is first put down under
+a token of ours, which goes with it as metadata, so that one whose id never came back (the process
+was killed) is found again by it.
 
-How a batch ends (completed, expired, cancelled, failed) changes nothing: what it answered is kept, the rest is free to
-be asked again. The protocol is OpenAI's (files, batches).
+How a batch ends (completed, expired, cancelled, failed) changes nothing: what it answered is kept,
+the rest is free to be asked again. The protocol is OpenAI's (files, batches).
 """
 
 import json
@@ -139,7 +140,8 @@ class Batches:
             f"batch {batch.id}: {handed_over} handed over; rerun the command to collect the replies"
         )
 
-    # --- collecting --------------------------------------------------------------------------------------------------
+    # --- collecting
+    # --------------------------------------------------------------------------------------------------
 
     def _collect_one(self, batch: StoredBatch) -> None:
         import openai
@@ -226,7 +228,8 @@ class Batches:
         self.store.end_batch(batch.token)
         return None
 
-    # --- the file, the client ----------------------------------------------------------------------------------------
+    # --- the file, the client
+    # ----------------------------------------------------------------------------------------
 
     def _ready(self) -> Any:  # noqa: ANN401 - openai.OpenAI, imported late
         """Return the client for files and batches; NotServedError or InputError where the server has none for us."""

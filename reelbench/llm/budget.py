@@ -25,7 +25,8 @@ class Tally:
         items: Finished, as the caller counts them.
         questions: That were asked, of this run.
         unread: Questions of these whose replies came, and none could be read.
-        failed: Questions of these that have no answer, those among them; what is in a batch is yet to come.
+        failed: Questions of these that have no answer, those among them; what is in a batch is yet
+            to come.
         replies: Replies behind what was answered.
         calls: Replies that this run asked for and got.
         requests: Requests sent, failed ones too.
@@ -35,7 +36,8 @@ class Tally:
         cached_tokens: Prompt tokens that servers had in caches of their own; None where none said.
         spent_usd: What this run's calls cost; None without prices.
         returned: Model id that the server returned -> replies.
-        kept_from: When the first of the replies came that were there before, in seconds since 1970; None for none.
+        kept_from: When the first of the replies came that were there before, in seconds since 1970;
+            None for none.
         kept_to: When the last of them came.
         other_hosts: Host -> replies reused that another host than the one asked gave.
         started: When asking began (`time.monotonic`).
@@ -131,7 +133,8 @@ class Call:
 class Budget:
     """Calls and dollars that a run may spend; several askers may share one, from several threads.
 
-    Where there is a `job`, all its processes share it, on whatever machine: it is counted where replies are kept.
+    Where there is a `job`, all its processes share it, on whatever machine: it is counted where
+    replies are kept.
     """
 
     def __init__(self, calls: int | None = None, usd: float | None = None) -> None:

@@ -1,16 +1,19 @@
 """Every reply that a language model ever gave.
 
-A reply's key is the sha256 of everything that shapes it: model asked, messages, sampling settings, vote, attempt.
-The server's address is not in the key, so a server that comes back on another port is not paid again; the host is kept
-beside the reply and a run says when it reuses replies of another host.
+A reply's key is the sha256 of everything that shapes it: model asked, messages, sampling settings,
+vote, attempt. The server's address is not in the key, so a server that comes back on another port
+is not paid again; the host is kept beside the reply and a run says when it reuses replies of
+another host.
 
-Each reply is kept the moment it arrives, so that a killed process loses only what was in flight. A process *claims* a
-reply before it asks for it; the others then wait for it instead of paying for it too. A claim is a lease: it lapses by
-itself when its owner dies.
+Each reply is kept the moment it arrives, so that a killed process loses only what was in flight. A
+process *claims* a reply before it asks for it; the others then wait for it instead of paying for it
+too. A claim is a lease: it lapses by itself when its owner dies.
 
-A reply has a checksum, against disks that forget and not against forgers: one that does not hold is asked for again.
+A reply has a checksum, against disks that forget and not against forgers: one that does not hold is
+asked for again.
 
-All who ask from one process share one cache of a place, and by it what is in flight and each server's pace.
+All who ask from one process share one cache of a place, and by it what is in flight and each
+server's pace.
 """
 
 import asyncio
@@ -56,8 +59,8 @@ _proven: set[tuple[object, ...]] = (
 class Gathered(Generic[ItemT, ResultT]):
     """Does `work` on several items at once, in a thread, or without threads in the event loop itself: used in one.
 
-    What comes in one round of the loop goes together: replies come in bursts, and a write to a file costs as much for
-    ten as for one.
+    What comes in one round of the loop goes together: replies come in bursts, and a write to a file
+    costs as much for ten as for one.
     """
 
     work: Callable[[Sequence[ItemT]], Sequence[ResultT]]
@@ -220,7 +223,8 @@ class ReplyCache:
         future = self._awaited.setdefault(key, asyncio.get_running_loop().create_future())
         await asyncio.shield(future)
 
-    # --- who asks ----------------------------------------------------------------------------------------------------
+    # --- who asks
+    # ----------------------------------------------------------------------------------------------------
 
     def join(self, options: AskOptions) -> Pacer:
         """Return the pacer of a server, which all share who ask it with one key from this process."""
@@ -283,7 +287,8 @@ class ReplyCache:
             threads.shutdown()
         self.store.close()
 
-    # --- inside ------------------------------------------------------------------------------------------------------
+    # --- inside
+    # ------------------------------------------------------------------------------------------------------
 
     def _note(self, line: str) -> None:
         self._listeners[0](line)

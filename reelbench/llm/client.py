@@ -1,7 +1,8 @@
 """One call to a language model: what is sent, what comes back, and what each failure means.
 
-Calls go by aiohttp: openai's client, which batches are asked by, takes three times its processor time (perf/README.md).
-It is imported when the first call is made, so that a run from the cache never pays for it.
+Calls go by aiohttp: openai's client, which batches are asked by, takes three times its processor
+time (perf/README.md). It is imported when the first call is made, so that a run from the cache
+never pays for it.
 """
 
 import asyncio
@@ -152,7 +153,8 @@ class ChatClient:
     async def send(self, body: Callable[[], bytes]) -> Reply:
         """Send one request's body, once.
 
-        NotServedError where asking is over, RejectedError where this request is, TransientError where to try again.
+        NotServedError where asking is over, RejectedError where this request is, TransientError
+        where to try again.
         """
         options = self._options
         began = time.monotonic()

@@ -1,7 +1,8 @@
 """The one event loop of a process in which models are asked, in a thread of its own: there while somebody asks.
 
-All who ask meet in it, so they share what a server takes and what is in flight, and asking works wherever the caller
-is: in a program, a notebook that has a loop running, or a host's worker threads.
+All who ask meet in it, so they share what a server takes and what is in flight, and asking works
+wherever the caller is: in a program, a notebook that has a loop running, or a host's worker
+threads.
 """
 
 import asyncio
@@ -43,7 +44,8 @@ def asking() -> Generator[asyncio.AbstractEventLoop]:
             held.users -= 1
             if ended := not held.users:
                 del _loops[os.getpid()]
-        # In an interpreter that ends (whoever held it never let go) threads stand still, and would never answer.
+        # In an interpreter that ends (whoever held it never let go) threads stand still, and would
+        # never answer.
         if ended and not sys.is_finalizing():
             asyncio.run_coroutine_threadsafe(
                 held.loop.shutdown_default_executor(), held.loop

@@ -1,10 +1,11 @@
 """Prompt files, and other people's text as material that can't pass for an order.
 
-Text that somebody else wrote (captions, metadata, a model's words) stands in the user message, each piece between tags
-that carry a mark: 128 bits of the hash of all of it, so no text can hold the tag that would end it.
+Text that somebody else wrote (captions, metadata, a model's words) stands in the user message, each
+piece between tags that carry a mark: 128 bits of the hash of all of it, so no text can hold the tag
+that would end it.
 
-A prompt that says itself where its material stands, as `{captions}` or, as papers print it, `<CAPTIONS>`, is sent as it
-is: one message, its places filled in.
+A prompt that says itself where its material stands, as `{captions}` or, as papers print it,
+`<CAPTIONS>`, is sent as it is: one message, its places filled in.
 """
 
 import hashlib
@@ -79,11 +80,13 @@ class PromptFiles:
         """Return the question that a prompt makes of some material.
 
         Args:
-            name: The prompt file: the system message, with what it says in braces filled in. Where it has places for
-                the material, it is the user message, alone, and shows what it has places for.
+            name: The prompt file: the system message, with what it says in braces filled in. Where
+                it has places for the material, it is the user message, alone, and shows what it has
+                places for.
             material: (tag, text) of each piece, in order; the texts are nobody's orders.
             attachments: Pictures or clips, shown after the material.
-            parts: Further names under which a prompt may have places for the material, or for a part of it.
+            parts: Further names under which a prompt may have places for the material, or for a
+                part of it.
             places: What the prompt's places stand for, beside `mark`.
         """
         texts = {tag: valid_text(text) for tag, text in (*parts.items(), *material)}

@@ -1,7 +1,8 @@
 """What is sent to a language model, and the key under which its reply is kept.
 
-A message is a dict of the chat protocol. Its content is text, or a list of texts and attachments (images, videos). An
-attachment goes over the wire as a data URL and enters the key by the sha256 of its bytes.
+A message is a dict of the chat protocol. Its content is text, or a list of texts and attachments
+(images, videos). An attachment goes over the wire as a data URL and enters the key by the sha256 of
+its bytes.
 """
 
 import hashlib

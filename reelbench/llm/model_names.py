@@ -1,7 +1,8 @@
 """Who serves a model, by its name: `provider/model`, or a name that can be one provider's alone.
 
-The providers are data (`registry/providers.json`). Where a server's address is given, a name goes out as it was typed,
-so that what is kept under it stays its own; only `vllm/`, `sglang/` and `ollama/` are taken off.
+The providers are data (`registry/providers.json`). Where a server's address is given, a name goes
+out as it was typed, so that what is kept under it stays its own; only `vllm/`, `sglang/` and
+`ollama/` are taken off.
 """
 
 import re
@@ -25,14 +26,16 @@ class Provider:
 
     Attributes:
         title: What a sentence calls it.
-        url: Base URL of its OpenAI-compatible server; `{VARIABLE}` stands for that variable's value.
+        url: Base URL of its OpenAI-compatible server; `{VARIABLE}` stands for that variable's
+            value.
         key: Variable of its key: it gets this one alone.
         source: Where its own documentation prints the address.
         media: Where it says what it takes, if not there.
         takes: What it takes beside words: `images`, `video`, `whole videos` alone, `batch`.
         most_images: Pictures of one request at most; None where it states no number.
         names: Pattern of the beginnings of names that are its own without its prefix.
-        checkpoints: Pattern of the beginnings of names that, behind its prefix, are a checkpoint's on the Hub as well.
+        checkpoints: Pattern of the beginnings of names that, behind its prefix, are a checkpoint's
+            on the Hub as well.
         alias: Another prefix, which is no organization's on the Hub.
         own: A server of the user's, which may need no key.
     """
@@ -64,7 +67,8 @@ def read_model_name(
         url: The server of a model without one of its own.
         keys: Variables of the key of a server that is no provider's, the first that is set.
 
-    InputError where the name is a folder, several models, a checkpoint's as well as a provider's, or a variable lacks.
+    InputError where the name is a folder, several models, a checkpoint's as well as a provider's,
+    or a variable lacks.
     """
     match = _URL.fullmatch(text)
     model, url = (match["model"], match["url"] or url) if match else (text, url)

@@ -21,10 +21,11 @@ class StoppedError(Exception):
 class Pacer:
     """Lets calls to one server pass, at most `limit` at once, whoever makes them.
 
-    The first call goes alone, so that a wrong key costs one refusal and not 32; unless `proven`, where the server has
-    given a reply before. After that the limit is the concurrency asked for, the most of anybody's. A 429 halves it
-    (once for all calls that were in flight at the time) and holds everything for as long as the server asks; each full
-    round of good replies raises it by one again.
+    The first call goes alone, so that a wrong key costs one refusal and not 32; unless `proven`,
+    where the server has given a reply before. After that the limit is the concurrency asked for,
+    the most of anybody's. A 429 halves it (once for all calls that were in flight at the time) and
+    holds everything for as long as the server asks; each full round of good replies raises it by
+    one again.
 
     Lives in one event loop.
     """

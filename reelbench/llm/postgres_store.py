@@ -1,7 +1,8 @@
 """Replies in a PostgreSQL database, for the processes of many machines (extra `postgres`).
 
-Every lease is by the server's clock, so machines need not agree on the time. Text is kept as bytes: PostgreSQL's own
-text holds no NUL, and not every database holds every letter. What is one request here is one transaction there.
+Every lease is by the server's clock, so machines need not agree on the time. Text is kept as bytes:
+PostgreSQL's own text holds no NUL, and not every database holds every letter. What is one request
+here is one transaction there.
 """
 
 # ruff: noqa: S608 - commands are made of our own names; what comes from outside is a value
@@ -64,7 +65,8 @@ class PostgresStore(SqlStore):
     def __init__(self, address: str) -> None:
         """Open it, and make its tables where there are none.
 
-        InputError where it can't be used, AwayError where it takes no connection now: others have all that it grants.
+        InputError where it can't be used, AwayError where it takes no connection now: others have
+        all that it grants.
         """
         super().__init__()
         self._held = f"id IS NULL AND owner <> '{self._owner}' AND until > clock_timestamp()"
@@ -93,7 +95,8 @@ class PostgresStore(SqlStore):
             with psycopg.connect(self._address, autocommit=True) as connection:
 
                 def has(table: str) -> bool:
-                    # By a query: `to_regclass` may not see what another process has made while we waited for the lock.
+                    # By a query: `to_regclass` may not see what another process has made while we
+                    # waited for the lock.
                     command = (
                         "SELECT 1 FROM pg_tables WHERE schemaname = 'reelbench' AND tablename = %s"
                     )

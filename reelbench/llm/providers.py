@@ -25,8 +25,8 @@ _TAKEN = ("max_tokens", "temperature", "top_p")
 class LocalClient(ChatClient):
     """A small language model in this process, by transformers: `hf:MODEL`, a repository of the Hub's or a folder.
 
-    It answers one question at a time, greedily unless a temperature is sent. transformers and torch are imported when
-    the first reply is needed that is not in the cache.
+    It answers one question at a time, greedily unless a temperature is sent. transformers and torch
+    are imported when the first reply is needed that is not in the cache.
     """
 
     def __init__(self, options: AskOptions) -> None:
@@ -34,7 +34,8 @@ class LocalClient(ChatClient):
         try:
             import torch
 
-            # By name: a type checker that follows transformers' lazy package reads all its models, for minutes.
+            # By name: a type checker that follows transformers' lazy package reads all its models,
+            # for minutes.
             transformers: Any = import_module("transformers")
         except ImportError:
             raise InputError(

@@ -1,8 +1,9 @@
 """Reading a reply strictly: one JSON object or Python dictionary, or nothing.
 
-An object is read whatever stands around it, fenced or not; of several the one that ends the reply. What a model did not
-plainly say is never guessed: an object with a key that is there twice, one that was cut short, one beyond the caps
-below, or, where words end the reply, one that another one contradicts is not read.
+An object is read whatever stands around it, fenced or not; of several the one that ends the reply.
+What a model did not plainly say is never guessed: an object with a key that is there twice, one
+that was cut short, one beyond the caps below, or, where words end the reply, one that another one
+contradicts is not read.
 
 Judges' scores are read more strictly (`judges.parsing`).
 """
@@ -51,8 +52,8 @@ def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
     """Read the JSON object of a reply, whatever stands around it, into a pydantic model.
 
     Raises:
-        UnreadableError: There is no such object, it is not what the model asks for (the line names each field), or the
-            reply has two that are, that differ, and of which none ends it.
+        UnreadableError: There is no such object, it is not what the model asks for (the line names
+            each field), or the reply has two that are, that differ, and of which none ends it.
     """
     if reply is None:
         raise UnreadableError("the reply is empty or was cut short")
@@ -156,7 +157,8 @@ def _dictionaries(text: str) -> list[dict[Any, Any]]:
     if text.endswith("```") and len(text) > len(
         "```"
     ):  # what the last fence holds ends it, if anything does
-        # The longest first, and not from the last fence alone: the object's own texts may hold fences.
+        # The longest first, and not from the last fence alone: the object's own texts may hold
+        # fences.
         body = text.removesuffix("```")
         ends = (body[match.end() :].strip() for match in islice(_OPENING.finditer(body), _TRIES))
     elif text.endswith("}"):

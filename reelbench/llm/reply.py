@@ -22,7 +22,8 @@ class Reply:
         completion_tokens: As the server counts; 0 where it does not say.
         host: Host of the server.
         reasoning_tokens: Completion tokens that were reasoning; None where the server does not say.
-        cached_tokens: Prompt tokens that the server had in its own cache; None where it does not say.
+        cached_tokens: Prompt tokens that the server had in its own cache; None where it does not
+            say.
         seconds: From sending to the last byte; None where that was not measured.
     """
 

@@ -1,7 +1,7 @@
 """The one way to ask many questions: bounded, in the items' order, with one tally and one account of what is lacking.
 
-A run has no state of its own to keep: every reply is in the cache the moment it arrives. A run that was killed and is
-started again reads what is there and asks for the rest.
+A run has no state of its own to keep: every reply is in the cache the moment it arrives. A run that
+was killed and is started again reads what is there and asks for the rest.
 """
 
 import asyncio
@@ -31,7 +31,8 @@ class Runner:
     """Works on many items at once, and counts what comes of it.
 
     Attributes:
-        lacking: Reason (`unavailable`, `budget`, …) -> replies that could not be had for it. The work counts them.
+        lacking: Reason (`unavailable`, `budget`, …) -> replies that could not be had for it. The
+            work counts them.
     """
 
     def __init__(
@@ -42,7 +43,8 @@ class Runner:
         Args:
             askers: Those that the work asks; the same one may be there for several roles.
             show: Called whenever an item is done, with how many are, and with the tally in words.
-            at_once: Items at work at most; by default two for each call in flight, so that the next is ready.
+            at_once: Items at work at most; by default two for each call in flight, so that the next
+                is ready.
         """
         self._askers = list({id(asker): asker for asker in askers}.values())
         self._show = show

@@ -1,8 +1,9 @@
 """Replies in one SQLite file, for the processes of one machine.
 
-Each reply is committed the moment it arrives (write-ahead log), so that a killed process loses only what was in
-flight. A file that is no longer a readable database is renamed aside, which the user is told, and a fresh one begun
-with all replies that can still be read from it; another program's file stays as it is.
+Each reply is committed the moment it arrives (write-ahead log), so that a killed process loses only
+what was in flight. A file that is no longer a readable database is renamed aside, which the user is
+told, and a fresh one begun with all replies that can still be read from it; another program's file
+stays as it is.
 """
 
 # ruff: noqa: S608 - commands are made of our own names
@@ -115,7 +116,8 @@ class SqliteStore(SqlStore):
         ]
         return edited + super()._insert_steps(replies)
 
-    # --- opening, and what can go wrong ------------------------------------------------------------------------------
+    # --- opening, and what can go wrong
+    # ------------------------------------------------------------------------------
 
     def _run(self, *steps: Step) -> list[Ran]:
         with self._lock, self._errors_explained():
@@ -173,7 +175,8 @@ class SqliteStore(SqlStore):
         connection = _open_file(self.path, timeout=_BUSY)
         try:
             version = self._version_of(connection)
-            # Changing the mode does not wait for another process that changes it too; once changed it stays.
+            # Changing the mode does not wait for another process that changes it too; once changed
+            # it stays.
             deadline = time.monotonic() + _BUSY
             while True:
                 try:
@@ -183,7 +186,8 @@ class SqliteStore(SqlStore):
                     if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                         raise
                     time.sleep(0.01)
-            # NORMAL survives a killed process; only a power cut can take the last replies, never the file.
+            # NORMAL survives a killed process; only a power cut can take the last replies, never
+            # the file.
             connection.execute("PRAGMA synchronous = NORMAL")
             if version < SCHEMA:
                 connection.create_function("checksum", -1, checksum, deterministic=True)
@@ -354,8 +358,8 @@ def _readable_replies(
 
 
 def _in_ranges(connection: sqlite3.Connection, command: str) -> Iterator[tuple[Any, ...]]:
-    # A damaged page ends a query, so the keys, which are spread evenly, are asked for in ranges by their first byte,
-    # and where that fails by their second one too.
+    # A damaged page ends a query, so the keys, which are spread evenly, are asked for in ranges by
+    # their first byte, and where that fails by their second one too.
     prefixes, readable = [bytes([first]) for first in range(256)], False
     for _ in range(2):
         failed: list[bytes] = []

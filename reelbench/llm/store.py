@@ -1,6 +1,7 @@
 """What keeps replies: one SQL store. Its dialects are a file (`llm.sqlite_store`), a server (`llm.postgres_store`).
 
-A store knows rows, leases and transactions; what they mean, and what the user is told, is `llm.cache`'s.
+A store knows rows, leases and transactions; what they mean, and what the user is told, is
+`llm.cache`'s.
 """
 
 # ruff: noqa: S608 - commands are made of our own names; what comes from outside is a value
@@ -77,7 +78,8 @@ class StoredReply:
 class StoredBatch(NamedTuple):
     """A batch that is under way: our token, which goes with it to the server, and the server's id once it came back.
 
-    `at` is when it was put down, in seconds since 1970; it is `held` while another process hands it over.
+    `at` is when it was put down, in seconds since 1970; it is `held` while another process hands it
+    over.
     """
 
     token: str
@@ -109,8 +111,9 @@ class AwayError(ReelbenchError):
 class SqlStore(ABC):
     """Keeps replies, and says whose turn it is to ask for one. Safe to use from several threads and processes.
 
-    A claim is a lease of whoever opened the store: it lapses by itself when that process dies. Every method raises
-    ReelbenchError where the store can't be used, and AwayError where it may be again in a moment.
+    A claim is a lease of whoever opened the store: it lapses by itself when that process dies.
+    Every method raises ReelbenchError where the store can't be used, and AwayError where it may be
+    again in a moment.
 
     Attributes:
         name: What the user is told that it is called.
@@ -162,7 +165,8 @@ class SqlStore(ABC):
     def _unpacked(self, value: Any) -> Any:  # noqa: ANN401 - whatever a damaged file holds
         return value
 
-    # --- replies -----------------------------------------------------------------------------------------------------
+    # --- replies
+    # -----------------------------------------------------------------------------------------------------
 
     @property
     def _select(self) -> str:
@@ -270,7 +274,8 @@ class SqlStore(ABC):
             -1
         ].changed
 
-    # --- whose turn it is --------------------------------------------------------------------------------------------
+    # --- whose turn it is
+    # --------------------------------------------------------------------------------------------
 
     def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
         """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
@@ -294,7 +299,8 @@ class SqlStore(ABC):
     def _claim_steps(self, keys: Sequence[bytes], owner: str) -> list[Step]:
         """Return the steps that claim keys for an owner that nobody else has, and give up those kept or in a batch.
 
-        Claims are written before the others are looked for: who had them has kept the replies by then.
+        Claims are written before the others are looked for: who had them has kept the replies by
+        then.
         """
         theirs = f"SELECT 1 FROM @claims AS claim WHERE claim.key = asked.key AND owner <> ? AND NOT {self._lapsed}"
         claim = (
@@ -325,7 +331,8 @@ class SqlStore(ABC):
         """Give up a claim: its reply could not be had."""
         self._run(("DELETE FROM @claims WHERE key = ? AND owner = ?", key, self._owner))
 
-    # --- batches -----------------------------------------------------------------------------------------------------
+    # --- batches
+    # -----------------------------------------------------------------------------------------------------
 
     def batches(self, model: str, host: str) -> list[StoredBatch]:
         """Return the batches of a model on a server, the oldest first."""
@@ -386,7 +393,8 @@ class SqlStore(ABC):
         """Count the batches under way."""
         return self._run(("SELECT count(*) FROM @batches",))[0].rows[0][0]
 
-    # --- budgets, and the end of models ------------------------------------------------------------------------------
+    # --- budgets, and the end of models
+    # ------------------------------------------------------------------------------
 
     def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
         """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
@@ -468,7 +476,8 @@ class Copied:
 def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
     """Copy all replies as they are; what is there already isn't sent again, so a copy that was stopped goes on.
 
-    A reply that an earlier version may have edited counts as damaged: where it is needed it is asked again.
+    A reply that an earlier version may have edited counts as damaged: where it is needed it is
+    asked again.
     """
     copied = Copied()
     replies = source.replies()

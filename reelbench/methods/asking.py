@@ -1,6 +1,7 @@
 """A served model asked a split's questions, without lmms-eval: what its `openai` adapter would send, through `llm`.
 
-Every reply is kept as it arrives, so a run that ended early goes on where it was, and none is paid for twice.
+Every reply is kept as it arrives, so a run that ended early goes on where it was, and none is paid
+for twice.
 """
 
 import asyncio
@@ -60,9 +61,10 @@ def questions(
 ) -> QuestionSet:
     """Return the questions of a benchmark or a task, with what is to be shown of their videos.
 
-    Frames go as pictures, with `as=clip` as one video that holds exactly them; `native` sends the video as it is. Where
-    answers are times, pictures go with theirs, unless `times=none` is asked for. With `only` these questions, or with
-    `per` so many for each label of a field, the result is of a part, as with a limit.
+    Frames go as pictures, with `as=clip` as one video that holds exactly them; `native` sends the
+    video as it is. Where answers are times, pictures go with theirs, unless `times=none` is asked
+    for. With `only` these questions, or with `per` so many for each label of a field, the result is
+    of a part, as with a limit.
 
     Raises:
         InputError: The name, the split or the frames are none, or a limit is given beside `only`.
@@ -94,20 +96,24 @@ def ask(
 ) -> Evaluation:
     """Ask a model questions, and score its answers, in the data's order.
 
-    The options' `note` is told what the user should know, their `bar` how far asking has come; where they have an
-    earlier result, some of that one's questions are asked again, and no others. Of several candidates the first is
-    scored and all are kept: samples only; a question that lacks one of them is unscored, until the same call has them
-    all. The budget may be shared with other runs; `run` is the number of one that has answers of its own.
+    The options' `note` is told what the user should know, their `bar` how far asking has come;
+    where they have an earlier result, some of that one's questions are asked again, and no others.
+    Of several candidates the first is scored and all are kept: samples only; a question that lacks
+    one of them is unscored, until the same call has them all. The budget may be shared with other
+    runs; `run` is the number of one that has answers of its own.
 
     Returns:
-        The scores. A question that the server did not answer is unscored (`model_failed`), and so is one whose answer
-        ended at the limit (`cut_off`) or in a content filter (`refused`) before it said anything that can be read; of
-        an open answer nobody knows that, so whatever was cut short is unscored.
+        The scores. A question that the server did not answer is unscored (`model_failed`), and so
+        is one whose answer ended at the limit (`cut_off`) or in a content filter (`refused`) before
+        it said anything that can be read; of an open answer nobody knows that, so whatever was cut
+        short is unscored.
 
     Raises:
         DataUnavailableError: No video of theirs is here.
-        ReelbenchError: Nothing was answered at all, a reply can't be kept, or those that are kept are another's.
-        InputError: The candidates can't be had of the model, or the earlier result was asked otherwise.
+        ReelbenchError: Nothing was answered at all, a reply can't be kept, or those that are kept
+            are another's.
+        InputError: The candidates can't be had of the model, or the earlier result was asked
+            otherwise.
     """
     task = asked.questions.task
     own = generation(
@@ -178,7 +184,8 @@ def generation(
 ) -> dict[str, Any]:
     """Return the settings of a question, as lmms-eval's `openai` adapter sends them (0.7.3, `build_payload_for_index`).
 
-    A server that takes a video is told to take as many frames of it as were asked for: all that the clip has.
+    A server that takes a video is told to take as many frames of it as were asked for: all that the
+    clip has.
     """
     if candidates is not None and candidates.temperature is None:
         raise InputError(
@@ -307,7 +314,8 @@ class _Run:
                 next(str(asked.reason) for asked in replies if asked.value is None)
             ] += 1
             return Prediction(None, reason=Reason.MODEL_FAILED)
-        # The tokens and seconds behind a question's answers, as its sample has them; of all answers together.
+        # The tokens and seconds behind a question's answers, as its sample has them; of all answers
+        # together.
         sent = [asked.replies[-1].reply for asked in replies]
         counts: dict[str, list[float | None]] = {
             "prompt": [reply.prompt_tokens or None for reply in sent],
@@ -353,7 +361,8 @@ class _Run:
         return answered(self.questions.spec, text, row.get("options", ()), timing(row))
 
 
-# --- questions of an earlier result asked again -----------------------------------------------------------------------
+# --- questions of an earlier result asked again
+# -----------------------------------------------------------------------
 
 
 def passed_over(
@@ -361,8 +370,9 @@ def passed_over(
 ) -> Outdated | None:
     """Return the rule by which a reply in the cache is passed over for a question; None where it is as usual.
 
-    What is no whole answer is passed over each time. An answer that was one is, with all replies before it, passed over
-    once: the next reply counts, even if it is the same, so the same command again pays for nothing.
+    What is no whole answer is passed over each time. An answer that was one is, with all replies
+    before it, passed over once: the next reply counts, even if it is the same, so the same command
+    again pays for nothing.
     """
     if earlier is None:
         return None

@@ -2,8 +2,8 @@
 
     lmms-eval --tasks rextime --model reelbench_baseline --model_args kind=whole_video
 
-It reads the row and never the video: what it scores, a model must beat. The kinds differ in what they do where a
-question has options or a span; an open question gets a text in every kind.
+It reads the row and never the video: what it scores, a model must beat. The kinds differ in what
+they do where a question has options or a span; an open question gets a text in every kind.
 """
 
 import hashlib
@@ -25,9 +25,10 @@ KINDS = ("whole_video", "first_option", "echo", "random")
 def _answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
     """Return the answer to a row's question.
 
-    `whole_video` is the whole video and option A, `first_option` option A and no span; an open question gets itself.
-    `echo` is the question whatever is asked for: text that is on the topic and answers nothing. `random` is an option
-    and a span drawn evenly; for an open question its words in random order.
+    `whole_video` is the whole video and option A, `first_option` option A and no span; an open
+    question gets itself. `echo` is the question whatever is asked for: text that is on the topic
+    and answers nothing. `random` is an option and a span drawn evenly; for an open question its
+    words in random order.
     """
     options, question, span = doc.get("options"), str(doc["question"]), None
     if kind == "echo" or not options:
@@ -58,7 +59,8 @@ class _Baseline(lmms):
             raise InputError(
                 f"reelbench_baseline: kind={kind!r} is unknown; there are {', '.join(KINDS)}"
             )
-        # What lmms-eval hands to every model beside the user's --model_args; anything else is a typo.
+        # What lmms-eval hands to every model beside the user's --model_args; anything else is a
+        # typo.
         unknown = kwargs.keys() - {"batch_size", "device", "max_batch_size", "system_prompt"}
         if unknown:
             raise InputError(

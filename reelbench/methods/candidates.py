@@ -1,6 +1,7 @@
 """Several answers of one model to each question: where they come from, what each scores, and what they come to.
 
-They come from a run that kept them or from a file; pass@k, mean@k and the answer that most of them give come of them.
+They come from a run that kept them or from a file; pass@k, mean@k and the answer that most of them
+give come of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,8 @@ def candidates_of_run(folder: Path, *runs: Path) -> tuple[list[CandidateSet], An
     result = result_files.read(folder)
     about = result.benchmark
     questions = Questions(discovery.spec_of(about), about.split, stated=about.source)
-    # Question and options: from beside the samples, else from the benchmark's data where that is here.
+    # Question and options: from beside the samples, else from the benchmark's data where that is
+    # here.
     asked: Mapping[str, Words]
     if (folder / result_files.QUESTIONS_FILE).is_file():
         lines = result_files.read_questions(folder)
@@ -265,8 +267,9 @@ def repeat_figures(
 ) -> list[RepeatedFigures]:
     """Score every candidate, and return the figures for each k of `sizes`; by default for 1, 2, … to all.
 
-    pass@k and mean@k are unbiased: over all ways to draw k of the candidates that are kept. A question that has fewer
-    than k, or a candidate without a score, is left out of pass@k. InputError where no question has so many.
+    pass@k and mean@k are unbiased: over all ways to draw k of the candidates that are kept. A
+    question that has fewer than k, or a candidate without a score, is left out of pass@k.
+    InputError where no question has so many.
     """
     most = max(len(case.candidates) for case in cases)
     if sizes and sizes[-1] > most:

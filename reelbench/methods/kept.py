@@ -1,8 +1,9 @@
 """Kept answers of an asked model: who gave them, and whether the server that is asked now would give them too.
 
-A model is asked for by a name at an address, and both stay where another checkpoint is served. So beside each reply
-stands who gave it (`StoredReply.giver`): the server, the model's name, the `revision` that the user states, and what
-`/v1/models` says of it. What is kept of another giver is passed over, or ends the run before it counts.
+A model is asked for by a name at an address, and both stay where another checkpoint is served. So
+beside each reply stands who gave it (`StoredReply.giver`): the server, the model's name, the
+`revision` that the user states, and what `/v1/models` says of it. What is kept of another giver is
+passed over, or ends the run before it counts.
 """
 
 import asyncio
@@ -141,8 +142,8 @@ class KeptAnswers:
     ) -> None:
         """Note an answer that can be read, and when it came; of those kept some that tell most may be asked once more.
 
-        That is a `wrong` one before a right one, which other models share, then a longer one; of several the
-        first in the data's order, whichever came first.
+        That is a `wrong` one before a right one, which other models share, then a longer one; of
+        several the first in the data's order, whichever came first.
         """
         if at >= self._began:
             return
@@ -199,7 +200,8 @@ class KeptAnswers:
     ) -> str | None:
         """Ask a kept question once more -> in what the answer differs, "" where in nothing; None without a reply.
 
-        A server that batches differs from itself now and then, so that what differs is asked for twice.
+        A server that batches differs from itself now and then, so that what differs is asked for
+        twice.
         """
         differs = ""
         for _ in range(2):

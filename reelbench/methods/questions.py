@@ -40,8 +40,8 @@ log = logging.getLogger("reelbench")
 class QuestionSet:
     """The first `limit` questions of a split (None: all), or those that `only` names, in the data's order.
 
-    `frames` is the sampling as the record says it. They are put in the language that the environment names; those that
-    have no translation into it are left out.
+    `frames` is the sampling as the record says it. They are put in the language that the
+    environment names; those that have no translation into it are left out.
     """
 
     questions: Questions
@@ -65,8 +65,8 @@ class QuestionSet:
         """Find the questions of a benchmark or one of its tasks.
 
         Raises:
-            InputError: The task asks for steps, which `reelbench diagnose run` and lmms-eval alone read, or scores its
-                options; and as `loading.locate`.
+            InputError: The task asks for steps, which `reelbench diagnose run` and lmms-eval alone
+                read, or scores its options; and as `loading.locate`.
         """
         if limit is not None and limit < 1:
             raise InputError(
@@ -178,8 +178,9 @@ class QuestionSet:
     ) -> Evaluation:
         """Score the answers.
 
-        `predictions`, `shown` and `beside` have a question's answer, what was shown of its video, and further fields of
-        its sample by its id; one that has no answer was not asked. Settings are by default as `settings` says.
+        `predictions`, `shown` and `beside` have a question's answer, what was shown of its video,
+        and further fields of its sample by its id; one that has no answer was not asked. Settings
+        are by default as `settings` says.
         """
         references = [reference_of(self.spec, row) for row in self.rows]
         given = dict.fromkeys((reference.id for reference in references), NOT_ASKED) | dict(

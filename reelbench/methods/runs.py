@@ -85,9 +85,10 @@ def together(
 ) -> dict[str, Any]:
     """Return the summary of runs, as `runs.json` has it.
 
-    Of each metric the value of each run, their mean, the standard deviation between them (`spread`), and the mean's
-    95 % interval over videos and runs, in the metric's unit. `items` are those that every run scored, on which all of
-    it rests; a metric of all answers at once (BLEU) is each run's own and has no interval.
+    Of each metric the value of each run, their mean, the standard deviation between them
+    (`spread`), and the mean's 95 % interval over videos and runs, in the metric's unit. `items` are
+    those that every run scored, on which all of it rests; a metric of all answers at once (BLEU) is
+    each run's own and has no interval.
     """
     made, averages = runs.together(spec, results, samples)
     each = aggregation.each_run(averages)

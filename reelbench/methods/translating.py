@@ -1,7 +1,7 @@
 """Questions put in other languages once, for runs across languages (CURVE, Fig. 2): a file that every run reads.
 
-The paper names neither its translator nor what it was told. Only the question is translated: references stay, since
-the judge takes an answer in any language or script.
+The paper names neither its translator nor what it was told. Only the question is translated:
+references stay, since the judge takes an answer in any language or script.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,8 +31,9 @@ def rows_to_translate(
 ) -> dict[tuple[str, str], Row]:
     """Return the rows of tasks that are to be translated, by id and language (a BCP-47 tag).
 
-    A row that is in a language by itself is not translated into it. With `limit` only so many rows of each task, as
-    lmms-eval counts them; where videos are `shown`, rows whose video is missing are not asked.
+    A row that is in a language by itself is not translated into it. With `limit` only so many rows
+    of each task, as lmms-eval counts them; where videos are `shown`, rows whose video is missing
+    are not asked.
     """
     rows: dict[tuple[str, str], Row] = {}
     for name in sorted(tasks):

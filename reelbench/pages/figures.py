@@ -1,7 +1,7 @@
 """Pictures as SVG beside bars and lines: a matrix of scores, radars of a profile, points by two numbers.
 
-A polygon shows a profile at a glance and no interval: its numbers stand at the labels, and with their intervals in the
-table or file beside the picture.
+A polygon shows a profile at a glance and no interval: its numbers stand at the labels, and with
+their intervals in the table or file beside the picture.
 """
 
 import math
@@ -22,7 +22,8 @@ from reelbench.pages.plots import (
 )
 from reelbench.pages.svg import GRID, SOFT, colour, numeral, rectangle, svg_document, text
 
-# --- a matrix ---------------------------------------------------------------------------------------------------------
+# --- a matrix
+# ---------------------------------------------------------------------------------------------------------
 
 Cell = tuple[float, Sequence[float] | None, int]
 """Value, 95 % interval or None, and the items behind it."""
@@ -43,9 +44,9 @@ def matrix(
 ) -> str:
     """Draw a matrix of scores, a row for each of one thing, a column for each of another, with their intervals.
 
-    Each row has its own scale of colours (as CURVE's Fig. 2): columns are compared within a row. The numbers stand in
-    the cells, so colour says nothing alone. A column that a row hasn't stays empty; `marked` cells (row, column) are
-    outlined, which says `mark`.
+    Each row has its own scale of colours (as CURVE's Fig. 2): columns are compared within a row.
+    The numbers stand in the cells, so colour says nothing alone. A column that a row hasn't stays
+    empty; `marked` cells (row, column) are outlined, which says `mark`.
     """
     said = (
         ", 95 % interval"
@@ -102,7 +103,8 @@ def matrix(
     return svg_document(title, _HEAD + len(rows) * _ROW + 14, parts, width=width)
 
 
-# --- radars -----------------------------------------------------------------------------------------------------------
+# --- radars
+# -----------------------------------------------------------------------------------------------------------
 
 Values = Sequence[float | None]
 """One value for each series; None where it has none, and its polygon leaves the label out."""
@@ -123,8 +125,8 @@ def radars(
 ) -> str:
     """Draw radars side by side, of three labels at least, each with a value for each series (`names`).
 
-    The centre is 0, the rim `high`, in `unit`, which stands below the title; `digits` are those of a value after the
-    point.
+    The centre is 0, the rim `high`, in `unit`, which stands below the title; `digits` are those of
+    a value after the point.
     """
     width = _PANEL * len(panels)
     parts = [
@@ -190,7 +192,8 @@ def _radar(
     return parts
 
 
-# --- points -----------------------------------------------------------------------------------------------------------
+# --- points
+# -----------------------------------------------------------------------------------------------------------
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 76, 110, 72, 62
 _INSIDE = 40
@@ -209,8 +212,8 @@ def scatter(
 ) -> str:
     """Draw points; a name stands at its last one, the marks' own labels at each where there are several.
 
-    The first of `axes` is what `Mark.at` is, below, the second `Mark.value`; they span at least `least`. A series'
-    marks, at least one, are joined in their order.
+    The first of `axes` is what `Mark.at` is, below, the second `Mark.value`; they span at least
+    `least`. A series' marks, at least one, are joined in their order.
     """
     marks = [mark for line in series.values() for mark in line]
     across = ticks(min(mark.at for mark in marks), max(mark.at for mark in marks), least[0])

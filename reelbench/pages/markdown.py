@@ -29,8 +29,8 @@ def cell(text: str) -> str:
 def inert(text: str) -> str:
     """Return text that came from elsewhere as a cell that shows it as it is: nothing in it links, loads or runs.
 
-    Signs that Markdown or HTML would read are escaped (CommonMark 0.31, section 2.4); addresses, which GitHub links by
-    themselves, lose their colon or dot to an entity.
+    Signs that Markdown or HTML would read are escaped (CommonMark 0.31, section 2.4); addresses,
+    which GitHub links by themselves, lose their colon or dot to an entity.
     """
     text = " ".join(printable(text).split())
     text = (

@@ -1,7 +1,7 @@
 """Plots as SVG: text that a diff can show, the same bytes for the same numbers, and no plotting library.
 
-Bars and histograms of a data set, a score against frames. Every number that a plot shows stands in a table or a file
-beside it; the plot is for the eye.
+Bars and histograms of a data set, a score against frames. Every number that a plot shows stands in
+a table or a file beside it; the plot is for the eye.
 """
 
 import math
@@ -67,15 +67,16 @@ def bars(
 def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
     """Draw a histogram of one quantity, a panel under the other for each series, in bins and on a scale they share.
 
-    The last bin takes the longest hundredth of the values, which are sorted, so that one outlier doesn't press the rest
-    together. A line marks the median.
+    The last bin takes the longest hundredth of the values, which are sorted, so that one outlier
+    doesn't press the rest together. A line marks the median.
     """
     whole = all(value == int(value) for values in series.values() for value in values)
     low = min(values[0] for values in series.values())
     high = max(values[math.ceil(0.99 * len(values)) - 1] for values in series.values())
     width = _nice((high - low) / _BINS or 1, whole=whole)
     first = math.floor(low / width)
-    # A measured value on an edge belongs to the bin below where that is the last one: 100 % is no bin of its own.
+    # A measured value on an edge belongs to the bin below where that is the last one: 100 % is no
+    # bin of its own.
     number = math.floor(high / width) - first + 1 if whole else math.ceil(high / width) - first
     edges = [round((first + place) * width, 10) for place in range(max(number, 1) + 1)]
     shares: dict[str, list[float]] = {}
@@ -148,7 +149,8 @@ def _axis(edges: Sequence[float], *, whole: bool, beyond: bool) -> list[tuple[fl
     return labels
 
 
-# --- a score against a setting ----------------------------------------------------------------------------------------
+# --- a score against a setting
+# ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ _BESIDE = 7  # pixels between marks of several lines at one setting
 def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int) -> Mark:
     """Return the mark of a run, asked with so many frames, on an axis of frames.
 
-    It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same step.
+    It stands at log2(N + 1), so that 0 (text only) has a place and each doubling takes the same
+    step.
     """
     below = "" if frames else "text only"
     return Mark(
@@ -190,8 +193,8 @@ def lines(
 ) -> str:
     """Draw a score against a setting, a line for each series, with 95 % intervals where there are any.
 
-    A series has at least one mark, from left to right; `metric` is the score's name and unit, `axis` what the setting
-    is; the y axis spans at least `least`.
+    A series has at least one mark, from left to right; `metric` is the score's name and unit,
+    `axis` what the setting is; the y axis spans at least `least`.
     """
     marks = [mark for line in series.values() for mark in line]
     ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
@@ -235,7 +238,8 @@ def lines(
         for place, ((at, height), mark) in enumerate(zip(places, line, strict=True)):
             parts += dot(name, colour(number), at, mark, y)
             if not name:  # the values of several lines would hide one another
-                # The value stands on the side that the line leaves free, not among the axis's own numbers.
+                # The value stands on the side that the line leaves free, not among the axis's own
+                # numbers.
                 rises = line[min(place + 1, len(line) - 1)].value > mark.value
                 under = rises and height + 22 < floor
                 parts.append(text(at + 8, height + (18 if under else -8), numeral(mark.value, 1)))
@@ -250,7 +254,8 @@ def lines(
 def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> str:
     """Draw values as points with their 95 % intervals, where there are any, one under the other.
 
-    There is at least one mark; where it stands (`at`) goes unused. `metric` is the score's name and unit.
+    There is at least one mark; where it stands (`at`) goes unused. `metric` is the score's name and
+    unit.
     """
     ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
     steps = ticks(min(0, *ends), max(ends), 1)
@@ -368,7 +373,8 @@ def ticks(low: float, high: float, least: float) -> list[float]:
     return [round(number * step, 10) for number in range(first, max(last, first + 1) + 1)]
 
 
-# --- what all share --------------------------------------------------------------------------------------------------
+# --- what all share
+# --------------------------------------------------------------------------------------------------
 
 
 def _nice(width: float, *, whole: bool) -> float:

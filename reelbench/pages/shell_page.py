@@ -18,8 +18,9 @@ _THEME = 'Shell.theme(document.getElementById("theme"));'
 def page_asset(name: str, room: str = "pages") -> str:
     """Return the text of a file that stands beside our code: in `room`, or one that every page of ours shares.
 
-    `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js`
-    (light and dark), `marks.js` (numbers on their scales, tips), `plots.js` (charts).
+    `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes
+    elements), `shell.js` (light and dark), `marks.js` (numbers on their scales, tips), `plots.js`
+    (charts).
     """
     return resources.files(f"reelbench.{room}").joinpath(name).read_text(encoding="utf-8")
 
@@ -39,8 +40,8 @@ def page_head(
 ) -> str:
     """Return the first row of a page's head, whose end is the page's: our name, links, and the switch to dark.
 
-    A link is (address, words); `label` says what they are, for who can't see them. `tools` stand behind them, as HTML;
-    `home` makes our name a link: attributes of an `<a>`.
+    A link is (address, words); `label` says what they are, for who can't see them. `tools` stand
+    behind them, as HTML; `home` makes our name a link: attributes of an `<a>`.
     """
     nav = "".join(f'<a href="{escape(address)}">{escape(words)}</a>' for address, words in links)
     shown = f'<nav aria-label="{escape(label)}">{nav}</nav>' if nav else ""
@@ -65,14 +66,16 @@ def shell_page(
 ) -> str:
     """Return the page as HTML.
 
-    In `main`, its HTML, what others wrote must be escaped. `style` and `script` stand after the shell's; the script may
-    use `Elements`, `Plots` of `marks.js`, and the data by their id: JSON that is safe in a script (`in_script`). `head`
-    is its own where it holds links or tools (`page_head`); `kind` what its second line calls it, which tells our pages
-    from other files; `skip` the id that the keyboard's first stop leads to.
+    In `main`, its HTML, what others wrote must be escaped. `style` and `script` stand after the
+    shell's; the script may use `Elements`, `Plots` of `marks.js`, and the data by their id: JSON
+    that is safe in a script (`in_script`). `head` is its own where it holds links or tools
+    (`page_head`); `kind` what its second line calls it, which tells our pages from other files;
+    `skip` the id that the keyboard's first stop leads to.
     """
     code = "\n".join([*(page_asset(name).rstrip() for name in _SCRIPTS), _THEME, script.rstrip()])
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-    # From the front to the back of the template, so that nothing in a text is taken for one of its marks.
+    # From the front to the back of the template, so that nothing in a text is taken for one of its
+    # marks.
     parts = {
         "KIND": kind,
         "SCRIPT-HASH": f"sha256-{digest}",

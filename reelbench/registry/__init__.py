@@ -2,7 +2,8 @@
 
 `registry.get("rextime")` gives a benchmark's spec, `registry.specs()` all of them.
 
-This room imports `base` alone. It reads declarations and holds values to them; it never fetches, decodes or scores.
+This room imports `base` alone. It reads declarations and holds values to them; it never fetches,
+decodes or scores.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,8 @@
 """`benchmark.yaml`: a benchmark declared in one file, beside its rows, for everything that needs no Python.
 
-It becomes the same `BenchmarkSpec` as one declared in Python. All of the file's values are read as the text that stands
-there (`7`, `no` and `1e3` too), so that no id, language or revision changes on the way.
+It becomes the same `BenchmarkSpec` as one declared in Python. All of the file's values are read as
+the text that stands there (`7`, `no` and `1e3` too), so that no id, language or revision changes on
+the way.
 """
 
 # PyYAML's own types are partial.
@@ -257,7 +258,8 @@ def parse(path: Path) -> Block:
     return plain(root, "")
 
 
-# --- as a spec ------------------------------------------------------------------------------------------------------
+# --- as a spec
+# ------------------------------------------------------------------------------------------------------
 
 
 def file_of(path: Path | str) -> Path:
@@ -273,7 +275,8 @@ def file_of(path: Path | str) -> Path:
 def read(path: Path | str, *, installed: bool = False) -> BenchmarkSpec:
     """Return the benchmark that a `benchmark.yaml`, or the folder with it, declares; InputError names the line.
 
-    One that is `installed` came with a package of the user's choice, and may name any variable of his.
+    One that is `installed` came with a package of the user's choice, and may name any variable of
+    his.
     """
     file = file_of(path)
     top = parse(contained(file.parent, file))

@@ -31,7 +31,8 @@ def as_text(
 ) -> str:
     """Return a datasheet of written sections; one that nobody has written says what belongs there.
 
-    `categories` are the Hub's task categories, `creators` who made the annotations, in the Hub's terms.
+    `categories` are the Hub's task categories, `creators` who made the annotations, in the Hub's
+    terms.
     """
     people = ", ".join(creators)
     front = [

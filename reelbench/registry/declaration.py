@@ -1,7 +1,7 @@
 """What a result says of a benchmark that a file declares, so that whoever gets the result can read and rank it.
 
-It has what numbers are read by: metrics, facets, the judge's scale, the names of splits and tasks. Where the rows and
-videos lie on the machine that made it is not in it.
+It has what numbers are read by: metrics, facets, the judge's scale, the names of splits and tasks.
+Where the rows and videos lie on the machine that made it is not in it.
 """
 
 import hashlib
@@ -53,8 +53,8 @@ def declaration(spec: BenchmarkSpec) -> dict[str, Any] | None:
 def scoring_sha256(spec: BenchmarkSpec) -> str:
     """Return the sha256 of what makes scores of answers: kinds, metrics, the judge's criteria and scale.
 
-    No words, facets or languages: who changes these changes no number of the whole. A judge's prompts are in its own
-    record, by their hash.
+    No words, facets or languages: who changes these changes no number of the whole. A judge's
+    prompts are in its own record, by their hash.
     """
     judge = spec.judge
     how = {

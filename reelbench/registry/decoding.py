@@ -18,7 +18,8 @@ _CANDIDATES = re.compile(r"(?P<how>beam|sample):(?P<k>[0-9]{1,4})(?:,t=(?P<t>[0-
 class Candidates:
     """Several answers to each question, the first of which is the prediction: 2 or more.
 
-    By `beam`, the best sequences of one beam search, best first; by `sample`, drawn one by one at a temperature.
+    By `beam`, the best sequences of one beam search, best first; by `sample`, drawn one by one at a
+    temperature.
     """
 
     how: Literal["beam", "sample"]
@@ -58,11 +59,11 @@ _KNOBS: dict[str, Any] = {"norm": Norm, "over": Over, "span": Span}
 class Answering:
     """A choice by the options' own likelihood: no letter is written, and the likeliest continuation is the answer.
 
-    `norm` says what of a continuation's log-probability is compared: its mean over tokens (the code of ReXTime), its
-    sum (the prose of ReXTime's supplement, C.5), or its sum over characters (lm-evaluation-harness' `acc_norm`); `over`
-    the whole sentence, or from the first token at which the options' sentences differ. Each sentence names a `span`:
-    what the model says it is, the true one (an oracle, which is never ranked with others), or none; None stands for the
-    task's own.
+    `norm` says what of a continuation's log-probability is compared: its mean over tokens (the code
+    of ReXTime), its sum (the prose of ReXTime's supplement, C.5), or its sum over characters
+    (lm-evaluation-harness' `acc_norm`); `over` the whole sentence, or from the first token at which
+    the options' sentences differ. Each sentence names a `span`: what the model says it is, the true
+    one (an oracle, which is never ranked with others), or none; None stands for the task's own.
     """
 
     norm: Norm = "mean"

@@ -1,11 +1,14 @@
 """Which benchmarks there are, declared in Python or in a file.
 
-- By the entry-point group `reelbench.benchmarks`, ours and other packages': an entry `NAME = PACKAGE:SPEC` loads a
-  `BenchmarkSpec`; the package's folder holds the benchmark's code, prompts, mini data and the YAML of its tasks.
+- By the entry-point group `reelbench.benchmarks`, ours and other packages': an entry `NAME =
+  PACKAGE:SPEC` loads a
+  `BenchmarkSpec`; the package's folder holds the benchmark's code, prompts, mini data and the YAML
+  of its tasks.
 - By a `benchmark.yaml` in a folder of `REELBENCH_BENCHMARKS`, or in a folder within one.
 - By a `benchmark.yaml` that the user names by its path, for as long as his command runs.
 
-A result on a benchmark of the last two kinds brings its declaration along: `spec_of` reads it, and nothing keeps it.
+A result on a benchmark of the last two kinds brings its declaration along: `spec_of` reads it, and
+nothing keeps it.
 """
 
 import json
@@ -34,8 +37,8 @@ log = logging.getLogger("reelbench")
 class Registry:
     """Benchmarks in the order of their ids: of packages, of the user's folders, and those he named by their path.
 
-    `packages` hold one that can be loaded; `left_out` is the name of an entry point, or of a file's folder -> why its
-    benchmark is not here.
+    `packages` hold one that can be loaded; `left_out` is the name of an entry point, or of a file's
+    folder -> why its benchmark is not here.
     """
 
     specs: Mapping[str, BenchmarkSpec]
@@ -49,8 +52,8 @@ _registry: Registry | None = None
 def registry() -> Registry:
     """Return this process's benchmarks: what is installed, what lies in the user's folders, and what he named.
 
-    InputError where two of ours clash. Another package's benchmark, or a file's, that can't be loaded or doesn't fit
-    together, is left out with one line.
+    InputError where two of ours clash. Another package's benchmark, or a file's, that can't be
+    loaded or doesn't fit together, is left out with one line.
     """
     global _registry  # noqa: PLW0603 - made on first use, and once more for each file that the user names
     if _registry is not None:
@@ -175,7 +178,8 @@ def get(name: str) -> BenchmarkSpec:
 def resolve_name(name: str) -> str:
     """Return the benchmark's or task's name that a user meant, where one alone can be: else what he typed.
 
-    Case and `-` for `_` don't count, nor does the region of a language; of what is nearly a name only one may be.
+    Case and `-` for `_` don't count, nor does the region of a language; of what is nearly a name
+    only one may be.
     """
     folded = {
         known.lower().replace("-", "_"): known
@@ -198,9 +202,10 @@ def resolve_name(name: str) -> str:
 def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:
     """Return the benchmark that a result is on: ours of that id, but where the result itself says otherwise.
 
-    A result on a package's benchmark is read by the package. Any other brings its declaration: where that scores or
-    breaks down otherwise than the file here, which may have changed since, it is read by its own word. InputError
-    where there is no such benchmark here, and the result declares none, or another one.
+    A result on a package's benchmark is read by the package. Any other brings its declaration:
+    where that scores or breaks down otherwise than the file here, which may have changed since, it
+    is read by its own word. InputError where there is no such benchmark here, and the result
+    declares none, or another one.
     """
     known = specs().get(record.id)
     if record.declaration is None or (known is not None and known.package):
@@ -246,7 +251,8 @@ def knows(name: str) -> bool:
 
 
 def _is_path(name: str) -> bool:
-    # What is installed comes first: a stranger's folder in which one works may have one of that name.
+    # What is installed comes first: a stranger's folder in which one works may have one of that
+    # name.
     return (
         (os.sep in name or _is_declaration(name))
         and name not in specs()

@@ -46,8 +46,8 @@ UNITS: Mapping[UnitName, Unit] = MappingProxyType(
 class Mean(Declared):
     """Weighted mean over items of one column of per-item scores, times `scale`.
 
-    `weight_by` names a facet: an item then counts once for each of its labels (MovieCORE's official aggregation), and
-    within a breakdown by that facet once per label.
+    `weight_by` names a facet: an item then counts once for each of its labels (MovieCORE's official
+    aggregation), and within a breakdown by that facet once per label.
     """
 
     how: Literal["mean"] = "mean"

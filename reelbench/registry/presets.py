@@ -32,7 +32,8 @@ _ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: is_number(value) and abs(value) <= 2,
     ),  # noqa: PLR2004
     "seed": ("a whole number from 0 up", lambda value: is_whole(value) and 0 <= value <= 2**63),
-    # Of an answer with its reasoning; whether it reasons first (`enable_thinking`); the question's place by the frames.
+    # Of an answer with its reasoning; whether it reasons first (`enable_thinking`); the question's
+    # place by the frames.
     "max_tokens": (
         "a whole number from 1 up",
         lambda value: is_whole(value) and 1 <= value <= 10**7,

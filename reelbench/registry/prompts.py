@@ -18,7 +18,8 @@ from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str = "en") -> str:
     """Return a prompt of the benchmark, or the `file`: a `str.format` template over the row's columns.
 
-    A .json file has one per language (BCP-47); where it lacks one, that of the tag's first part is taken, else English.
+    A .json file has one per language (BCP-47); where it lacks one, that of the tag's first part is
+    taken, else English.
     """
     text = _text(spec.folder / (file or spec.prompt))
     if not (file or spec.prompt).endswith(".json"):

@@ -1,8 +1,9 @@
 """Files on a benchmark's questions that the user or the environment names: which are asked, beside what, and how put.
 
-Cues are what a model gets beside a question, by JSON Lines `{"id", "cue"}` of `REELBENCH_CUES`: only the questions in
-the file are asked; an empty cue asks without one. `REELBENCH_LANGUAGE` is the language that all questions are put in,
-by JSON Lines `{"id", "language", "question"}` of `REELBENCH_TRANSLATIONS`; one that is in it by itself stays as it is.
+Cues are what a model gets beside a question, by JSON Lines `{"id", "cue"}` of `REELBENCH_CUES`:
+only the questions in the file are asked; an empty cue asks without one. `REELBENCH_LANGUAGE` is the
+language that all questions are put in, by JSON Lines `{"id", "language", "question"}` of
+`REELBENCH_TRANSLATIONS`; one that is in it by itself stays as it is.
 """
 
 import logging
@@ -145,7 +146,8 @@ class Translations:
     def lacking(self, spec: BenchmarkSpec, rows: Collection[Row]) -> set[str]:
         """Return the ids of the rows that are in another language and have no translation, and say how many.
 
-        InputError where the benchmark's questions have options, or none of them is there in the language.
+        InputError where the benchmark's questions have options, or none of them is there in the
+        language.
         """
         if spec.row_kind != "open":
             raise InputError(

@@ -1,7 +1,8 @@
 """The two records that scoring leaves on disk: `result.json` and `samples.jsonl`.
 
-They are versioned, refuse unknown fields, and hold all that is needed to compute every number again without the
-benchmark's data: `result.json` names what was run and what came out, `samples.jsonl` has one line per item.
+They are versioned, refuse unknown fields, and hold all that is needed to compute every number again
+without the benchmark's data: `result.json` names what was run and what came out, `samples.jsonl`
+has one line per item.
 """
 
 from datetime import date
@@ -474,8 +475,9 @@ def shared_labels(facets: dict[str, list[str]]) -> dict[str, list[str]]:
 class Answer(Record):
     """A question's answer and its reference: what an item and its sample share.
 
-    `target` and `parsed` are plain data by kind: `{"text"}` for open answers, `{"answer"}` for a choice, `{"spans"}`
-    (list of [start, end] in seconds) for a span; `parsed` has `answer` and `span`. A set `reason` means unscored.
+    `target` and `parsed` are plain data by kind: `{"text"}` for open answers, `{"answer"}` for a
+    choice, `{"spans"}` (list of [start, end] in seconds) for a span; `parsed` has `answer` and
+    `span`. A set `reason` means unscored.
     """
 
     id: Name

@@ -1,6 +1,7 @@
 """Normalised rows: one documented schema per kind of benchmark, whatever shape the owners publish.
 
-A row is a plain dict with the columns of its kind, one list of labels per facet, and the benchmark's own columns.
+A row is a plain dict with the columns of its kind, one list of labels per facet, and the
+benchmark's own columns.
 """
 # pyright: reportMissingTypeStubs=false
 

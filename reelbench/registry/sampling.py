@@ -1,28 +1,29 @@
 """`FrameSampling`: one string that says which frames of a video a model is shown.
 
-| spec | frames |
-|---|---|
-| `uniform:N`, `N` | `numpy.linspace(0, n - 1, N, dtype=int)` over the n frames in order of presentation |
-| `fps:F[,max=N]` | the frame on screen at 0, 1/F, 2/F, … seconds; where these are more than N, `uniform:N` instead |
-| `keyframe:N` | N of the video's K keyframes, `numpy.linspace(0, K - 1, N, dtype=int)` over the list of them |
-| `window:START-END,N` | as `uniform:N`, over the frames with START ≤ t ≤ END seconds |
-| `all` | every frame |
-| `none` | no frame: the question is asked in words only |
-| `native` | Reelbench leaves sampling to the model's own adapter (the default) |
+| spec | frames | |---|---| | `uniform:N`, `N` | `numpy.linspace(0, n - 1, N, dtype=int)` over the n
+frames in order of presentation | | `fps:F[,max=N]` | the frame on screen at 0, 1/F, 2/F, … seconds;
+where these are more than N, `uniform:N` instead | | `keyframe:N` | N of the video's K keyframes,
+`numpy.linspace(0, K - 1, N, dtype=int)` over the list of them | | `window:START-END,N` | as
+`uniform:N`, over the frames with START ≤ t ≤ END seconds | | `all` | every frame | | `none` | no
+frame: the question is asked in words only | | `native` | Reelbench leaves sampling to the model's
+own adapter (the default) |
 
-`uniform` is the convention of lmms-eval's `read_video` and `load_video_decord` (first and last frame included,
-positions cut to whole numbers), so results are comparable with a model's native sampling of the same N. Time is counted
-in seconds from the video's first frame. A frame is on screen from its own timestamp until the next frame's. No frame is
-given twice: a video with fewer frames than asked gives all it has, and the record says how many were asked and given.
+`uniform` is the convention of lmms-eval's `read_video` and `load_video_decord` (first and last
+frame included, positions cut to whole numbers), so results are comparable with a model's native
+sampling of the same N. Time is counted in seconds from the video's first frame. A frame is on
+screen from its own timestamp until the next frame's. No frame is given twice: a video with fewer
+frames than asked gives all it has, and the record says how many were asked and given.
 
-Options of every sampling that decodes: `size=448` scales so that the short side has at most 448 pixels (never up; sides
-are made even), `as=clip` (default) or `as=images` chooses how the frames are delivered. `audio=keep` copies the video's
-sound into the clip, packet by packet (of a window, what sounds in it); by default, `audio=drop`, a clip has none.
-`native` hands over the video as it is, with its sound. `times=text` writes when each picture is on screen before it
-(`<12.5 seconds>`), so the frames go as pictures; by default, `times=none`, nothing is written.
+Options of every sampling that decodes: `size=448` scales so that the short side has at most 448
+pixels (never up; sides are made even), `as=clip` (default) or `as=images` chooses how the frames
+are delivered. `audio=keep` copies the video's sound into the clip, packet by packet (of a window,
+what sounds in it); by default, `audio=drop`, a clip has none. `native` hands over the video as it
+is, with its sound. `times=text` writes when each picture is on screen before it (`<12.5 seconds>`),
+so the frames go as pictures; by default, `times=none`, nothing is written.
 
-Any sampling, `none` and `native` too, takes `subs=file`: the subtitles beside the video (`media.subtitles`) go before
-the question, of a window those in it, each with its times in the video.
+Any sampling, `none` and `native` too, takes `subs=file`: the subtitles beside the video
+(`media.subtitles`) go before the question, of a window those in it, each with its times in the
+video.
 """
 
 import math
@@ -80,8 +81,9 @@ TIMED_KINDS = frozenset({"span", "grounded_choice"})
 class Timeline:
     """The frames of a video in order of presentation, as far as sampling needs to know them.
 
-    `timestamps` (n,) are seconds from the first frame, rising; `keyframes` (n,) is true where decoding can start;
-    `duration` is in seconds, from the first frame's start to the last frame's end.
+    `timestamps` (n,) are seconds from the first frame, rising; `keyframes` (n,) is true where
+    decoding can start; `duration` is in seconds, from the first frame's start to the last frame's
+    end.
     """
 
     timestamps: "np.ndarray"
@@ -211,7 +213,8 @@ class FrameSampling:
     def spec(self, *, form: bool = False, given: bool = False) -> str:
         """Return the canonical spec; with `form`, `as=` in any case: what a record has where pictures are the default.
 
-        With `given` it has what `as=` and `times=` said, so that another process reads the same of it.
+        With `given` it has what `as=` and `times=` said, so that another process reads the same of
+        it.
         """
         said = self.form != "clip" or (given and self.form_given is not None)
         several = (
@@ -256,7 +259,8 @@ class FrameSampling:
     def pick(self, timeline: Timeline) -> "np.ndarray":
         """Return the positions (m,) of the frames to show, rising, without repeats; see the module for which.
 
-        InputError where a window lies behind the video's end. ValueError for `native`, which picks nothing.
+        InputError where a window lies behind the video's end. ValueError for `native`, which picks
+        nothing.
         """
         import numpy as np
 
@@ -267,8 +271,9 @@ class FrameSampling:
             case "keyframe":
                 return _spread(np.flatnonzero(timeline.keyframes), self.frames)
             case "fps":
-                # A frame is picked where a multiple of 1/fps falls into [its time, the next one's): counted per frame
-                # and not per multiple, so a damaged file that claims to last for years costs no memory.
+                # A frame is picked where a multiple of 1/fps falls into [its time, the next one's):
+                # counted per frame and not per multiple, so a damaged file that claims to last for
+                # years costs no memory.
                 fps, ends = self.fps or 1.0, np.append(timeline.timestamps[1:], timeline.duration)
                 beyond = np.ceil((ends - _SLACK) * fps)
                 shown = np.flatnonzero(beyond > np.ceil((timeline.timestamps - _SLACK) * fps))
@@ -296,8 +301,9 @@ class FrameSampling:
     def rate(self, timeline: Timeline, picked: "np.ndarray") -> float:
         """Return the frames per second of a clip of the frames at positions (m,): its clock is then the video's.
 
-        Readers make a frame's time of its number and the clip's average rate, so m even frames from `first` to `last`
-        stand at their times where the rate is (m - 1) / (last - first). `fps` is kept where it was given whole.
+        Readers make a frame's time of its number and the clip's average rate, so m even frames from
+        `first` to `last` stand at their times where the rate is (m - 1) / (last - first). `fps` is
+        kept where it was given whole.
         """
         count = len(picked)
         if (

@@ -1,7 +1,7 @@
 """`BenchmarkSpec`: all that Reelbench knows of a benchmark, declared once.
 
-Data, tasks, scoring, cards and the leaderboard's columns are all read from it. It is frozen, and refuses unknown fields
-and values that are not of their field's type, so a typo fails at import.
+Data, tasks, scoring, cards and the leaderboard's columns are all read from it. It is frozen, and
+refuses unknown fields and values that are not of their field's type, so a typo fails at import.
 """
 
 import re
@@ -22,8 +22,9 @@ Kind = Literal[
 ]  # fmt: skip
 """A kind of scoring; each is a module of `reelbench.scoring` (`moment` is a span without options), the judge a room.
 
-`any_choice` and `all_choices` have several right options, `mixed` rows have options or a word; `union_spans` and
-`ranked_spans` take all windows of an answer; `covered` asks how much of the answered window is right.
+`any_choice` and `all_choices` have several right options, `mixed` rows have options or a word;
+`union_spans` and `ranked_spans` take all windows of an answer; `covered` asks how much of the
+answered window is right.
 """
 
 SpanUnit = Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"]
@@ -48,7 +49,8 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
 class HubFile(Declared):
     """A file in a dataset repository on the Hugging Face Hub.
 
-    `revision` is a commit of 40 hex digits, or None: then the current commit of `main` is looked up once and recorded.
+    `revision` is a commit of 40 hex digits, or None: then the current commit of `main` is looked up
+    once and recorded.
     """
 
     kind: Literal["hub"] = "hub"
@@ -141,8 +143,8 @@ class MediaSource(Declared):
 class Facet(Declared):
     """A way to break a result down: a row's column of labels.
 
-    `metrics` are the metrics given per label; empty means every top-level `Mean` metric. `labels` lists a closed
-    vocabulary; None means that the labels come from the data.
+    `metrics` are the metrics given per label; empty means every top-level `Mean` metric. `labels`
+    lists a closed vocabulary; None means that the labels come from the data.
     """
 
     name: str

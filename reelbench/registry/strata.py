@@ -46,7 +46,8 @@ class Strata:
     def draw(self, where: str, labels: Labels, seed: int = 0) -> set[str]:
         """Return the ids drawn: of each label its `number`, or all where there are fewer.
 
-        Those with the lowest sha256 of seed, label and id: other questions may come and go, and other labels too.
+        Those with the lowest sha256 of seed, label and id: other questions may come and go, and
+        other labels too.
         """
         drawn: set[str] = set()
         for label, names in self.groups(where, labels).items():

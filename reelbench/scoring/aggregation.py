@@ -1,8 +1,9 @@
 """From answered items to a result's numbers: the one way that every benchmark is scored.
 
-`score` gives each item its per-item columns (by kind), its state, and the metrics, breakdowns and counts over all of
-them. `aggregate` alone recomputes the numbers from samples on disk. Both are pure: nothing is read, nothing is run,
-except that overlap metrics start Java on a cache miss and a judge may be asked.
+`score` gives each item its per-item columns (by kind), its state, and the metrics, breakdowns and
+counts over all of them. `aggregate` alone recomputes the numbers from samples on disk. Both are
+pure: nothing is read, nothing is run, except that overlap metrics start Java on a cache miss and a
+judge may be asked.
 """
 
 from array import array
@@ -203,7 +204,8 @@ def answered(counts: Counts) -> int:
     )
 
 
-# --- numbers from samples -------------------------------------------------------------------------------------------
+# --- numbers from samples
+# -------------------------------------------------------------------------------------------
 
 
 def _weight(sample: Sample, how: Mean, within: tuple[str, str] | None) -> float:
@@ -241,9 +243,10 @@ def _ratio(
 def group_score(items: Sequence[tuple[str, str, float]]) -> float:
     """Return a group's score, 0 to 1, of its items: each the rule, its level (1 the first), its score, 0 to 1.
 
-    `quadratic` and `chain` are the rules of Video-MME-v2's evaluator (`cal_relevance`, `cal_logic`).
-    `all`: 1 where every item is right. `quadratic`: the square of the mean. `chain`: an item of level d is worth
-    2d - 1; a level counts item by item, and the next one only where all of it is right.
+    `quadratic` and `chain` are the rules of Video-MME-v2's evaluator (`cal_relevance`,
+    `cal_logic`). `all`: 1 where every item is right. `quadratic`: the square of the mean. `chain`:
+    an item of level d is worth 2d - 1; a level counts item by item, and the next one only where all
+    of it is right.
     """
     rule = items[0][0]
     scores = [score for *_, score in items]
@@ -367,8 +370,9 @@ def aggregate(
 ) -> Numbers:
     """Compute every metric and breakdown of `spec` from samples, independent of their order.
 
-    A metric that the samples can't support (answers only, windows only) is absent; a judged metric that nobody judged
-    has the value None. Intervals are of a bootstrap over videos, by the method `interval` (`stats.intervals`).
+    A metric that the samples can't support (answers only, windows only) is absent; a judged metric
+    that nobody judged has the value None. Intervals are of a bootstrap over videos, by the method
+    `interval` (`stats.intervals`).
     """
     samples = _by_id(samples)
     corpus = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
@@ -419,7 +423,8 @@ def _with_intervals(
 
 
 def _by_id(samples: Iterable[Sample]) -> list[Sample]:
-    # Sorted, so that sums, resamples and overlap caches do not depend on the order in which ranks were gathered.
+    # Sorted, so that sums, resamples and overlap caches do not depend on the order in which ranks
+    # were gathered.
     return sorted(samples, key=lambda sample: sample.id)
 
 
@@ -449,7 +454,8 @@ def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no
         return {name: MetricValue(value=None, ci95=None, n=0) for name in scorers}
     from reelbench.scoring import text_overlap
 
-    # Left out, an answer that rambles would lift the score of the others: its end is read, from a whole word on.
+    # Left out, an answer that rambles would lift the score of the others: its end is read, from a
+    # whole word on.
     texts = {sample.id: sample.text for sample in answered}
     ends = {
         name: text[-LONGEST_OVERLAP:] for name, text in texts.items() if len(text) > LONGEST_OVERLAP

@@ -14,8 +14,9 @@ def draw(
 ) -> list[Sample]:
     """Return `number` of the scored samples at equal steps of their order by the primary metric, lowest first.
 
-    So every part of the scale that the judge uses is there in its share. Equal scores stand in the order of the ids'
-    sha256: the same samples give the same anchors. With `per` they are drawn so from each label of a field.
+    So every part of the scale that the judge uses is there in its share. Equal scores stand in the
+    order of the ids' sha256: the same samples give the same anchors. With `per` they are drawn so
+    from each label of a field.
     """
     scored = [
         (score, hashlib.sha256(sample.id.encode("utf-8", "surrogatepass")).digest(), sample)

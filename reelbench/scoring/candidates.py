@@ -1,9 +1,10 @@
 """The choice among several answers of one model by a ranker's replies; and how similar the answers are.
 
-Agentic Choice Enhancement (MovieCORE, section 5, algorithm 1): a small language model scores the candidates, the best
-one is the answer. The paper says neither how scores are asked for nor what breaks a tie. Here a tie goes to the lowest
-index (beams come in the order of their likelihood), a candidate without a score is out, and where none has one the
-first is taken, as it would have been without a ranker. All of it follows from the replies as they came.
+Agentic Choice Enhancement (MovieCORE, section 5, algorithm 1): a small language model scores the
+candidates, the best one is the answer. The paper says neither how scores are asked for nor what
+breaks a tie. Here a tie goes to the lowest index (beams come in the order of their likelihood), a
+candidate without a score is out, and where none has one the first is taken, as it would have been
+without a ranker. All of it follows from the replies as they came.
 """
 
 import hashlib
@@ -95,8 +96,9 @@ def stated_number(
 ) -> int | None:
     """Return the number from `low` to `high` that a reply gives, or None where it is not plainly there.
 
-    By default it is a pointwise reply's score: `7`, `7/10`, `7.`, `**7**`, `Score: 7` and `{"score": 7}` are 7; a
-    sentence, `7/5`, `7.5` and `11` are nothing. `top` is what may stand behind a slash; with None nothing may.
+    By default it is a pointwise reply's score: `7`, `7/10`, `7.`, `**7**`, `Score: 7` and
+    `{"score": 7}` are 7; a sentence, `7/5`, `7.5` and `11` are nothing. `top` is what may stand
+    behind a slash; with None nothing may.
     """
     number = parse_score(reply, low, high, bare_integer=True)
     if number is not None or reply is None:
@@ -131,8 +133,9 @@ def similarity(candidates: Sequence[str]) -> float | None:
 def pass_at(k: int, candidates: int, right: int) -> float:
     """Return the chance, 0 to 1, that k of a question's candidates, drawn without replacement, have a right one.
 
-    The unbiased estimate of Chen et al. 2021 (Evaluating Large Language Models Trained on Code, section 2.1):
-    1 - C(n - c, k) / C(n, k), for n candidates of which c are right. ValueError where k is not from 1 to n.
+    The unbiased estimate of Chen et al. 2021 (Evaluating Large Language Models Trained on Code,
+    section 2.1): 1 - C(n - c, k) / C(n, k), for n candidates of which c are right. ValueError where
+    k is not from 1 to n.
     """
     if not 1 <= k <= candidates:
         raise ValueError(f"{k} of {candidates} candidates")

@@ -1,8 +1,9 @@
 """Certificate length: how much of a video one must see to be sure of an answer; and QA-IoU, how far both spans overlap.
 
-A certificate is the set of sub-clips that are needed, and enough, to convince a person that the marked answer is right
-(EgoSchema, Mangalam et al. 2023, section 3.2). For a question on two moments, as in ReXTime (supplement, C.6), it is
-the span that the question speaks of and the span of the answer.
+A certificate is the set of sub-clips that are needed, and enough, to convince a person that the
+marked answer is right (EgoSchema, Mangalam et al. 2023, section 3.2). For a question on two
+moments, as in ReXTime (supplement, C.6), it is the span that the question speaks of and the span of
+the answer.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,8 @@ class Certificates:
     Attributes:
         n: Questions.
         length: Mean certificate length in seconds (C.L.).
-        qa_miou: Mean over questions of the intersection over union of question span and answer span, 0 to 1 (QA-mIoU).
+        qa_miou: Mean over questions of the intersection over union of question span and answer
+            span, 0 to 1 (QA-mIoU).
     """
 
     n: int

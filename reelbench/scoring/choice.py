@@ -1,7 +1,7 @@
 """Multiple choice: an answer is right when it equals the correct option's letter, case and all.
 
-That is the rule of ReXTime's evaluator (`c` is not `C`) and of DramaQA's. Reading a letter from a model's text is the
-task's work, not the scorer's.
+That is the rule of ReXTime's evaluator (`c` is not `C`) and of DramaQA's. Reading a letter from a
+model's text is the task's work, not the scorer's.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,10 @@
 """CogME: tags that say what understanding a question needs, to break a result down by.
 
-A question is tagged with TARGETs (what is perceived), CONTENTs (what is known of them) and its highest THINKING (how):
-up to three, up to three, exactly one. A sub-component's score is its share of questions answered right, by the choice
-scorer's column, and weighted by THINKING where the depth shall count (CogME, Tables 1 to 3, sections "Annotating the
-Understanding Components" and "Scoring the Questions and Prediction Results").
+A question is tagged with TARGETs (what is perceived), CONTENTs (what is known of them) and its
+highest THINKING (how): up to three, up to three, exactly one. A sub-component's score is its share
+of questions answered right, by the choice scorer's column, and weighted by THINKING where the depth
+shall count (CogME, Tables 1 to 3, sections "Annotating the Understanding Components" and "Scoring
+the Questions and Prediction Results").
 """
 
 import difflib
@@ -106,8 +107,9 @@ class TagsFile(dict[str, Tags]):
 def read_tags(path: Path | str) -> TagsFile:
     """Read tags by question id from JSON Lines.
 
-    A line is `{"qid": 1, "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}`; a number as `qid`
-    becomes its text. InputError names the file, the line and the field that is wrong, and the label likely meant.
+    A line is `{"qid": 1, "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}`;
+    a number as `qid` becomes its text. InputError names the file, the line and the field that is
+    wrong, and the label likely meant.
     """
     fields = ("qid", *COMPONENTS)
     wanted = ", ".join(fields)

@@ -1,9 +1,9 @@
 """Whether one model is better than another: a test on the items that both answered.
 
-For each metric a paired bootstrap over videos: the same videos are drawn for both models, so what makes a video hard
-cancels out. For columns of 0 and 1 (a choice right or wrong) also McNemar's exact test on the items where only one of
-the two is right; it takes items as independent, which questions on one video are not, so the bootstrap is the one to
-trust where the two differ.
+For each metric a paired bootstrap over videos: the same videos are drawn for both models, so what
+makes a video hard cancels out. For columns of 0 and 1 (a choice right or wrong) also McNemar's
+exact test on the items where only one of the two is right; it takes items as independent, which
+questions on one video are not, so the bootstrap is the one to trust where the two differ.
 """
 
 import math
@@ -64,9 +64,10 @@ class Difference:
         a: The value of a, in its own unit.
         b: The value of b.
         difference: a minus b.
-        ci95: 95 % interval of the difference over videos, of the same test as p: it excludes 0 exactly where p is at
-            most 0.05; None under ten videos.
-        p: Two-sided, of no difference, by a t test over videos (`intervals.PairedTest`); None under ten videos.
+        ci95: 95 % interval of the difference over videos, of the same test as p: it excludes 0
+            exactly where p is at most 0.05; None under ten videos.
+        p: Two-sided, of no difference, by a t test over videos (`intervals.PairedTest`); None under
+            ten videos.
         mcnemar: Of a mean of zeros and ones alone.
     """
 
@@ -88,9 +89,11 @@ class Comparison:
         both: Items that both answered (that have a score in common).
         only_a: Items that only a answered.
         only_b: Items that only b answered.
-        metrics: Metric -> difference; BLEU, CIDEr and METEOR, which no item has alone, are not here.
-        unscored: Items without a score of one of the two, so few that a board ranks both: p and interval of the main
-            metric hold with each of them at the scale's lowest and at its highest, as on the board.
+        metrics: Metric -> difference; BLEU, CIDEr and METEOR, which no item has alone, are not
+            here.
+        unscored: Items without a score of one of the two, so few that a board ranks both: p and
+            interval of the main metric hold with each of them at the scale's lowest and at its
+            highest, as on the board.
         names: What a and b are called.
     """
 
@@ -110,8 +113,8 @@ class Comparison:
     def table(self, title: str | None = None) -> Table:
         """Return a row a metric; below it what was left out, and why there is no interval.
 
-        A column that says the same in each row is left out, so that a terminal of 80 columns holds the rest: without
-        values, or where the title has them.
+        A column that says the same in each row is left out, so that a terminal of 80 columns holds
+        the rest: without values, or where the title has them.
         """
         if title is None:
             shown = [name for name, named in zip("ab", self.names, strict=True) if name != named]
@@ -162,8 +165,9 @@ def judging_apart(
 ) -> str | None:
     """Return the difference in the judging of two results; None where there is none.
 
-    A judge is who answered; a name and the same with a date are one judge, two dates are two. Twins have criteria of
-    their own, so of `twins` the prompt sets are compared by name. Nothing differs where a result has no judge.
+    A judge is who answered; a name and the same with a date are one judge, two dates are two. Twins
+    have criteria of their own, so of `twins` the prompt sets are compared by name. Nothing differs
+    where a result has no judge.
     """
     if a is None or b is None:
         return None
@@ -292,7 +296,8 @@ def on_both(
         first, second = scored_a[item], scored_b[item]
         columns = first.scores.keys() & second.scores.keys()
         if columns:
-            # Video and labels are the item's, not the model's: a's stand for both, so that both are weighted alike.
+            # Video and labels are the item's, not the model's: a's stand for both, so that both are
+            # weighted alike.
             of_item = {"video": first.video, "facets": first.facets}
             a.append(first.model_copy(update={"scores": {c: first.scores[c] for c in columns}}))
             b.append(
@@ -355,10 +360,11 @@ def compare_by_video(
     """Compare two results on the same videos with different questions, one mean a video (MovieCORE §6.2, Table 5).
 
     Returns:
-        As JSON `metric` (a column that both have), `videos`, both means over these videos' means, `a` and `b`, their
-        `difference` with its `ci95` over videos (None under ten), and `a_higher`, the share of videos on which a is
-        higher; a tie is half. `right` has of each the percentage of answers that a yes-or-no judge would call right,
-        where 4 or 5 of 5 is right, and what the paper's conversion makes of it (percent x 5 / 100).
+        As JSON `metric` (a column that both have), `videos`, both means over these videos' means,
+        `a` and `b`, their `difference` with its `ci95` over videos (None under ten), and
+        `a_higher`, the share of videos on which a is higher; a tie is half. `right` has of each the
+        percentage of answers that a yes-or-no judge would call right, where 4 or 5 of 5 is right,
+        and what the paper's conversion makes of it (percent x 5 / 100).
 
     Raises:
         InputError: The metric is not a mean of a column, or no video has the column in both.
@@ -402,7 +408,8 @@ def _by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:
     return scores
 
 
-# --- label by label (as CogME, Figure 3) -----------------------------------------------------------------------------
+# --- label by label (as CogME, Figure 3)
+# -----------------------------------------------------------------------------
 
 
 def compare_labels(
@@ -410,9 +417,9 @@ def compare_labels(
 ) -> list[dict[str, Any]]:
     """Return the primary metric of both models on each CogME label's questions, the largest difference first.
 
-    Each is a `Difference` as JSON with its `label` (`component.Label`), and `p_holm`, adjusted for all (Holm 1979).
-    Labels are a's where its samples have them, else b's: tags are the question's, not the agent's.
-    InputError where no question was answered by both, or none has a label.
+    Each is a `Difference` as JSON with its `label` (`component.Label`), and `p_holm`, adjusted for
+    all (Holm 1979). Labels are a's where its samples have them, else b's: tags are the question's,
+    not the agent's. InputError where no question was answered by both, or none has a label.
     """
     a, b = on_both(samples_a, samples_b)
     of_b = {sample.id: sample.facets for sample in samples_b}

@@ -1,10 +1,14 @@
 """Exact match for short answers in many languages: equal once what does not change an answer is taken away.
 
-It needs no judge, and it is a lower bound: a synonym or an inflection counts as wrong. Both texts go through
+It needs no judge, and it is a lower bound: a synonym or an inflection counts as wrong. Both texts
+go through
 
-1. Unicode NFKC and full case folding (Unicode Standard, section 3.13), invisible format characters dropped;
-2. digits of every script as ASCII digits, the signs that group them dropped (`1,00,000`, `1.000`), a decimal point;
-3. punctuation of every script dropped, whitespace collapsed, and dropped beside scripts that are written without it;
+1. Unicode NFKC and full case folding (Unicode Standard, section 3.13), invisible format characters
+dropped;
+2. digits of every script as ASCII digits, the signs that group them dropped (`1,00,000`, `1.000`),
+a decimal point;
+3. punctuation of every script dropped, whitespace collapsed, and dropped beside scripts that are
+written without it;
 4. whole numbers as words where `num2words` knows the language, so that `12` equals `twelve`.
 
 Combining marks stay: in Indic scripts and in Thai they are the vowels.

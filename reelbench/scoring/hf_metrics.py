@@ -3,8 +3,9 @@
     from reelbench.scoring.hf_metrics import Choice
     Choice().compute(predictions=["A", "c"], references=["A", "C"])   # {"accuracy": 50.0}
 
-Names and units are those of Reelbench's results: percentages for all but the overlap scores, which keep pycocoevalcap's
-scale. Nothing else here imports this module, so only who uses it pays for importing `evaluate` and `datasets`.
+Names and units are those of Reelbench's results: percentages for all but the overlap scores, which
+keep pycocoevalcap's scale. Nothing else here imports this module, so only who uses it pays for
+importing `evaluate` and `datasets`.
 """
 
 # datasets and evaluate have no types.
@@ -38,7 +39,8 @@ class _Metric(evaluate.Metric):
         )
 
 
-# The metrics' `_compute` names its arguments where evaluate's base has `**kwargs`, so that a misspelt one is an error.
+# The metrics' `_compute` names its arguments where evaluate's base has `**kwargs`, so that a
+# misspelt one is an error.
 
 
 def _percent(items: Sequence[Mapping[str, float]], names: Mapping[str, str]) -> dict[str, float]:

@@ -1,8 +1,9 @@
 """The two Java programs behind the overlap scores: Stanford's PTB tokenizer and METEOR 1.5, from pycocoevalcap's jars.
 
-pycocoevalcap starts them itself, but only with a `java` on PATH, writing into its own installed folder, under the
-user's locale (a decimal comma ends METEOR), and with no way out when one hangs or dies. Here they are started with
-those traps closed; the jars, and so the numbers, are pycocoevalcap's.
+pycocoevalcap starts them itself, but only with a `java` on PATH, writing into its own installed
+folder, under the user's locale (a decimal comma ends METEOR), and with no way out when one hangs or
+dies. Here they are started with those traps closed; the jars, and so the numbers, are
+pycocoevalcap's.
 """
 
 # pycocoevalcap has no types.
@@ -61,8 +62,9 @@ def find_java() -> str:
 def tokenize(java: str, texts: Sequence[str]) -> list[str]:
     """Return each text as pycocoevalcap's `PTBTokenizer` gives it: lower case, no punctuation, tokens joined by spaces.
 
-    One JVM for all texts (0.4 s and up). A text with a line's end of any kind in it stays one text, which upstream's
-    does for line feeds only; an HTML attribute left open runs on into the texts below it, as upstream.
+    One JVM for all texts (0.4 s and up). A text with a line's end of any kind in it stays one text,
+    which upstream's does for line feeds only; an HTML attribute left open runs on into the texts
+    below it, as upstream.
 
     ReelbenchError where Java failed, hung, or gave back another number of lines than texts.
     """
@@ -168,8 +170,8 @@ class Meteor(AbstractContextManager["Meteor"]):
         try:
             statistics: list[str] = []
             for hypothesis, own in zip(hypotheses, references, strict=True):
-                # The separator in a text would make one text two; upstream guards the hypothesis only, and halves
-                # blanks there.
+                # The separator in a text would make one text two; upstream guards the hypothesis
+                # only, and halves blanks there.
                 *texts, last = (text.replace(_SEPARATOR, "") for text in (*own, hypothesis))
                 self._tell(" ||| ".join(("SCORE", *texts, last.replace("  ", " "))))
                 statistics.append(self._hear())

@@ -1,9 +1,10 @@
 """Agreement of two judges, or of a judge and people: the reliability of a judged number.
 
-As in CURVE's supplement (§C.3, Tables 3 and 4): scores side by side, overall and by label (its locales), and the share
-of items with exactly equal scores. Beside them Cohen's kappa, which takes off the agreement that chance alone would
-give: unweighted on scales of up to three steps (0 to 2), with quadratic weights on longer ones (0 to 5), where a near
-miss is not a miss. All intervals are a bootstrap over videos (`stats.intervals`).
+As in CURVE's supplement (§C.3, Tables 3 and 4): scores side by side, overall and by label (its
+locales), and the share of items with exactly equal scores. Beside them Cohen's kappa, which takes
+off the agreement that chance alone would give: unweighted on scales of up to three steps (0 to 2),
+with quadratic weights on longer ones (0 to 5), where a near miss is not a miss. All intervals are a
+bootstrap over videos (`stats.intervals`).
 """
 
 import csv
@@ -44,7 +45,8 @@ def ratings_of(samples: Iterable[Sample], spec: BenchmarkSpec) -> dict[tuple[str
 def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str], float]:
     """Read people's scores from a CSV file with the columns `id`, `score` and, where there are several, `criterion`.
 
-    InputError, with the line, where a column is missing, a score is off the scale, or an item occurs twice.
+    InputError, with the line, where a column is missing, a score is off the scale, or an item
+    occurs twice.
     """
     path, judge = Path(path), _judge(spec)
     several = len(judge.criteria) > 1
@@ -84,10 +86,11 @@ def compare_ratings(
     """Compare the ratings of two judges, or of a judge and people; the samples, of either, have videos and labels.
 
     Returns:
-        As JSON `both`, `only_a` and `only_b` (ratings, of an item and a criterion, that both or one alone gave),
-        `weights` (how kappa weighs a miss), `criteria` (criterion -> `_agreement`), `metrics` (judged metric -> by a
-        and by b, on the items that both scored, in its own unit), and both of these on the items with each label, as
-        `labels` and `label_metrics`: facet -> label -> the same.
+        As JSON `both`, `only_a` and `only_b` (ratings, of an item and a criterion, that both or one
+        alone gave), `weights` (how kappa weighs a miss), `criteria` (criterion -> `_agreement`),
+        `metrics` (judged metric -> by a and by b, on the items that both scored, in its own unit),
+        and both of these on the items with each label, as `labels` and `label_metrics`: facet ->
+        label -> the same.
 
     Raises:
         InputError: There is nothing that both rated.

@@ -57,8 +57,8 @@ def by_label(
 ) -> tuple[list[str], list[list[str]]]:
     """Return the columns and rows of a facet's table: each label's metrics and its items.
 
-    Of CogME's components also each label's share of the tagged questions, in per cent, and whether it is weak: rare and
-    answered badly (`cognitive_profile.is_weak`).
+    Of CogME's components also each label's share of the tagged questions, in per cent, and whether
+    it is weak: rare and answered badly (`cognitive_profile.is_weak`).
     """
     metrics = facet_metrics(spec, breakdowns, facet)
     tagged = breakdowns.get(cognitive_profile.TAGGED, {}).get(cognitive_profile.ALL, {})

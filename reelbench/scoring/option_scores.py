@@ -1,7 +1,8 @@
 """Multiple choice by likelihood: the option with the highest log-probability on record is the answer.
 
-ReXTime's supplement (C.5) compares the probability of each option's sentence. Whether that is a sum or a mean, over the
-sentence or the option alone, it leaves open, so all are kept and each can be computed again without the model.
+ReXTime's supplement (C.5) compares the probability of each option's sentence. Whether that is a sum
+or a mean, over the sentence or the option alone, it leaves open, so all are kept and each can be
+computed again without the model.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,8 @@ def of_tokens(
         tokens: The sentences' tokens.
         logprobs: Their natural log-probabilities, each after the prompt and the tokens before it.
 
-    InputError where a sentence has no token, or a log-probability is not a finite number of at most 0.
+    InputError where a sentence has no token, or a log-probability is not a finite number of at most
+    0.
     """
     if not all(tokens) or any(
         len(ids) != len(held) for ids, held in zip(tokens, logprobs, strict=True)

@@ -15,8 +15,8 @@ def with_agreement(
 ) -> JudgeRecord | None:
     """Return the record of a panel with what follows from the samples; any other record as it is.
 
-    That is Krippendorff's alpha (ordinal) between the judges for each criterion, over the answers that were judged,
-    and the judged metrics by each judge's scores alone.
+    That is Krippendorff's alpha (ordinal) between the judges for each criterion, over the answers
+    that were judged, and the judged metrics by each judge's scores alone.
     """
     if record is None or not record.panel or spec.judge is None:
         return record

@@ -81,9 +81,9 @@ def _discordant(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> dic
 def assumed_pilot(metric: Metric, what: Assumed) -> Pilot:
     """Return the noise of a score that is the mean of right and wrong answers, where nothing else is known.
 
-    With share p of the scale, an answer's variance is p (1 - p) of the scale's square: of a scale with steps that is
-    the most it can be. A video's questions multiply the mean's by 1 + (questions - 1) icc (Kish 1965, Survey Sampling).
-    InputError where the score is off the metric's scale.
+    With share p of the scale, an answer's variance is p (1 - p) of the scale's square: of a scale
+    with steps that is the most it can be. A video's questions multiply the mean's by 1 + (questions
+    - 1) icc (Kish 1965, Survey Sampling). InputError where the score is off the metric's scale.
     """
     low, high = bounds = metric.bounds
     if not low < what.score < high:

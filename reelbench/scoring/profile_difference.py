@@ -1,7 +1,8 @@
 """How a profile changes with the tagger: one result's rates under two tag files, label by label.
 
-How far tags agree says little of what depends on them. Here the same answers are counted under each tag file: the rate
-of every label, which labels are weak (CogME, on Figure 4), and whether labels keep their order.
+How far tags agree says little of what depends on them. Here the same answers are counted under each
+tag file: the rate of every label, which labels are weak (CogME, on Figure 4), and whether labels
+keep their order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,11 +29,12 @@ def profile_difference(
     """Count one result under two tag files; the outcome is JSON.
 
     Returns:
-        `answers` that are right or wrong, and tagged in both files: all figures are about them. `labels`,
-        `component.Label` -> the answers that a and b gave it, the per cent right of these, `difference` (a minus b, in
-        points, its interval paired over videos), and whether it is weak by either; None where undefined. Of these
-        labels `mean_absolute` difference, the `largest` one's name, `spearman` (the rank correlation of their rates;
-        None under three labels or without spread), and the names of the weak ones.
+        `answers` that are right or wrong, and tagged in both files: all figures are about them.
+        `labels`, `component.Label` -> the answers that a and b gave it, the per cent right of
+        these, `difference` (a minus b, in points, its interval paired over videos), and whether it
+        is weak by either; None where undefined. Of these labels `mean_absolute` difference, the
+        `largest` one's name, `spearman` (the rank correlation of their rates; None under three
+        labels or without spread), and the names of the weak ones.
 
     Raises:
         InputError: No answer is right or wrong and tagged in both.

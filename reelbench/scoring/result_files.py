@@ -1,7 +1,7 @@
 """A result on disk: `result.json` and `samples.jsonl`, written whole.
 
-`questions.jsonl` may lie beside them: what was asked, in the owners' words. It stays on the machine that it was written
-on: no store takes it and nothing publishes it.
+`questions.jsonl` may lie beside them: what was asked, in the owners' words. It stays on the machine
+that it was written on: no store takes it and nothing publishes it.
 """
 
 import hashlib
@@ -91,8 +91,8 @@ def write(
 ) -> records.Result:
     """Write both files to `folder` (made if needed) and return the result.
 
-    Both are whole before the first is put in its place; a process that is ended leaves the old two or the new two.
-    InputError where the folder has these very answers judged, and these are not.
+    Both are whole before the first is put in its place; a process that is ended leaves the old two
+    or the new two. InputError where the folder has these very answers judged, and these are not.
     """
     if scored.judge is None:
         _keep_judged(folder, scored.samples)
@@ -164,8 +164,9 @@ def _put(folder: Path, samples: Path, digest: str, result: str) -> None:
 def samples_of(folder: Path) -> Path:
     """Return the path of a result's samples, `samples.jsonl`; nothing is renamed or repaired.
 
-    Where a process was ended before it could put them there they lie beside, under their hash, which the result states
-    and their bytes have. Anything else of such a name is none of ours: that is said, and it is not read.
+    Where a process was ended before it could put them there they lie beside, under their hash,
+    which the result states and their bytes have. Anything else of such a name is none of ours: that
+    is said, and it is not read.
     """
     samples = folder / SAMPLES_FILE
     for waiting in sorted(folder.glob(_WAITING.format("*"))):
@@ -212,7 +213,8 @@ def check_kept(
 ) -> None:
     """Hold a result to come, of a benchmark's id and split, to what it would replace in `folder`.
 
-    InputError where that is of something else, made in another way, judged where this isn't, or has more answers.
+    InputError where that is of something else, made in another way, judged where this isn't, or has
+    more answers.
     """
     before = own_result(folder, model)
     if before is None or not (there := answered(before.counts)):
@@ -303,7 +305,8 @@ def folder_of_one(path: Path) -> Path:
 def read(folder: Path) -> records.Result:
     """Read `result.json` in a folder; InputError names the field that is wrong.
 
-    `discovery.spec_of(result.benchmark)` is its benchmark: what it declares of that holds for this result alone.
+    `discovery.spec_of(result.benchmark)` is its benchmark: what it declares of that holds for this
+    result alone.
     """
     path = _of_own(folder / RESULT_FILE, bounds.RESULT_BYTES)
     document = files.read_json(path)
@@ -413,7 +416,8 @@ def write_questions(
 ) -> None:
     """Write a line for each sample: `id`, `question`, `options` (empty where none is known) and `media`.
 
-    `media` is the video's file, of a video in pictures the first one, and null where it is not on this machine.
+    `media` is the video's file, of a video in pictures the first one, and null where it is not on
+    this machine.
     """
 
     @cache

@@ -1,7 +1,8 @@
 """Several runs of one model over the same questions, taken together: each item's scores are its means over the runs.
 
-What is made of such samples (metrics, breakdowns, tests) knows the runs: `aggregation` finds each run's own value, and
-`stats.intervals` makes an interval or a test that has both sources, videos and runs.
+What is made of such samples (metrics, breakdowns, tests) knows the runs: `aggregation` finds each
+run's own value, and `stats.intervals` makes an interval or a test that has both sources, videos and
+runs.
 """
 
 import json
@@ -27,7 +28,8 @@ def group_repeats(results: Iterable[Kept], record: Callable[[Kept], Result]) -> 
         result = record(one)
         key = number
         if result.settings.run is not None:
-            # What runs share: model, benchmark, settings and judge, but for the run's number and its seed.
+            # What runs share: model, benchmark, settings and judge, but for the run's number and
+            # its seed.
             settings = {"frames_given", "frames_unlike", "audio"}
             judge = {"requested", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
             of_all = _of_no_run(result)
@@ -68,7 +70,8 @@ def _of_no_run(result: Result) -> Result:
 def average(runs: Sequence[Sequence[Sample]]) -> list[Sample]:
     """Return the items that all runs have, with their mean scores; what one run has no score of is unscored.
 
-    All but the scores is the first run's, or of an unscored item that of the first run which lacks its score.
+    All but the scores is the first run's, or of an unscored item that of the first run which lacks
+    its score.
     """
     by_id = [{sample.id: sample for sample in samples} for samples in runs]
     together: list[Sample] = []
@@ -93,7 +96,8 @@ def together(
 ) -> tuple[Result, list[Sample]]:
     """Return the sum of several runs: their record, the first one's with the numbers of all, and `averaged` samples.
 
-    Of metrics that are of all answers at once (BLEU, CIDEr, METEOR) the mean stands, without an interval.
+    Of metrics that are of all answers at once (BLEU, CIDEr, METEOR) the mean stands, without an
+    interval.
     """
     samples = average(runs)
     metrics, breakdowns = aggregation.aggregate(

@@ -1,9 +1,9 @@
 """Questions that can be answered without watching: from runs that showed no frame, and runs that showed one.
 
-Each way of showing too little is a column with a tally for every question: how many runs answered it, and how many were
-right by the benchmark's primary metric. A question is a shortcut where more than half of them were. From a single run
-that is its own right answers, guesses among the options too; several models, or one asked with several seeds, leave
-few of these.
+Each way of showing too little is a column with a tally for every question: how many runs answered
+it, and how many were right by the benchmark's primary metric. A question is a shortcut where more
+than half of them were. From a single run that is its own right answers, guesses among the options
+too; several models, or one asked with several seeds, leave few of these.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -43,7 +43,8 @@ class Shortcuts:
         tallies: Column -> question -> tally; a column without a run is not there.
         videos: Question -> its video.
         runs: Column -> runs.
-        watched: Question -> tally of the runs that showed several frames; empty where these weren't asked for.
+        watched: Question -> tally of the runs that showed several frames; empty where these weren't
+            asked for.
         watching: How many of these there are.
     """
 
@@ -57,7 +58,8 @@ class Shortcuts:
     def frames_matter(self) -> Mapping[str, bool]:
         """Question -> whether its frames matter, of those that runs with and without several frames answered.
 
-        They do where most of the runs that showed several frames have it right, and in no column most have.
+        They do where most of the runs that showed several frames have it right, and in no column
+        most have.
         """
         shortcuts = self.questions()
         less = {question for tallies in self.tallies.values() for question in tallies}
@@ -87,7 +89,8 @@ class Shortcuts:
 def column_of(settings: SettingsRecord) -> ShortcutColumn | None:
     """Return the column that a run belongs to, or None: more frames or an unknown number, sound, or subtitles.
 
-    What was given decides where it is known, so a sampling that happened to give one frame of every video counts.
+    What was given decides where it is known, so a sampling that happened to give one frame of every
+    video counts.
     """
     if settings.sound == "kept" or SUBTITLED in settings.frames.split(","):
         return None

@@ -30,7 +30,8 @@ def judges_disagree(sample: Sample) -> bool:
 def settings_apart(results: Sequence[Result]) -> dict[str, list[Any]]:
     """Return the settings in which results differ: field of `result.json` -> each result's value, None where absent.
 
-    The model and how it was asked come first, then the judge and the data, then the versions of the software.
+    The model and how it was asked come first, then the judge and the data, then the versions of the
+    software.
     """
     settings: list[dict[str, Any]] = []
     for result in results:
@@ -68,8 +69,9 @@ def items(
 ) -> Iterator[dict[str, Any]]:
     """Yield every item that either has, as plain data: `id`, `video`, what `a` and `b` have of it, and `difference`.
 
-    `a` and `b` hold `state`, `reason`, `score` (the primary metric's), `right`, `scores` and `prediction`, or are None
-    where the result lacks the item; `difference` is a minus b for each column that both have.
+    `a` and `b` hold `state`, `reason`, `score` (the primary metric's), `right`, `scores` and
+    `prediction`, or are None where the result lacks the item; `difference` is a minus b for each
+    column that both have.
     """
     a, b = ({sample.id: sample for sample in samples} for samples in (samples_a, samples_b))
     for name in dict.fromkeys([*a, *b]):

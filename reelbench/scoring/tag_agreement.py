@@ -1,8 +1,9 @@
 """How far two taggers agree on CogME's labels: people with people, or a language model with people.
 
-Each of the 19 labels is there or not (exact, kappa, F1, Gwet's AC1); TARGET and CONTENT are sets (equal, Jaccard,
-Krippendorff's alpha with the MASI distance); THINKING is a scale of three steps (kappa, plain and quadratic, ordinal
-alpha). All figures are fractions, 1 is full agreement; intervals are a bootstrap over videos.
+Each of the 19 labels is there or not (exact, kappa, F1, Gwet's AC1); TARGET and CONTENT are sets
+(equal, Jaccard, Krippendorff's alpha with the MASI distance); THINKING is a scale of three steps
+(kappa, plain and quadratic, ordinal alpha). All figures are fractions, 1 is full agreement;
+intervals are a bootstrap over videos.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,9 +63,10 @@ def tag_agreement(
     `videos` is item -> its video; None where it isn't known, which leaves the intervals out.
 
     Returns:
-        `both`, `only_a` and `only_b` (items tagged by both, which all figures are about, or by one alone); `labels`,
-        `component.Label` -> `n_a` and `n_b` (items that got it) and `_OF_LABEL`; `sets`, `target` and `content` ->
-        `_OF_SET`; `thinking`. Each figure has a `value` and its `ci95`, None where they are undefined.
+        `both`, `only_a` and `only_b` (items tagged by both, which all figures are about, or by one
+        alone); `labels`, `component.Label` -> `n_a` and `n_b` (items that got it) and `_OF_LABEL`;
+        `sets`, `target` and `content` -> `_OF_SET`; `thinking`. Each figure has a `value` and its
+        `ci95`, None where they are undefined.
 
     InputError where there is no item that both tagged, or the video of one isn't known.
     """
@@ -135,8 +137,8 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 def masi(a: frozenset[str], b: frozenset[str]) -> float:
     """Return the distance of two sets, 0 for equal ones (two empty ones too) to 1 for disjoint ones.
 
-    One minus Jaccard's index, weighed by 2/3 where one set holds the other, by 1/3 where they only overlap (Measuring
-    Agreement on Set-valued Items, Passonneau 2006).
+    One minus Jaccard's index, weighed by 2/3 where one set holds the other, by 1/3 where they only
+    overlap (Measuring Agreement on Set-valued Items, Passonneau 2006).
     """
     if a == b:
         return 0.0
@@ -179,7 +181,8 @@ def _thinking(
     def alphas(sums: Array) -> Array:
         pairs = sums.reshape(-1, steps, steps)
         totals = pairs.sum(axis=1) + pairs.sum(axis=2)
-        # Krippendorff's ordinal distance: the ratings from one step to the other, the two ends by half, squared.
+        # Krippendorff's ordinal distance: the ratings from one step to the other, the two ends by
+        # half, squared.
         upto = np.cumsum(totals, axis=1) - totals / 2
         distances = (upto[:, :, None] - upto[:, None, :]) ** 2
         return _alphas(2 * (pairs * distances).sum(axis=(1, 2)), totals, distances)

@@ -1,8 +1,8 @@
 """Temporal grounding: how well a predicted window of a video covers the true one.
 
-The rules are those of ReXTime's evaluator: intersection over the *hull* of the two windows, thresholds that count when
-met exactly, the true window with the highest IoU where there are several, and 0 for a window without length, with its
-ends the wrong way round, or missing.
+The rules are those of ReXTime's evaluator: intersection over the *hull* of the two windows,
+thresholds that count when met exactly, the true window with the highest IoU where there are
+several, and 0 for a window without length, with its ends the wrong way round, or missing.
 """
 
 import math
@@ -38,8 +38,9 @@ Columns = Callable[[Item], dict[str, float]]
 def iou(predicted: Window, target: Window) -> float:
     """Return the intersection of two windows over their hull, 0 to 1.
 
-    The hull equals the union wherever windows overlap. Windows that don't, that have no length or run backwards give 0,
-    two equal windows without length too; so does one with an end that is not a finite number.
+    The hull equals the union wherever windows overlap. Windows that don't, that have no length or
+    run backwards give 0, two equal windows without length too; so does one with an end that is not
+    a finite number.
     """
     (start, end), (true_start, true_end) = predicted[:2], target[:2]
     if not all(map(math.isfinite, (start, end, true_start, true_end))):
@@ -59,13 +60,15 @@ def score_item(
     """Score one window, and the answer with it where both sides have one.
 
     Args:
-        parsed: `{"span": [start, end] or None}`, with `"answer": "B" or None` where the item was answered too.
+        parsed: `{"span": [start, end] or None}`, with `"answer": "B" or None` where the item was
+            answered too.
         target: `{"spans": [[start, end], ...]}`, with `"answer": "B"` where it is a question.
         thresholds: IoUs at which recall is taken.
         kind: Of overlap: with the true window, or within it (precision).
 
     Returns:
-        `iou` (0 to 1), `recall_at_0.3`, `recall_at_0.5` and, with answers, `correct_at_iou_0.5` (each 0 or 1).
+        `iou` (0 to 1), `recall_at_0.3`, `recall_at_0.5` and, with answers, `correct_at_iou_0.5`
+        (each 0 or 1).
 
     InputError where the target has no window, as in a split whose answers are hidden.
     """

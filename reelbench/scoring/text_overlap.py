@@ -1,8 +1,9 @@
 """Text overlap: BLEU-4, CIDEr and METEOR over a whole set of answers, as pycocoevalcap computes them.
 
-BLEU: Papineni et al. 2002; CIDEr: Vedantam et al. 2015, section 4; METEOR: Denkowski and Lavie 2014. Tokens are the
-Penn Treebank tokenizer's, lower case, without punctuation. Scales are pycocoevalcap's: BLEU and METEOR 0 to 1, CIDEr 0
-to 10. The three are defined over a corpus: no mean over items gives them.
+BLEU: Papineni et al. 2002; CIDEr: Vedantam et al. 2015, section 4; METEOR: Denkowski and Lavie
+2014. Tokens are the Penn Treebank tokenizer's, lower case, without punctuation. Scales are
+pycocoevalcap's: BLEU and METEOR 0 to 1, CIDEr 0 to 10. The three are defined over a corpus: no mean
+over items gives them.
 """
 
 # pycocoevalcap has no types.
@@ -61,8 +62,9 @@ def compute_score(
 ) -> dict[str, float]:
     """Score all predictions at once against their references; ids that only one side has are an error.
 
-    Scores are cached by content under `$REELBENCH_HOME/overlap`, so scoring the same answers again starts no JVM.
-    CIDEr weighs words by how rare they are among the references: of one single item it is 0, as upstream.
+    Scores are cached by content under `$REELBENCH_HOME/overlap`, so scoring the same answers again
+    starts no JVM. CIDEr weighs words by how rare they are among the references: of one single item
+    it is 0, as upstream.
 
     Args:
         references: Id -> reference text, or several.
@@ -70,7 +72,8 @@ def compute_score(
         metrics: Which of `METRICS` to compute.
 
     Raises:
-        InputError: no items, differing ids, a value that is not text, or references without a single word.
+        InputError: no items, differing ids, a value that is not text, or references without a
+            single word.
         ReelbenchError: there is no Java, or it failed or hung.
     """
     unknown = [metric for metric in metrics if metric not in METRICS]
@@ -137,8 +140,8 @@ def _compute(pairs: list[Pair], places: Mapping[OverlapMetric, Path]) -> dict[Ov
                 if kept.meteor is None:
                     kept.meteor = kept.enter_context(java.Meteor(java_path))
                 meteor = kept.meteor
-        # Two runs, as upstream makes them: an HTML attribute that is left open in one text runs on into the texts below
-        # it, so which texts stand together shows in the tokens.
+        # Two runs, as upstream makes them: an HTML attribute that is left open in one text runs on
+        # into the texts below it, so which texts stand together shows in the tokens.
         tokens = iter(
             java.tokenize(java_path, [reference for _, given in pairs for reference in given])
         )

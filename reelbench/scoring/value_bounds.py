@@ -1,7 +1,8 @@
 """What a metric can be at least and at most while some items are unscored: each at the scale's lowest, or its highest.
 
-The lower bound is what a run with a few unscored items is ranked by, so that leaving an answer out never pays. An item
-whose video was not there (`media_missing`) is no part of it: without it the run is of a subset.
+The lower bound is what a run with a few unscored items is ranked by, so that leaving an answer out
+never pays. An item whose video was not there (`media_missing`) is no part of it: without it the run
+is of a subset.
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,8 +63,8 @@ def value_bounds(
     """Return a metric's bounds; both are its value where every item is scored.
 
     Returns:
-        None for a metric of all answers at once (BLEU, CIDEr, METEOR), since no single answer has a lowest score there,
-        and where no item has a score of the metric.
+        None for a metric of all answers at once (BLEU, CIDEr, METEOR), since no single answer has a
+        lowest score there, and where no item has a score of the metric.
     """
     items = [sample for sample in samples if sample.reason != Reason.MEDIA_MISSING]
     columns = _ends(spec, metric)

@@ -1,8 +1,9 @@
 """How far raters agree beyond chance: Cohen's kappa of two, Krippendorff's alpha of several.
 
-Kappa takes off the agreement that chance alone would give: unweighted, or with quadratic weights (Cohen 1968), where a
-near miss is not a miss. Alpha is for any number of raters, who may leave some out (Krippendorff, Content Analysis, ch.
-11); own code, since the package of that name is under the GPL.
+Kappa takes off the agreement that chance alone would give: unweighted, or with quadratic weights
+(Cohen 1968), where a near miss is not a miss. Alpha is for any number of raters, who may leave some
+out (Krippendorff, Content Analysis, ch. 11); own code, since the package of that name is under the
+GPL.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +42,8 @@ def krippendorff_alpha(
     """Return Krippendorff's alpha: 1 is full agreement, 0 chance, below 0 systematic disagreement.
 
     Args:
-        units: For each thing rated, the ratings that it got, in any order; those with fewer than two count for nothing.
+        units: For each thing rated, the ratings that it got, in any order; those with fewer than
+            two count for nothing.
         level: Of measurement: ratings on a scale, or mere names.
 
     Returns:
@@ -51,7 +53,8 @@ def krippendorff_alpha(
     values = sorted({rating for unit in paired for rating in unit})
     if len(values) < 2:  # noqa: PLR2004
         return None
-    # Coincidences (Krippendorff, Content Analysis, ch. 11): each pair of ratings of a unit, weighed by 1 / (m - 1).
+    # Coincidences (Krippendorff, Content Analysis, ch. 11): each pair of ratings of a unit, weighed
+    # by 1 / (m - 1).
     observed = np.zeros((len(values), len(values)))
     for unit in paired:
         counts = np.array([unit.count(value) for value in values], dtype=float)

@@ -1,7 +1,8 @@
 """Whether a model may stand in for people who label: the alternative-annotator test (Calderon, Reichart and Dror 2025).
 
-Each person is left out in turn: is the model at least as near to the others as that person is? A person's labels are
-worth more than the model's by `epsilon`, since they cost more. The test takes items as independent, as the paper does.
+Each person is left out in turn: is the model at least as near to the others as that person is? A
+person's labels are worth more than the model's by `epsilon`, since they cost more. The test takes
+items as independent, as the paper does.
 """
 
 import math
@@ -38,12 +39,13 @@ def annotator_test(
         alpha: The false discovery rate.
 
     Returns:
-        `people`, in the given order, each with `n` (items that they, the model and another person labelled),
-        `advantage_model` (share of these where the model is at least as near to the others as the person is),
-        `advantage_person` (the other way round; ties count for both), `p` (one-sided, that the model falls short by
-        `epsilon` or more) and `won` (after Benjamini and Yekutieli's adjustment over all people). `winning_rate` is the
-        share of tested people that the model wins against (omega), `advantage` the mean of `advantage_model` over them
-        (rho), `passes` whether the first is at least 0.5. What could not be tested is None.
+        `people`, in the given order, each with `n` (items that they, the model and another person
+        labelled), `advantage_model` (share of these where the model is at least as near to the
+        others as the person is), `advantage_person` (the other way round; ties count for both), `p`
+        (one-sided, that the model falls short by `epsilon` or more) and `won` (after Benjamini and
+        Yekutieli's adjustment over all people). `winning_rate` is the share of tested people that
+        the model wins against (omega), `advantage` the mean of `advantage_model` over them (rho),
+        `passes` whether the first is at least 0.5. What could not be tested is None.
 
     Raises:
         ValueError: There are fewer than two people.
@@ -81,7 +83,8 @@ def annotator_test(
             "p": p,
             "won": False,
         }
-    # Those whose p is significant by Benjamini and Yekutieli's procedure (2001), for tests of any dependence.
+    # Those whose p is significant by Benjamini and Yekutieli's procedure (2001), for tests of any
+    # dependence.
     tested = sorted(
         (one for one in left_out.values() if one["p"] is not None), key=lambda one: one["p"]
     )

@@ -1,10 +1,11 @@
 """A judge's scores, corrected by people's on a sample of the same answers.
 
-Two corrections stand side by side. The prediction-powered mean (Angelopoulos et al. 2023; with the weight of least
-variance, PPI++, Angelopoulos, Duchi and Zrnic 2023) takes from the judge what goes with people and is right on average
-whatever the judge does. On a scale of steps, the confusion matrix P(judge | people) of the labelled answers says which
-shares of people's scores would give the judge's shares on all (as Lee et al. 2025, arXiv 2511.21140, for two classes).
-Both intervals resample whole videos, with their labels, all judge's scores and the correction's own weights anew.
+Two corrections stand side by side. The prediction-powered mean (Angelopoulos et al. 2023; with the
+weight of least variance, PPI++, Angelopoulos, Duchi and Zrnic 2023) takes from the judge what goes
+with people and is right on average whatever the judge does. On a scale of steps, the confusion
+matrix P(judge | people) of the labelled answers says which shares of people's scores would give the
+judge's shares on all (as Lee et al. 2025, arXiv 2511.21140, for two classes). Both intervals
+resample whole videos, with their labels, all judge's scores and the correction's own weights anew.
 """
 
 from collections.abc import Sequence
@@ -40,13 +41,15 @@ class Calibration:
         judge: Mean of the judge's scores, of all answers.
         people: Mean of people's scores, of the labelled answers: what one knows without the judge.
         corrected: The prediction-powered mean.
-        weight: How much of the judge goes into it (lambda): 0 nothing, 1 the plain difference estimator.
-        confusion: People's score -> the judge's score -> labelled answers; None off a scale of steps.
-        shares: People's score -> its share of all answers by the confusion matrix, 0 to 1; None where the labelled
-            answers don't determine them.
+        weight: How much of the judge goes into it (lambda): 0 nothing, 1 the plain difference
+            estimator.
+        confusion: People's score -> the judge's score -> labelled answers; None off a scale of
+            steps.
+        shares: People's score -> its share of all answers by the confusion matrix, 0 to 1; None
+            where the labelled answers don't determine them.
         confusion_mean: The mean of these shares.
-        labels_to_halve: Labels to add until the corrected interval is half as long; None where even labels on all
-            answers would not do it, since the videos are too few.
+        labels_to_halve: Labels to add until the corrected interval is half as long; None where even
+            labels on all answers would not do it, since the videos are too few.
         verdict: Whether the judge makes people's labels worth more.
     """
 
@@ -76,10 +79,12 @@ def calibrate(
 
     Args:
         judge: The judge's score of each answer.
-        people: People's score of each answer in the same order; None (or NaN) where nobody scored it.
+        people: People's score of each answer in the same order; None (or NaN) where nobody scored
+            it.
         videos: Each answer's video.
         bounds: The scale's ends.
-        steps: The scale's steps, where it is one of steps; scores off them (a mean of votes) give no confusion matrix.
+        steps: The scale's steps, where it is one of steps; scores off them (a mean of votes) give
+            no confusion matrix.
 
     ValueError where the three differ in length, or no answer has people's score.
     """
@@ -140,12 +145,14 @@ def _corrected(total: Array, moments: Array) -> tuple[Array, Array]:
     """Return the prediction-powered mean and its weight for each row.
 
     Args:
-        total: Labels, people's scores, the judge's where labelled, answers, the judge's scores; summed (rows x 5).
+        total: Labels, people's scores, the judge's where labelled, answers, the judge's scores;
+            summed (rows x 5).
         moments: The products of these five by video, summed over videos (rows x 5 x 5).
     """
     labels, people, judged, items, judge = total.T
     with np.errstate(invalid="ignore", divide="ignore"):
-        # What a video adds to a mean's error is (its sum - mean · its count) / count: rows of factors for the columns.
+        # What a video adds to a mean's error is (its sum - mean · its count) / count: rows of
+        # factors for the columns.
         zero = np.zeros_like(labels)
         in_people = np.stack([-people / labels**2, 1 / labels, zero, zero, zero], axis=1)
         in_judge = np.stack(
@@ -180,7 +187,8 @@ def _labels_to_halve(sums: Array, weight: float, draws: Array) -> int | None:
     return max(1, int(np.ceil(needed - labels)))
 
 
-# --- the confusion matrix --------------------------------------------------------------------------------------------
+# --- the confusion matrix
+# --------------------------------------------------------------------------------------------
 
 
 def solve_shares(confusion: Array, judged: Array) -> Array | None:
@@ -191,7 +199,8 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
         judged: Answers by the judge's score (steps), as counts.
 
     Returns:
-        Shares by people's score, which sum to 1, 0 where people never gave it; None where several would do as well.
+        Shares by people's score, which sum to 1, 0 where people never gave it; None where several
+        would do as well.
     """
     rows = confusion.sum(axis=1)
     used = np.flatnonzero(rows)
@@ -201,7 +210,8 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
     if np.linalg.svd(chances, compute_uv=False)[-1] < _TOLD_APART:
         return None
     shares = np.zeros(len(rows))
-    # Minimise |matrix·x - target| over x >= 0 with sum 1, by active sets; `matrix` has full column rank.
+    # Minimise |matrix·x - target| over x >= 0 with sum 1, by active sets; `matrix` has full column
+    # rank.
     gram, linear = chances.T @ chances, chances.T @ (judged / judged.sum())
     x = np.zeros(len(linear))
     free = np.zeros(len(x), dtype=bool)

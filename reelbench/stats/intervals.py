@@ -1,10 +1,11 @@
 """Intervals, from a bootstrap over clusters: questions on one video are not independent, so whole videos are resampled.
 
-Three intervals are read from the resamples. `percentile` (`percentiles`) covers less than it promises where videos are
-few: at 5 videos some 85 % instead of 95. `t` takes from them the standard error alone and widens it as few videos
-require; `wilson` does so too and knows the ends of the scale. What they cover is measured (`perf/coverage.py`):
-`wilson` 93 to 97 % from 10 clusters on; under 10 neither does for every population, so that there they say nothing. A
-difference of two models is tested by t, and its interval is that test's own (`PairedTest`).
+Three intervals are read from the resamples. `percentile` (`percentiles`) covers less than it
+promises where videos are few: at 5 videos some 85 % instead of 95. `t` takes from them the standard
+error alone and widens it as few videos require; `wilson` does so too and knows the ends of the
+scale. What they cover is measured (`perf/coverage.py`): `wilson` 93 to 97 % from 10 clusters on;
+under 10 neither does for every population, so that there they say nothing. A difference of two
+models is tested by t, and its interval is that test's own (`PairedTest`).
 """
 
 import math
@@ -122,16 +123,19 @@ def confidence_interval(
         draws: The statistic of each resample, one-dimensional; NaNs (empty resamples) are left out.
         clusters: The clusters (videos) that take part in the statistic.
         bounds: The least and the most that the statistic can be: 0 and 100 of a percentage.
-        method: `t` is `value` ± Student's t for the clusters times the standard error, cut at `bounds`. `wilson` is the
-            score interval (Wilson 1927) of a survey's share with its effective sample size, which Franco et al. 2019
-            recommend for clusters (J. Survey Statistics and Methodology 7): the share is the value's place between
-            `bounds`, and the number of observations is what would give it that standard error; where the resamples
-            are all the same (every item right), each cluster is one observation. It is `t` without bounds.
-        runs: Of several runs of one model, what the statistic is in each: their variance counts too (`with_runs`).
+        method: `t` is `value` ± Student's t for the clusters times the standard error, cut at
+            `bounds`. `wilson` is the score interval (Wilson 1927) of a survey's share with its
+            effective sample size, which Franco et al. 2019 recommend for clusters (J. Survey
+            Statistics and Methodology 7): the share is the value's place between `bounds`, and the
+            number of observations is what would give it that standard error; where the resamples
+            are all the same (every item right), each cluster is one observation. It is `t` without
+            bounds.
+        runs: Of several runs of one model, what the statistic is in each: their variance counts too
+            (`with_runs`).
 
     Returns:
-        Its two ends; None under `MIN_CLUSTERS` clusters (under two for `percentile`, as once was the rule) or two
-        draws, or where there is no spread and the method needs one.
+        Its two ends; None under `MIN_CLUSTERS` clusters (under two for `percentile`, as once was
+        the rule) or two draws, or where there is no spread and the method needs one.
     """
     draws = draws[~np.isnan(draws)]
     if clusters < (2 if method == "percentile" else MIN_CLUSTERS) or len(draws) < 2:  # noqa: PLR2004
@@ -148,7 +152,8 @@ def confidence_interval(
             not 0 < share < 1 and error
         ):  # a corrected value may lie on the bounds, or beyond them, and still be uncertain
             return _cut(value - t * error, value + t * error, bounds)
-        # As many independent answers have that standard error; without spread the clusters are all that is known.
+        # As many independent answers have that standard error; without spread the clusters are all
+        # that is known.
         observations = spread * ((high - low) / error) ** 2 if spread and error else clusters
         inverse = t * t / observations
         middle = (share + inverse / 2) / (1 + inverse)
@@ -167,7 +172,8 @@ def _cut(start: float, end: float, bounds: Bounds) -> tuple[float, float]:
 def standard_error(draws: NDArray[np.float64], clusters: int) -> float:
     """Return the standard error that the draws of a bootstrap show, corrected for the number of clusters.
 
-    A resample of n clusters varies by (n - 1) / n of what n new ones would. Rounding alone is taken for no spread.
+    A resample of n clusters varies by (n - 1) / n of what n new ones would. Rounding alone is taken
+    for no spread.
     """
     spread = float(np.std(draws, ddof=1))
     return (
@@ -180,10 +186,11 @@ def standard_error(draws: NDArray[np.float64], clusters: int) -> float:
 def with_runs(error: float, freedom: int, *runs: Sequence[float]) -> tuple[float, int]:
     """Return a standard error over videos, and its degrees of freedom, with the noise of several runs counted too.
 
-    A mean over runs varies with the videos that were drawn and with what a run is (its samples, its seed). The two are
-    crossed: the variance over videos (of the runs' average) and that between runs are estimated apart and added, which
-    counts the noise of a single answer twice and so promises rather too little. The degrees of freedom are
-    Satterthwaite's (1946, Biometrics Bulletin 2). What that covers is simulated (docs/verification.md).
+    A mean over runs varies with the videos that were drawn and with what a run is (its samples, its
+    seed). The two are crossed: the variance over videos (of the runs' average) and that between
+    runs are estimated apart and added, which counts the noise of a single answer twice and so
+    promises rather too little. The degrees of freedom are Satterthwaite's (1946, Biometrics
+    Bulletin 2). What that covers is simulated (docs/verification.md).
 
     Args:
         error: The standard error over videos.
@@ -211,7 +218,8 @@ class PairedTest:
     Attributes:
         difference: a minus b.
         error: Its standard error; 0 where it is the same whichever clusters are drawn.
-        freedom: Degrees of freedom: one less than the clusters (videos) that take part in it, for models of one run.
+        freedom: Degrees of freedom: one less than the clusters (videos) that take part in it, for
+            models of one run.
     """
 
     difference: float

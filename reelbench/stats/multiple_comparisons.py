@@ -22,8 +22,9 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def holm_levels(p_values: Sequence[float | None], *, alpha: float = ALPHA) -> list[float | None]:
     """Return the level at which Holm's procedure tests each p value: that of its step, in the same order.
 
-    Those after the first that is not told apart are never tested; they take that one's level. So a p is at most its
-    level exactly where `holm` leaves it at most `alpha`, and an interval at that level excludes 0 exactly there.
+    Those after the first that is not told apart are never tested; they take that one's level. So a
+    p is at most its level exactly where `holm` leaves it at most `alpha`, and an interval at that
+    level excludes 0 exactly there.
     """
     tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
     levels: list[float | None] = [None] * len(p_values)
@@ -44,14 +45,15 @@ def rank_ranges(
 ) -> dict[str, tuple[int, int]]:
     """Return for each model the ranks, best and worst, that the data don't rule out.
 
-    A model's best rank is one below the models that are better beyond Holm's adjustment over all pairs, its worst one
-    above those that are worse; with probability 1 - alpha all ranges hold at once (as in Al Mohamad, Goeman and van
-    Zwet, arXiv 1708.02729, with Tukey's test in place of Holm's).
+    A model's best rank is one below the models that are better beyond Holm's adjustment over all
+    pairs, its worst one above those that are worse; with probability 1 - alpha all ranges hold at
+    once (as in Al Mohamad, Goeman and van Zwet, arXiv 1708.02729, with Tukey's test in place of
+    Holm's).
 
     Args:
         names: The models.
-        differences: (a, b) -> (a minus b, p of no difference), each pair once and in either order; higher is better. A
-            pair that is missing, or whose p is None, can't be told apart.
+        differences: (a, b) -> (a minus b, p of no difference), each pair once and in either order;
+            higher is better. A pair that is missing, or whose p is None, can't be told apart.
         alpha: How often at most one range or more may be wrong.
     """
     better = dict.fromkeys(names, 0)

@@ -1,19 +1,22 @@
 """Power over videos: the chance to see a difference, the smallest difference, the videos needed.
 
-All rests on the standard error of a score over videos (`standard_error` of its bootstrap), which falls with the root of
-their number, and on the t test over videos, so that questions on one video are never taken for independent ones. From
-30 videos on, power is promised: in simulation it is met, or missed by at most 3 points (`perf/coverage.py`, and `make
-verification`, whose page has the one kind in which it is beaten by more). With 10 to 20 videos it is within 3 points in
-the middle of a scale and 3 to 6 off near its end; with 5 up to 20.
+All rests on the standard error of a score over videos (`standard_error` of its bootstrap), which
+falls with the root of their number, and on the t test over videos, so that questions on one video
+are never taken for independent ones. From 30 videos on, power is promised: in simulation it is met,
+or missed by at most 3 points (`perf/coverage.py`, and `make verification`, whose page has the one
+kind in which it is beaten by more). With 10 to 20 videos it is within 3 points in the middle of a
+scale and 3 to 6 off near its end; with 5 up to 20.
 
-Two models that answer the same questions right or wrong differ on the questions that one of them alone has right. A
-larger difference than the pilot's takes more of these: they are counted as new ones, which is the most that they can
-add (McNemar's variance, share of such questions less the difference's square; Miettinen 1968, Biometrics 24), and which
-lie in videos as the questions do that both have wrong. What a pilot measured has an error of its own, chi-square on its
-videos: power is the mean over it; of its difference only what is beyond that error counts. So 80 % promised are 78 to
-82 in nine of ten settings where such pairs come all together with the difference, 84 in one (60 videos for 200, the
-pilot's own difference 8 points), and 87 to 91 where the better model has an easier time with every question; promised
-where both have twice as many questions wrong as the difference (simulated by `make verification`).
+Two models that answer the same questions right or wrong differ on the questions that one of them
+alone has right. A larger difference than the pilot's takes more of these: they are counted as new
+ones, which is the most that they can add (McNemar's variance, share of such questions less the
+difference's square; Miettinen 1968, Biometrics 24), and which lie in videos as the questions do
+that both have wrong. What a pilot measured has an error of its own, chi-square on its videos: power
+is the mean over it; of its difference only what is beyond that error counts. So 80 % promised are
+78 to 82 in nine of ten settings where such pairs come all together with the difference, 84 in one
+(60 videos for 200, the pilot's own difference 8 points), and 87 to 91 where the better model has an
+easier time with every question; promised where both have twice as many questions wrong as the
+difference (simulated by `make verification`).
 """
 
 import math
@@ -39,12 +42,14 @@ class Pilot:
     """The noise of a score, or of a difference of two.
 
     Attributes:
-        error: Standard error of the score (unpaired) or of the difference of two models' scores (paired), in points.
+        error: Standard error of the score (unpaired) or of the difference of two models' scores
+            (paired), in points.
         videos: The videos that it was found on.
         paired: Whether both models answer the same questions, and `error` is their difference's.
         value: The score; used unpaired and with `bounds` only.
-        bounds: The scale's ends. With them the other model's noise is what fits its own score: on a bounded scale it
-            shrinks towards the ends as share·(1 - share) does. Without, it is the same as the pilot's.
+        bounds: The scale's ends. With them the other model's noise is what fits its own score: on a
+            bounded scale it shrinks towards the ends as share·(1 - share) does. Without, it is the
+            same as the pilot's.
     """
 
     error: float
@@ -70,12 +75,14 @@ class Pilot:
             raise ValueError(f"videos: {videos} is too few; a variance over videos needs two")
         fewer = math.sqrt(self.videos / videos)
         if self.paired:
-            # The standard error on the pilot's videos of a difference that is `effect` in place of the pilot's.
+            # The standard error on the pilot's videos of a difference that is `effect` in place of
+            # the pilot's.
             if self.discordant is None or self.bounds == UNBOUNDED:
                 error = self.error
             else:
                 scale = self.bounds[1] - self.bounds[0]
-                # Of the pilot's own difference what is beyond its noise: two models alike differ by chance.
+                # Of the pilot's own difference what is beyond its noise: two models alike differ by
+                # chance.
                 found = math.sqrt(max(0.0, self.value**2 - self.error**2)) / scale
                 wanted = min(abs(effect) / scale, 1.0)
                 new = max(0.0, wanted - found)
@@ -118,8 +125,8 @@ def not_promised(pilot: Pilot, videos: int) -> str | None:
 def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> float:
     """Return the chance that a t test over `videos` videos finds a true difference of `effect` points.
 
-    Both tails count, so that no effect gives `alpha`. Unpaired means two models on so many videos each.
-    ValueError where there are fewer than two videos.
+    Both tails count, so that no effect gives `alpha`. Unpaired means two models on so many videos
+    each. ValueError where there are fewer than two videos.
     """
     error, dof = pilot.difference(videos, effect)
     if not error:
@@ -166,8 +173,8 @@ def smallest_difference(
 ) -> float:
     """Return the smallest gain, in points, that `videos` videos show with the given chance.
 
-    It may be more than the scale has room for, which says that so few videos show nothing. ValueError where there are
-    fewer than two.
+    It may be more than the scale has room for, which says that so few videos show nothing.
+    ValueError where there are fewer than two.
     """
     high, dof = pilot.difference(videos, 0.0)
     if not high:
@@ -190,7 +197,8 @@ def videos_needed(
 ) -> int | None:
     """Return the fewest videos that show a true difference of `effect` points with the given chance.
 
-    At least 2 (each model's, where unpaired); None where ten million are too few; ValueError where `effect` is 0.
+    At least 2 (each model's, where unpaired); None where ten million are too few; ValueError where
+    `effect` is 0.
     """
     if not effect:
         raise ValueError("effect: no number of videos shows a difference of 0")

@@ -25,7 +25,8 @@ def kendall_tau(differences: Iterable[tuple[float, float]]) -> float | None:
     """Return Kendall's tau-b (Kendall 1945), -1 to 1; None where one side ties every pair.
 
     Args:
-        differences: Of each pair of things that are compared, by how much the first is higher on either side.
+        differences: Of each pair of things that are compared, by how much the first is higher on
+            either side.
     """
     signs = [((x > 0) - (x < 0), (y > 0) - (y < 0)) for x, y in differences]
     untied = sum(x != 0 for x, _ in signs) * sum(y != 0 for _, y in signs)

@@ -1,7 +1,7 @@
 """Means of ratios of sums over items, with intervals and draws from a bootstrap over the items' clusters.
 
-A metric is one ratio (a weighted mean), or the mean of several (of labels, of other metrics). `clusters` names the
-cluster (the video) of each item, in the order of the ratios' items.
+A metric is one ratio (a weighted mean), or the mean of several (of labels, of other metrics).
+`clusters` names the cluster (the video) of each item, in the order of the ratios' items.
 """
 
 from collections.abc import Mapping, Sequence

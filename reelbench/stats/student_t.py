@@ -1,7 +1,8 @@
 """Student's t distribution, central and shifted: what few videos need in place of the normal one.
 
-Own code, since scipy is no dependency: T = (Z + shift) / S with Z standard normal and S = sqrt(chi² / dof), so that
-P(T <= x) is the mean of Phi(x·S - shift) over S: one smooth integral, by Gauss and Legendre's rule.
+Own code, since scipy is no dependency: T = (Z + shift) / S with Z standard normal and S = sqrt(chi²
+/ dof), so that P(T <= x) is the mean of Phi(x·S - shift) over S: one smooth integral, by Gauss and
+Legendre's rule.
 """
 
 import math
@@ -51,7 +52,8 @@ def _chi(dof: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Places in -1 to 1 and their weights: the roots of Legendre's polynomial, by Newton's method.
 
-    As `numpy.polynomial.legendre.leggauss` gives them, in a hundredth of the time that eigenvalues take.
+    As `numpy.polynomial.legendre.leggauss` gives them, in a hundredth of the time that eigenvalues
+    take.
     """
     n = _NODES
     x = -np.cos(np.pi * (np.arange(1, n + 1) - 0.25) / (n + 0.5))

@@ -1,11 +1,12 @@
 """Agentic Choice Enhancement (MovieCORE, section 5): a ranker's choice as a result of its own, beside its controls.
 
-What the choice is worth shows only beside what else the same candidates give: the first, one at random, the longest,
-and the best by the judge. The model under test is never run again.
+What the choice is worth shows only beside what else the same candidates give: the first, one at
+random, the longest, and the best by the judge. The model under test is never run again.
 
-Candidates are ranked by a small language model (`scoring.candidates`): each in a request of its own, or all in one. The
-question, where it is known, and the candidates stand verbatim in the user message. Replies are kept as they come, so a
-run that ended early goes on where it was, and equal requests are asked once.
+Candidates are ranked by a small language model (`scoring.candidates`): each in a request of its
+own, or all in one. The question, where it is known, and the candidates stand verbatim in the user
+message. Replies are kept as they come, so a run that ended early goes on where it was, and equal
+requests are asked once.
 """
 
 import asyncio
@@ -208,8 +209,8 @@ class Enhancement:
     def controls(self, options: Options) -> dict[str, dict[str, Any]]:
         """Return each control's metrics and mean words.
 
-        Every candidate is judged where a judge is named, so that the best one is known (`oracle`); without one, and
-        without a benchmark, what needs either is left out.
+        Every candidate is judged where a judge is named, so that the best one is known (`oracle`);
+        without one, and without a benchmark, what needs either is left out.
         """
         picks = {
             "first": dict.fromkeys(self.chosen, 0),
@@ -224,8 +225,9 @@ class Enhancement:
         if table is not None:
             with text_overlap.one_meteor():
                 metrics = {name: table.metrics(indices) for name, indices in picks.items()}
-                # As many random choices as there are candidates, which together take each candidate equally often: so
-                # their mean is that of all random choices, for everything that is a mean over items.
+                # As many random choices as there are candidates, which together take each candidate
+                # equally often: so their mean is that of all random choices, for everything that is
+                # a mean over items.
                 orders = {
                     case.id: choice.shuffled_order(f"random {case.id}", len(case.candidates))
                     for case in self.cases

@@ -1,11 +1,12 @@
 """Bloom's taxonomy: the level of thinking that a question or an answer shows, told by an LLM.
 
-Six levels from remembering (1) to creating (6); 4 and up are higher-order thinking (MovieCORE, section 4.1 and appendix
-III, which asks GPT-4o-mini). Each text is classified by itself: the same question at the same temperature, asked again
-with the error where a reply can't be read, by `profile` through a judge and by `make discussion` as a role. A prompt of
-the user's (`profile --judge-prompts FILE`; the authors print theirs as a picture, Fig. S8) says `{answer}` where the
-text stands, and may say `{question}` where it is told whether that is a question or an answer. What judges is imported
-by whoever asks: chains read the levels' names alone.
+Six levels from remembering (1) to creating (6); 4 and up are higher-order thinking (MovieCORE,
+section 4.1 and appendix III, which asks GPT-4o-mini). Each text is classified by itself: the same
+question at the same temperature, asked again with the error where a reply can't be read, by
+`profile` through a judge and by `make discussion` as a role. A prompt of the user's (`profile
+--judge-prompts FILE`; the authors print theirs as a picture, Fig. S8) says `{answer}` where the
+text stands, and may say `{question}` where it is told whether that is a question or an answer. What
+judges is imported by whoever asks: chains read the levels' names alone.
 """
 
 import re

@@ -1,12 +1,13 @@
 """A chain of questions to language models: the one way to run it.
 
-A chain is a plain async function over one item. It asks through `Chain.ask`, which reads every reply, asks again with
-the error where a reply does not read, and drops the item with a reason where that does not help. An item has one call
-in flight at a time, and as many items are under way as calls may be in flight.
+A chain is a plain async function over one item. It asks through `Chain.ask`, which reads every
+reply, asks again with the error where a reply does not read, and drops the item with a reason where
+that does not help. An item has one call in flight at a time, and as many items are under way as
+calls may be in flight.
 
-There is no state to keep: every reply is in the cache of `reelbench.llm` the moment it arrives, so a chain that was
-killed and is run again replays what it has and asks for the rest. The same items and replies give the same results in
-the same order.
+There is no state to keep: every reply is in the cache of `reelbench.llm` the moment it arrives, so
+a chain that was killed and is run again replays what it has and asks for the rest. The same items
+and replies give the same results in the same order.
 """
 
 import json
@@ -126,12 +127,13 @@ class ChainCase(Generic[ItemT]):
     ) -> T:
         """Ask a role one question about the item, and return what `read` makes of a reply (else UnreadableError).
 
-        `stand_in` is a reply such as the role might give: what a plan counts and goes on with. `rest` says what can be
-        kept of the last reply where none reads, `vote` is its number among several wanted for one question, `about` is
-        what the trace says of this question alone.
+        `stand_in` is a reply such as the role might give: what a plan counts and goes on with.
+        `rest` says what can be kept of the last reply where none reads, `vote` is its number among
+        several wanted for one question, `about` is what the trace says of this question alone.
 
         Raises:
-            DroppedError: Nothing was answered; the reason is the asker's (`unavailable`, `unparsable`, …).
+            DroppedError: Nothing was answered; the reason is the asker's (`unavailable`,
+                `unparsable`, …).
             PendingError: The question is in a batch.
         """
         chain, asker, sent = self.chain, self.chain.askers[role], [messages]
@@ -233,8 +235,8 @@ class Chain:
     ) -> None:
         """Set up, without sending anything.
 
-        `sampling` says what goes with each of a role's questions; `start_after` is the stage after which an earlier run
-        was stopped, whose account this one's goes on from.
+        `sampling` says what goes with each of a role's questions; `start_after` is the stage after
+        which an earlier run was stopped, whose account this one's goes on from.
         """
         self.prompts = prompts
         self.funnel = funnel
@@ -297,8 +299,8 @@ class Chain:
     ) -> list[ResultT | None]:
         """Return what `work` made of each item, None where it was dropped, in the order of the items.
 
-        `shown` says whether the items count for the user's progress bar. PendingError where items wait for replies in a
-        batch: nothing that follows from them can be done yet.
+        `shown` says whether the items count for the user's progress bar. PendingError where items
+        wait for replies in a batch: nothing that follows from them can be done yet.
         """
         pending = 0
         results: list[ResultT | None] = []
@@ -326,7 +328,8 @@ class Chain:
             raise PendingError(PENDING_SHOWN.format(pending))
         return results
 
-    # --- the account -------------------------------------------------------------------------------------------------
+    # --- the account
+    # -------------------------------------------------------------------------------------------------
 
     @property
     def calls(self) -> int:
@@ -359,8 +362,9 @@ class Chain:
 
         Of a plan nothing is written, and the plan is returned.
 
-        `thresholds` say where what is kept was parted from the rest, `settings` how it was made; `until` is the stage
-        that the chain is stopped after, with the `lines` of its file; `more` are other fields of the funnel.
+        `thresholds` say where what is kept was parted from the rest, `settings` how it was made;
+        `until` is the stage that the chain is stopped after, with the `lines` of its file; `more`
+        are other fields of the funnel.
         """
         if self._out is None:
             return self.plan()
@@ -393,8 +397,9 @@ class Chain:
     ) -> FunnelRecord:
         """Return the funnel's record, `more` of its fields included.
 
-        `calls` are this run's, `cached` the replies that were there; tokens, models and cost are those of all replies
-        behind the results, whenever they were paid, those of earlier stages too.
+        `calls` are this run's, `cached` the replies that were there; tokens, models and cost are
+        those of all replies behind the results, whenever they were paid, those of earlier stages
+        too.
         """
         total = Tally.total([*self.use.values()])
         document = {

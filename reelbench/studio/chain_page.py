@@ -1,7 +1,7 @@
 """A page that shows a chain on one video: what survived, who said what, and what came through of all videos.
 
-To be opened from the disk. The data stand as JSON in the page, and its script draws them, as text; the files they come
-from are held to their shapes first, as somebody may have edited them.
+To be opened from the disk. The data stand as JSON in the page, and its script draws them, as text;
+the files they come from are held to their shapes first, as somebody may have edited them.
 """
 
 import math
@@ -128,7 +128,8 @@ def _runs(before: str, after: str) -> Runs:
     return runs
 
 
-# --- who said what ----------------------------------------------------------------------------------------------------
+# --- who said what
+# ----------------------------------------------------------------------------------------------------
 
 
 def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -239,7 +240,8 @@ def _spaced(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[0-9])", " ", name.replace("_", " "))
 
 
-# --- the files --------------------------------------------------------------------------------------------------------
+# --- the files
+# --------------------------------------------------------------------------------------------------------
 
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]

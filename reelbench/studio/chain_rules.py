@@ -1,7 +1,7 @@
 """The rules of chains: what ReXTime leaves to whoever makes questions, and the gates at a chain's end.
 
-Each field is an option of the command line, whose words are in `commands/options.json`. Shares are of the video's
-length, times are in seconds.
+Each field is an option of the command line, whose words are in `commands/options.json`. Shares are
+of the video's length, times are in seconds.
 """
 
 import re

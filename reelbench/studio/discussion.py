@@ -1,10 +1,11 @@
 """Questions from a discussion among language models, as MovieCORE's were made (section 3.2, figure 2, appendix II.2).
 
-An expert writes questions from what is known of a video; reviewers speak one after the other; a critic puts together
-what they said, and by that the expert improves the questions, each of which keeps its number. The authors did not
-publish their prompts: these are ours.
+An expert writes questions from what is known of a video; reviewers speak one after the other; a
+critic puts together what they said, and by that the expert improves the questions, each of which
+keeps its number. The authors did not publish their prompts: these are ours.
 
-A discussion can be stopped after any stage (`--until`), in a file that people can edit, and go on from there.
+A discussion can be stopped after any stage (`--until`), in a file that people can edit, and go on
+from there.
 """
 
 import json
@@ -183,7 +184,8 @@ class Discussion:
         said = SpokenWord(role=role.name, round=turn.round)
         if role is self.expert:
             count = self.options.questions
-            # Questions whose texts all differ, also between rounds, as a model's do: each is classified by itself.
+            # Questions whose texts all differ, also between rounds, as a model's do: each is
+            # classified by itself.
             text = filler_text(90)
             pairs = [
                 {
@@ -364,7 +366,8 @@ def _rest(reply: str, count: int) -> WrittenQuestions | None:
     )
 
 
-# --- a whole file of videos ------------------------------------------------------------------------------------------
+# --- a whole file of videos
+# ------------------------------------------------------------------------------------------
 
 
 async def run(
@@ -375,10 +378,10 @@ async def run(
 ) -> dict[str, Any]:
     """Discuss videos and write what came of it; return `funnel.json`, or the plan.
 
-    The setup has a model for each of the roles, for `context` where a video has none, for `judge` where the two sets
-    shall be compared by one, and for `bloom` where their levels of Bloom's taxonomy shall. Its folder gets
-    `annotations.json`, `single_pass.json`, `trace.jsonl`, `funnel.json` and `comparison.json`, with the parse depth
-    where there is a parser.
+    The setup has a model for each of the roles, for `context` where a video has none, for `judge`
+    where the two sets shall be compared by one, and for `bloom` where their levels of Bloom's
+    taxonomy shall. Its folder gets `annotations.json`, `single_pass.json`, `trace.jsonl`,
+    `funnel.json` and `comparison.json`, with the parse depth where there is a parser.
     """
     models, out, options = setup.models, setup.out, discussion.options
     stages = [turn.name for turn in discussion.turns]

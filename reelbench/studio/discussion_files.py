@@ -101,9 +101,10 @@ class DiscussionVideo(BaseModel):
 def read_videos(path: Path, questions: int) -> list[DiscussionVideo]:
     """Read the videos to discuss, in the file's order; `questions` is how many context questions there are.
 
-    The file has JSON Lines (or a list) of our own shape; MovieChat's annotations (`global` and, where there is one,
-    `info`), of one video, a list of them, or a folder with a file for each; or its questions in one file, an object or
-    a list, grouped here by video. InputError names the file, the entry and the field that is wrong.
+    The file has JSON Lines (or a list) of our own shape; MovieChat's annotations (`global` and,
+    where there is one, `info`), of one video, a list of them, or a folder with a file for each; or
+    its questions in one file, an object or a list, grouped here by video. InputError names the
+    file, the entry and the field that is wrong.
     """
     if path.is_dir():
         document = []
@@ -177,8 +178,9 @@ def annotations(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (key, entry) of MovieCORE's own shape for each video and its questions.
 
-    A question's key ends in its number, the same in the single pass and in the discussion. The caption, on a video's
-    first question, is the answer to the first context question, as the authors' captions seem to be.
+    A question's key ends in its number, the same in the single pass and in the discussion. The
+    caption, on a video's first question, is the answer to the first context question, as the
+    authors' captions seem to be.
     """
     for video, questions in made:
         technical = {key: video.metadata[key] for key in _TECHNICAL if key in video.metadata}

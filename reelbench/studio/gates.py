@@ -1,8 +1,9 @@
 """Gates at the end of a chain: questions that are no good for a test of videos are dropped, each with its reason.
 
-No paper of the four has them. Refusals and near-duplicates are told by rules; whether what is known of a video supports
-an answer, and whether a question is answered without the video, is asked of a model. A question on which a gate's model
-gave nothing readable is kept: it was not found wanting, and the gate counts it as `unchecked`.
+No paper of the four has them. Refusals and near-duplicates are told by rules; whether what is known
+of a video supports an answer, and whether a question is answered without the video, is asked of a
+model. A question on which a gate's model gave nothing readable is kept: it was not found wanting,
+and the gate counts it as `unchecked`.
 """
 
 import random
@@ -199,7 +200,8 @@ def _some_text(reply: str) -> str:
 def near_duplicates(questions: Iterable[GateQuestion], least: float) -> dict[str, str]:
     """Return id -> id of an earlier question on another video that has the same content words, or nearly.
 
-    Alike are two questions that have at least the share `least` of all their content words in common (Jaccard index).
+    Alike are two questions that have at least the share `least` of all their content words in
+    common (Jaccard index).
     """
     kept: list[tuple[GateQuestion, frozenset[str]]] = []
     holding: defaultdict[str, list[int]] = defaultdict(list)

@@ -1,7 +1,7 @@
 """Pairs of events and the questions on them, from the first draft to the row; and what is counted of all rows.
 
-A file of pairs (`--until`) has a line for each source: people may edit its questions, or take some out, and the chain
-goes on from it (`--from`).
+A file of pairs (`--until`) has a line for each source: people may edit its questions, or take some
+out, and the chain goes on from it (`--from`).
 """
 
 import random
@@ -144,7 +144,8 @@ def read_pair(
 ) -> EventPairT:
     """Read a pair of events; `captions` have their starts and ends, `last` is when the video, or its last event, ends.
 
-    All in seconds. UnreadableError unless the events are captioned ones, the first of which begins first.
+    All in seconds. UnreadableError unless the events are captioned ones, the first of which begins
+    first.
     """
     pair = read_model(reply, model)
     spans = dict(zip(model.names, (pair.first_span, pair.second_span), strict=True))
@@ -204,8 +205,8 @@ WAGE = 6.0
 class Draft(BaseModel):
     """A question on its way.
 
-    `span` is when the answer happens and `question_span` when that which the question names does, in seconds; None
-    where nobody knows yet.
+    `span` is when the answer happens and `question_span` when that which the question names does,
+    in seconds; None where nobody knows yet.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -233,7 +234,8 @@ class Pair(BaseModel):
     def with_questions(self, both: BothTypes) -> Self:
         """Take the two questions of a reply, and return the pair.
 
-        Type 1 names the first event and is answered by the second; of means and end it names the end.
+        Type 1 names the first event and is answered by the second; of means and end it names the
+        end.
         """
         kind = self.category.replace("-", "_")
         turned = self.category == "means-to-an-end"
@@ -299,7 +301,8 @@ def read_pairs(path: Path, sources: Sequence[Source]) -> list[MomentSource]:
 def to_row(draft: Draft, source: Source, *, seed: int, with_options: bool) -> dict[str, Any]:
     """Return a question as a row in the Hub's schema, with the span of what it names beside the answer's.
 
-    Where nobody knows the answer's span it is the whole video. The seed decides on the options' order.
+    Where nobody knows the answer's span it is the whole video. The seed decides on the options'
+    order.
     """
     right = option(draft.answer)
     row: dict[str, Any] = {
@@ -341,9 +344,9 @@ def mini_test(
 def across_time(spans: Iterable[tuple[Span | None, Span | None, str]]) -> dict[str, Any]:
     """Return the number of questions that reason across time, and the certificates of those with both spans (C.6).
 
-    Of each: question span, answer span (None where it isn't known) and video. A question whose own span and its
-    answer's overlap completely does not reason across time; that one lies within the other is taken for that,
-    `identical` counts those with the same ends.
+    Of each: question span, answer span (None where it isn't known) and video. A question whose own
+    span and its answer's overlap completely does not reason across time; that one lies within the
+    other is taken for that, `identical` counts those with the same ends.
     """
     whole = [(asked, answer, video) for asked, answer, video in spans]
     known = [
@@ -378,8 +381,8 @@ def cost_per_1000(
 ) -> dict[str, float] | None:
     """Return the cost of 1,000 kept questions: dollars of models, people's hours, both in dollars; None of nothing.
 
-    `cost_usd` is None without prices; `seconds` are of people's work, `wage` is in dollars an hour. ReXTime counts $35
-    of GPT-4 and 1,000 / 60 hours at $6, together $135 (supplement, C.3).
+    `cost_usd` is None without prices; `seconds` are of people's work, `wage` is in dollars an hour.
+    ReXTime counts $35 of GPT-4 and 1,000 / 60 hours at $6, together $135 (supplement, C.3).
     """
     if not kept or (cost_usd is None and not seconds):
         return None

@@ -1,7 +1,7 @@
 """Captions and queries that questions on moments are made from, and the rules that decide which are fit for it.
 
-ActivityNet Captions (JSON) and QVHighlights (JSON Lines), filtered as ReXTime's authors did (supplement, C.2). What
-they leave open is an option with a default of ours.
+ActivityNet Captions (JSON) and QVHighlights (JSON Lines), filtered as ReXTime's authors did
+(supplement, C.2). What they leave open is an option with a default of ours.
 """
 
 from collections.abc import Sequence
@@ -106,7 +106,8 @@ def read_sources(path: Path) -> list[Captioned] | list[Query]:
     raise InputError(f"{path}: nothing in it that questions can be made from; expected {EXPECTED}")
 
 
-# --- the rules -------------------------------------------------------------------------------------------------------
+# --- the rules
+# -------------------------------------------------------------------------------------------------------
 
 
 def _exact(number: float | str) -> Fraction:

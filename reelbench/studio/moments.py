@@ -1,11 +1,13 @@
 """Questions on how two moments of a video belong together, as ReXTime's were made (supplement, C.2 and C.8).
 
-From captions: a pair of events with five ratings makes a cause-effect or a means-to-an-end question, two events in
-order a sequential one. From a query: what a model sees to lead to it, or to follow from it; what merely comes before or
-after makes a sequential question. Each pair gets two questions, both are verified, and those that stay get three wrong
-options. The authors' prompts are printed in the paper; ours say the same in our own words and ask for the same keys.
+From captions: a pair of events with five ratings makes a cause-effect or a means-to-an-end
+question, two events in order a sequential one. From a query: what a model sees to lead to it, or to
+follow from it; what merely comes before or after makes a sequential question. Each pair gets two
+questions, both are verified, and those that stay get three wrong options. The authors' prompts are
+printed in the paper; ours say the same in our own words and ask for the same keys.
 
-The chain can be stopped after any stage (`--until`), in a file that people can edit, and go on from there.
+The chain can be stopped after any stage (`--until`), in a file that people can edit, and go on from
+there.
 """
 
 import json
@@ -292,7 +294,8 @@ class Moments:
                     parts=parts,
                 )
                 scores = [read.case_1_score, read.case_2_score][: len(drafts)]
-                # Both came through as far as asking goes; what the scores make of them is counted one by one.
+                # Both came through as far as asking goes; what the scores make of them is counted
+                # one by one.
                 kept, dropped = list[tuple[int, Draft]](), Counter[str]()
                 for draft, score in zip(drafts, scores, strict=True):
                     if score < cuts.verified_from:
@@ -379,7 +382,8 @@ def _stand_in(role: str) -> str:
     return f"{filler_text(50)}\n{reply}".replace("<words>", filler_text(12))
 
 
-# --- a whole file ----------------------------------------------------------------------------------------------------
+# --- a whole file
+# ----------------------------------------------------------------------------------------------------
 
 
 async def run(
@@ -387,9 +391,10 @@ async def run(
 ) -> dict[str, Any]:
     """Make questions and write `rextime.json`, `trace.jsonl` and `funnel.json` to the setup's folder.
 
-    `unfinished.jsonl` has the questions that could not be verified, or got no options, because nothing readable came;
-    `mini_test.json`, where it is asked for, as many questions of each category. With `until` there is the stage's file
-    instead. Returns the plan, or else what `funnel.json` says.
+    `unfinished.jsonl` has the questions that could not be verified, or got no options, because
+    nothing readable came; `mini_test.json`, where it is asked for, as many questions of each
+    category. With `until` there is the stage's file instead. Returns the plan, or else what
+    `funnel.json` says.
     """
     out, options = setup.out, moments.options
     # Sources, pairs of events, pairs with questions, questions verified, questions kept.

@@ -1,8 +1,9 @@
 """A dataset's profile: what the four papers measure of a dataset, on any benchmark here or on the user's own rows.
 
-MovieCORE's cognitive tests (Table 1) on questions and answers, CogME's tag distribution and how accuracy goes with it
-(Figure 4), ReXTime's span lengths, certificate lengths and question-answer IoU (supplement C.6), CURVE's counts by
-locale, skill and reasoning step. What can't be computed is None, with a note that says why.
+MovieCORE's cognitive tests (Table 1) on questions and answers, CogME's tag distribution and how
+accuracy goes with it (Figure 4), ReXTime's span lengths, certificate lengths and question-answer
+IoU (supplement C.6), CURVE's counts by locale, skill and reasoning step. What can't be computed is
+None, with a note that says why.
 """
 
 import re
@@ -62,7 +63,8 @@ Ends = Annotated[tuple[Seconds, ...], AfterValidator(_in_order)]
 class ProfileRow(BaseModel):
     """One question of a dataset, as far as a profile looks at it.
 
-    Spans are [start, end] in seconds, `duration` is the video's length in seconds; empty or None where unknown.
+    Spans are [start, end] in seconds, `duration` is the video's length in seconds; empty or None
+    where unknown.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -132,9 +134,9 @@ def count_steps(texts: Iterable[str]) -> int:
 def read_file(path: Path, name: str | None = None) -> Dataset:
     """Read the user's own rows with `question` and, where there is one, `answer`.
 
-    JSON Lines, a JSON list, or a JSON object whose values are the rows (as `make discussion` writes them). The data set
-    is called `name`, or after the file. `id` (or `qid`) and the other fields of `_READ` are read too. InputError names
-    the file, the line and the field that is wrong.
+    JSON Lines, a JSON list, or a JSON object whose values are the rows (as `make discussion` writes
+    them). The data set is called `name`, or after the file. `id` (or `qid`) and the other fields of
+    `_READ` are read too. InputError names the file, the line and the field that is wrong.
     """
     if path.suffix == ".json":
         document = read_json_or_jsonl(path)
@@ -208,9 +210,10 @@ class Measure(BaseModel):
 class Label(BaseModel):
     """A label's questions: how many, their share in per cent, and the accuracy on them (0 to 100).
 
-    Of answers that are judged by points, the accuracy is their mean share of the points: each question gives its labels
-    the credit that its answer earned, as with a rubric (CogME, discussion). The share is of the questions that the
-    facet is known of: with `--tags`, of the tagged ones. `ci95` is the interval of the accuracy over videos.
+    Of answers that are judged by points, the accuracy is their mean share of the points: each
+    question gives its labels the credit that its answer earned, as with a rubric (CogME,
+    discussion). The share is of the questions that the facet is known of: with `--tags`, of the
+    tagged ones. `ci95` is the interval of the accuracy over videos.
     """
 
     n: int
@@ -342,7 +345,8 @@ def profile(dataset: Dataset, extras: Extras) -> Profile:
     )
 
 
-# --- texts ----------------------------------------------------------------------------------------------------------
+# --- texts
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _measures(dataset: Dataset, extras: Extras) -> tuple[dict[str, Measure | None], dict[str, str]]:
@@ -412,7 +416,8 @@ def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -
     return Measure(**means, values=by_side)
 
 
-# --- labels --------------------------------------------------------------------------------------------------------
+# --- labels
+# --------------------------------------------------------------------------------------------------------
 
 
 def _with_tags(

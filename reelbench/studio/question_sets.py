@@ -1,8 +1,9 @@
 """The questions of a discussion beside those of a single pass, which MovieCORE's paper shows by examples only.
 
-MovieCORE's Table 1 (Flesch-Kincaid grade; depth of the parse tree with a parser, Bloom's level and the share of
-higher-order ones with a model that tells them), words, and specificity: names and numbers in a text. Each is a mean
-over texts, with an interval over videos for the difference (none under ten videos, `stats.intervals`).
+MovieCORE's Table 1 (Flesch-Kincaid grade; depth of the parse tree with a parser, Bloom's level and
+the share of higher-order ones with a model that tells them), words, and specificity: names and
+numbers in a text. Each is a mean over texts, with an interval over videos for the difference (none
+under ten videos, `stats.intervals`).
 """
 
 import re
@@ -34,7 +35,8 @@ TextMeasure = Callable[[Side, Sequence[str]], Sequence[float | None]]
 """Side and texts -> the value of each, None where it has none."""
 
 
-# What stands before them is looked at behind their first character: a search for that alone is fast.
+# What stands before them is looked at behind their first character: a search for that alone is
+# fast.
 _NAME = re.compile(r"[A-Z](?<=[^\s.!?\"“] [A-Z])[\w'’-]*(?: [A-Z][\w'’-]*)*")
 _NUMBER = re.compile(r"\d(?<![\w.]\d)\d*(?:[.,:]\d+)*(?!\w)")
 _NOT_A_NAME = {"I"}
@@ -54,8 +56,9 @@ def comparison_document(
 ) -> dict[str, Any]:
     """Return the document of `comparison.json`.
 
-    `verdicts`: what a judge said of each video in each order (1: the discussion's are better, 0.5: neither). Without
-    a judge, a parser for the parse depth, or levels of Bloom's taxonomy these are left out.
+    `verdicts`: what a judge said of each video in each order (1: the discussion's are better, 0.5:
+    neither). Without a judge, a parser for the parse depth, or levels of Bloom's taxonomy these are
+    left out.
     """
     measured = {}
     for name, measure in text_measures(parser, levels).items():
@@ -173,10 +176,11 @@ def comparison_of_runs(
 ) -> dict[str, Any]:
     """Return the document of `make compare --json`.
 
-    `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and prompts); `same`:
-    questions that both have, on one video and word for word (case and space apart), and `same_answers`: those with the
-    same answer too; `measures`: measure and side -> mean of `a`, of `b`, `difference` (b minus a) and `ci95` over the
-    `videos` that both have (None under ten).
+    `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and
+    prompts); `same`: questions that both have, on one video and word for word (case and space
+    apart), and `same_answers`: those with the same answer too; `measures`: measure and side -> mean
+    of `a`, of `b`, `difference` (b minus a) and `ci95` over the `videos` that both have (None under
+    ten).
 
     Raises:
         InputError: They have no video in common.

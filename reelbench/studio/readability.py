@@ -1,12 +1,13 @@
 """How hard questions and answers are to read: words, Flesch-Kincaid grade, depth of the parse tree.
 
-MovieCORE's cognitive tests (section 4.1, Table 1). Grade and depth are taken per text and then averaged over a dataset.
-The depth needs spaCy and one of its models, which are optional.
+MovieCORE's cognitive tests (section 4.1, Table 1). Grade and depth are taken per text and then
+averaged over a dataset. The depth needs spaCy and one of its models, which are optional.
 
-Syllables follow from spelling, by rules, not a dictionary: the pronouncing dictionaries on PyPI are GPL or fetched from
-the network when first used, and hyphenation patterns leave out the breaks where no hyphen may stand. Against the CMU
-dictionary, over 45,000 running words of English prose, these rules are wrong for 1 word in 100 (0.005 syllables a word
-too few on the whole), pyphen 0.18 for 9 in 100 (0.11 too few, more than a school grade of Flesch-Kincaid).
+Syllables follow from spelling, by rules, not a dictionary: the pronouncing dictionaries on PyPI are
+GPL or fetched from the network when first used, and hyphenation patterns leave out the breaks where
+no hyphen may stand. Against the CMU dictionary, over 45,000 running words of English prose, these
+rules are wrong for 1 word in 100 (0.005 syllables a word too few on the whole), pyphen 0.18 for 9
+in 100 (0.11 too few, more than a school grade of Flesch-Kincaid).
 """
 
 import importlib.util
@@ -67,9 +68,9 @@ def flesch_kincaid(text: str) -> float | None:
 def tree_depths(heads: Sequence[int]) -> list[int]:
     """Return the depth of each tree in a parse, in the order of their roots.
 
-    `heads[i]` is the position of token i's head, a root's its own. A token without children has depth 0, another one
-    more than the deepest of its children (MovieCORE, equation 1); a tree is as deep as its root. Punctuation counts, as
-    it does in spaCy's trees.
+    `heads[i]` is the position of token i's head, a root's its own. A token without children has
+    depth 0, another one more than the deepest of its children (MovieCORE, equation 1); a tree is as
+    deep as its root. Punctuation counts, as it does in spaCy's trees.
     """
     depths: dict[int, int] = {}  # of each root, by the longest way up to it
     for token in range(len(heads)):

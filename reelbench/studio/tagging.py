@@ -1,7 +1,7 @@
 """CogME's tags by a language model: what each question asks to be understood, by majority of several replies.
 
-The paper had two specialists tag by hand. Tags made here are a machine's: the files beside them name the model, and
-how far they agree with people's is to be measured before they are relied upon.
+The paper had two specialists tag by hand. Tags made here are a machine's: the files beside them
+name the model, and how far they agree with people's is to be measured before they are relied upon.
 """
 
 import json
@@ -139,8 +139,9 @@ def _read(reply: str) -> TagVote:
 def majority(cast: Sequence[TagVote]) -> dict[str, Any]:
     """Return the tags that votes come to.
 
-    Of targets and contents, each label that more than half of the replies have, three at most, the most frequent first
-    (the paper's order decides between equals). Of thinking the most frequent; of several, the lower median of all.
+    Of targets and contents, each label that more than half of the replies have, three at most, the
+    most frequent first (the paper's order decides between equals). Of thinking the most frequent;
+    of several, the lower median of all.
     """
     tags: dict[str, Any] = {}
     for name, labels in (("target", TARGET), ("content", CONTENT)):
@@ -182,8 +183,9 @@ def read_visual(path: Path) -> dict[str, Counter[str]]:
 async def run(rows: Sequence[Row], tagger: Tagger, setup: ChainSetup) -> dict[str, Any]:
     """Tag questions and write the tags to the setup's file, JSON Lines as `--tags` takes them.
 
-    Beside it, with its name: `….reasons.jsonl` (the replies behind each question's tags), `….trace.jsonl` and
-    `….funnel.json` (which says what the tags were made by). Returns the plan, or else what the funnel's file says.
+    Beside it, with its name: `….reasons.jsonl` (the replies behind each question's tags),
+    `….trace.jsonl` and `….funnel.json` (which says what the tags were made by). Returns the plan,
+    or else what the funnel's file says.
 
     Raises:
         ReelbenchError: The cache of replies can't be written.

@@ -34,8 +34,8 @@ _WANTED = (
 class NewBenchmark:
     """What is asked for: the id, the file with the rows, and what the user knows of them.
 
-    `columns` are ours -> theirs; `media` is the folder with the videos, if there is one; `keys` are further keys of the
-    file; the columns `without` are left unused, whatever they hold.
+    `columns` are ours -> theirs; `media` is the folder with the videos, if there is one; `keys` are
+    further keys of the file; the columns `without` are left unused, whatever they hold.
     """
 
     name: str
@@ -64,8 +64,8 @@ class NewBenchmark:
 def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
     """Write a benchmark's folder from a file of rows; return what it declares, and what was guessed.
 
-    InputError where the id can't be one, the folder is there already, the rows can't be read, or something about them
-    can't be guessed: nothing is written then.
+    InputError where the id can't be one, the folder is there already, the rows can't be read, or
+    something about them can't be guessed: nothing is written then.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", wanted.name):
         raise InputError(

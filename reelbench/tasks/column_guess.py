@@ -1,7 +1,7 @@
 """Which column of a table is the question, which the video, and so on: guessed by values first, then by names.
 
-Values decide what a column can be (ids are unique, a video has a file's suffix, an answer is one of the options); of
-several that can, the usual name wins. Nothing is taken that the rows contradict.
+Values decide what a column can be (ids are unique, a video has a file's suffix, an answer is one of
+the options); of several that can, the usual name wins. Nothing is taken that the rows contradict.
 """
 
 import json
@@ -56,8 +56,9 @@ Column = str | tuple[str, ...]
 class Guess:
     """What was understood of a table: a benchmark's kind, its columns (ours -> theirs), and why each was taken.
 
-    `options` is what the key of that name says, where no column holds them; `units` why spans may not be seconds: then
-    nothing is guessed. `held` has the unused and doubtful columns that hold more than is taken, and which key takes it.
+    `options` is what the key of that name says, where no column holds them; `units` why spans may
+    not be seconds: then nothing is guessed. `held` has the unused and doubtful columns that hold
+    more than is taken, and which key takes it.
     """
 
     kind: FileKind
@@ -81,7 +82,8 @@ def guess(
 ) -> Guess:
     """Guess how a table's columns are to be read, for a kind of benchmark where it is known.
 
-    What is `given`, ours -> theirs, is taken as it is. A column that names files in the folder `media` is the video.
+    What is `given`, ours -> theirs, is taken as it is. A column that names files in the folder
+    `media` is the video.
     """
     return _Table(rows, dict(given or {}), media).guess(kind)
 
@@ -599,7 +601,8 @@ class _Table:
             self._keep("question", best, "texts that end in ?" if marked else "the longest texts")
 
 
-# --- what values look like --------------------------------------------------------------------------------------------
+# --- what values look like
+# --------------------------------------------------------------------------------------------
 
 _UNNAMED = 1000
 _WITHIN = 100

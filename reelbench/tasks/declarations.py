@@ -12,7 +12,8 @@ from reelbench.registry.spec import BenchmarkSpec, PublishedResult
 def of_package(package: str, file: str) -> BenchmarkSpec:
     """Return the benchmark of the package whose `__init__.py` is `file`.
 
-    `spec.yaml` has the fields of a `BenchmarkSpec`; where there is none, a `benchmark.yaml` says all that it takes.
+    `spec.yaml` has the fields of a `BenchmarkSpec`; where there is none, a `benchmark.yaml` says
+    all that it takes.
     """
     folder = Path(file).parent
     if (folder / "spec.yaml").is_file():
@@ -39,7 +40,8 @@ def of_package(package: str, file: str) -> BenchmarkSpec:
 def _published(folder: Path) -> tuple[PublishedResult, ...]:
     """Return the numbers that others published, from a package's `published.json`, if it has one.
 
-    It is a list of tables: each has the fields that its rows share, `metrics` in the order of their `values`, `rows`.
+    It is a list of tables: each has the fields that its rows share, `metrics` in the order of their
+    `values`, `rows`.
     """
     path = folder / "published.json"
     results: list[PublishedResult] = []

@@ -19,7 +19,8 @@ Row = dict[str, Any]
 def rows(name: str, split: str | None = None, data: Path | None = None) -> list[Row]:
     """Return the questions of a benchmark or a task: `id`, `video`, `question`, `options` (a line each), `prediction`.
 
-    `prediction` is None: no answer yet. Nothing is fetched; DataUnavailableError where the split is not here.
+    `prediction` is None: no answer yet. Nothing is fetched; DataUnavailableError where the split is
+    not here.
     """
     return [
         {

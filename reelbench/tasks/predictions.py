@@ -1,7 +1,8 @@
 """Tables of predictions from anywhere: an id and a text a row, as CSV, TSV, JSON, JSON Lines, Parquet or Excel.
 
-Ids and texts are text and stay as they stand: `007`, `NA`, `None` and `nan` too. A row whose text is null has no
-prediction; an empty text is an empty answer. What the text says is read as the answers of a run are.
+Ids and texts are text and stay as they stand: `007`, `NA`, `None` and `nan` too. A row whose text
+is null has no prediction; an empty text is an empty answer. What the text says is read as the
+answers of a run are.
 """
 
 import re
@@ -54,11 +55,12 @@ class Columns:
 def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
     """Read predictions and hold them against their references.
 
-    The owners' format wins where a file is in it and no columns are named; anything else is a table of ids and texts.
-    On a split whose answers are hidden a table is read all the same, for the file that the owners' server takes.
+    The owners' format wins where a file is in it and no columns are named; anything else is a table
+    of ids and texts. On a split whose answers are hidden a table is read all the same, for the file
+    that the owners' server takes.
 
-    InputError where the file can't be read, lacks a column or has an id twice, or none of its ids is among the
-    references; DataUnavailableError where these are not here.
+    InputError where the file can't be read, lacks a column or has an id twice, or none of its ids
+    is among the references; DataUnavailableError where these are not here.
     """
     spec = questions.spec
     if spec.mapping is not None and isinstance(own := spec.mapping.columns.get("id"), str):
@@ -153,7 +155,8 @@ def of_table(questions: Questions, path: Path, cells: Iterable[Cells]) -> Predic
     return join(questions, predictions, references, path, notes=notes, advice=advice)
 
 
-# --- files ------------------------------------------------------------------------------------------------------------
+# --- files
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  # noqa: ANN401 - any JSON value
@@ -213,7 +216,8 @@ def _column(
     return column
 
 
-# --- in a data set on the Hugging Face Hub ----------------------------------------------------------------------------
+# --- in a data set on the Hugging Face Hub
+# ----------------------------------------------------------------------------
 
 SCHEME = "hf://"
 _ADDRESS = re.compile(
@@ -224,9 +228,10 @@ _ADDRESS = re.compile(
 def fetch(address: str) -> tuple[Path, str, str]:
     """Fetch the file of predictions that `hf://datasets/ORG/NAME[@REVISION][/FILE]` names, or find it in the cache.
 
-    Without a revision it is what `main` is now; without a file, the one in the data set that can hold predictions.
-    Return its path, the data set's id, and the address with its commit. InputError where that is no such address, or
-    several files could be meant; DataUnavailableError where the data set can't be had.
+    Without a revision it is what `main` is now; without a file, the one in the data set that can
+    hold predictions. Return its path, the data set's id, and the address with its commit.
+    InputError where that is no such address, or several files could be meant; DataUnavailableError
+    where the data set can't be had.
     """
     match = _ADDRESS.fullmatch(address)
     if match is None:

@@ -1,6 +1,7 @@
 """Scoring as a second command: predictions from files to a result on disk; `score_runs` scores what lmms-eval left.
 
-The model is never run again. One path serves all benchmarks: `formats` reads, `scoring.aggregation` scores.
+The model is never run again. One path serves all benchmarks: `formats` reads, `scoring.aggregation`
+scores.
 """
 
 import hashlib
@@ -55,8 +56,8 @@ Note = Callable[[str], None]
 class Options:
     """How to score: the judge, if any, what to leave out, where notes and progress go, and facts about the model.
 
-    With `earlier` some of that result's questions are answered anew and the others keep their answers; with `only` a
-    result is of these questions alone.
+    With `earlier` some of that result's questions are answered anew and the others keep their
+    answers; with `only` a result is of these questions alone.
     """
 
     overlap: bool = True
@@ -137,9 +138,9 @@ _UNREAD_SHOWN = 3
 class Outcome:
     """A scored benchmark: the result, where it lies, and the ids that did not fit.
 
-    `judge_failed` says why the judge that was named gave no score at all, where it was needed; `unanswered` why not one
-    answer came to its end. `unread` are the first samples whose answer could not be read, `unread_replies` (id, text)
-    the first replies of a judge that could not be.
+    `judge_failed` says why the judge that was named gave no score at all, where it was needed;
+    `unanswered` why not one answer came to its end. `unread` are the first samples whose answer
+    could not be read, `unread_replies` (id, text) the first replies of a judge that could not be.
     """
 
     result: Result
@@ -163,8 +164,8 @@ class Outcome:
 class Evaluation:
     """A scored benchmark that nothing is written of yet: its samples and numbers, and what its record says beside them.
 
-    `asked` has what was asked, in the samples' order; `fits` the lists of ids, and the notes, as `Outcome` has them;
-    `said` what was noted while the judge that was named was asked.
+    `asked` has what was asked, in the samples' order; `fits` the lists of ids, and the notes, as
+    `Outcome` has them; `said` what was noted while the judge that was named was asked.
     """
 
     questions: Questions

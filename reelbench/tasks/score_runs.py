@@ -28,9 +28,10 @@ def run_evaluations(
 ) -> Iterator[tuple[Evaluation, Path]]:
     """Score the tasks of ours in an lmms-eval output folder; yield each one's evaluation, and where it belongs.
 
-    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is given; nothing
-    there is replaced by something else or by less. `tags` go to the tasks whose questions they name. `failed` is called
-    with each task that can't be scored, and why; without it that is raised, and ends all.
+    That is `reelbench/<task>` beside lmms-eval's own files, or `<task>` under `folder` where one is
+    given; nothing there is replaced by something else or by less. `tags` go to the tasks whose
+    questions they name. `failed` is called with each task that can't be scored, and why; without it
+    that is raised, and ends all.
 
     Raises:
         InputError: The tags name no question of the run, or one of `tasks` is not in it.

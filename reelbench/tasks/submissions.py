@@ -170,8 +170,8 @@ class Questions:
     def references(self) -> list[Reference]:
         """Return what answers are compared with, in the order of the file or the rows.
 
-        InputError where the file lacks what it needs, or a question isn't as it must be; DataUnavailableError where the
-        split is not here.
+        InputError where the file lacks what it needs, or a question isn't as it must be;
+        DataUnavailableError where the split is not here.
         """
         spec, file = self.spec, self.file
         if file is None:
@@ -184,7 +184,8 @@ class Questions:
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
         paths = [file, *(path for path in beside if path.name not in lacking)]
-        # A reader of ours leaves out the answers of a split whose rows have none; a file of references has them.
+        # A reader of ours leaves out the answers of a split whose rows have none; a file of
+        # references has them.
         split = (
             spec.default_split if spec.mapping is None and hides(spec, self.split) else self.split
         )
@@ -227,7 +228,8 @@ class Inputs:
 class PredictionSet:
     """Predictions joined with the questions that they answer, ready to be scored.
 
-    `extra` are ids that no question has; `tags` counts what didn't fit, where tags were given, as `Counts` has it.
+    `extra` are ids that no question has; `tags` counts what didn't fit, where tags were given, as
+    `Counts` has it.
     """
 
     questions: Questions
@@ -283,12 +285,17 @@ def entries(
 class Formats(Protocol):
     """What a benchmark's `formats.py` has: `read`, where its owners have a format, and what else applies to it.
 
-    - `read_references(path)`, which yields the owners' references where these are no rows that `reader` reads;
+    - `read_references(path)`, which yields the owners' references where these are no rows that
+      `reader` reads;
     - `own_references(path, document)`, whether a file of predictions has the references in it, too;
-    - `submission_row(sample)`, a sample as the owners' file has it, and, unless it is `.jsonl`, `SUBMISSION_SUFFIX`
-      (`.json`: one list), where their server scores a split with hidden answers; else a line is this module's;
-    - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a file;
-    - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole in a sample, is
+    - `submission_row(sample)`, a sample as the owners' file has it, and, unless it is `.jsonl`,
+      `SUBMISSION_SUFFIX`
+      (`.json`: one list), where their server scores a split with hidden answers; else a line is
+      this module's;
+    - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a
+      file;
+    - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole
+      in a sample, is
       read by a rule of the file's and not as a model's text; recomputation finds it by that name.
     """
 
@@ -303,7 +310,8 @@ class Formats(Protocol):
 def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
     """Give items the labels of a tags file (CogME's, on any benchmark), and count what doesn't fit.
 
-    InputError where no tagged id is among the items, or the benchmark's rows have a facet that the tags would hide.
+    InputError where no tagged id is among the items, or the benchmark's rows have a facet that the
+    tags would hide.
     """
     spec, items, tags = submission.questions.spec, submission.items, given
     hidden = {facet.name for facet in cognitive_profile.FACETS}
@@ -403,7 +411,8 @@ def join(
 ) -> PredictionSet:
     """Match predictions with references, in the references' order. Both arguments are emptied to save memory.
 
-    InputError if no id matches (its text ends with `advice`), or if a result can't contain a question.
+    InputError if no id matches (its text ends with `advice`), or if a result can't contain a
+    question.
     """
     known = {reference.id for reference in references}
     extra = [name for name in predictions if name not in known]
@@ -482,7 +491,8 @@ def cut_off(text: object) -> bool:
     )
 
 
-# --- files for the owners' servers ----------------------------------------------------------------------------------
+# --- files for the owners' servers
+# ----------------------------------------------------------------------------------
 
 
 def submission_suffix(spec: BenchmarkSpec) -> str:

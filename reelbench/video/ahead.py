@@ -1,7 +1,7 @@
 """Frames made ready beside the asking: the order in which questions are asked, what is decoded meanwhile, the waiting.
 
-A video's questions are asked together, so that a server that keeps what it has read (vLLM, SGLang) reads its pictures
-once. Long videos come first, so that none is left for the end.
+A video's questions are asked together, so that a server that keeps what it has read (vLLM, SGLang)
+reads its pictures once. Long videos come first, so that none is left for the end.
 """
 
 import os
@@ -44,7 +44,8 @@ def by_video(rows: Sequence[Row]) -> list[int]:
 class Ahead(Generic[KeyT]):
     """Works on things in their order in threads, one for each core, and not far beyond what was asked for last.
 
-    On Linux they give way to the threads that ask: a request is sent before frames are decoded that nobody awaits.
+    On Linux they give way to the threads that ask: a request is sent before frames are decoded that
+    nobody awaits.
     """
 
     def __init__(self, work: Mapping[KeyT, Callable[[], object]]) -> None:

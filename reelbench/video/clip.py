@@ -1,9 +1,10 @@
 """A clip that holds exactly the frames given, on the video's own time line, and that any adapter reads back as such.
 
-All frames are intra-coded H.264 (yuv420p, no B-frames) at one constant rate, so every decoder and every seek finds
-the n-th frame, and a model that reads the clip's clock sees the video's time pass. The settings favour the readers, who
-come once per question: pictures without CABAC and deblocking are read three times as fast, and at CRF 14 stay within
-47 dB of the source (film, 720p, some 0.35 MB each).
+All frames are intra-coded H.264 (yuv420p, no B-frames) at one constant rate, so every decoder and
+every seek finds the n-th frame, and a model that reads the clip's clock sees the video's time pass.
+The settings favour the readers, who come once per question: pictures without CABAC and deblocking
+are read three times as fast, and at CRF 14 stay within 47 dB of the source (film, 720p, some 0.35
+MB each).
 """
 # pyright: reportUnknownMemberType=false
 
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 
 CLOCK = 90_000  # ticks per second of a clip's time line
 
-# One thread: x264 cuts pictures into a slice per thread, so by default the bytes depend on the machine's cores, and a
-# store filled by a cluster would not be the one that a single machine fills. At this preset more threads gain nothing.
+# One thread: x264 cuts pictures into a slice per thread, so by default the bytes depend on the
+# machine's cores, and a store filled by a cluster would not be the one that a single machine fills.
+# At this preset more threads gain nothing.
 _OPTIONS = {
     "preset": "ultrafast",
     "crf": "14",
@@ -73,8 +75,9 @@ def write_film(
 ) -> int:
     """Write pictures as H.264 with the sound of an mp4, if any; return how many.
 
-    Each is given with when it is shown, and `lasts` says for how long, in ticks of the clock; `rate` is the frames per
-    second that the file claims, `encoder` and `options` are libx264's and the mp4's.
+    Each is given with when it is shown, and `lasts` says for how long, in ticks of the clock;
+    `rate` is the frames per second that the file claims, `encoder` and `options` are libx264's and
+    the mp4's.
     """
     count = 0
     with ExitStack() as opened:
@@ -145,16 +148,17 @@ def repeat_last(source: Path, target: Path) -> None:
             copy(last, later=1)
 
 
-# --- its sound: the video's own packets, unchanged, on the clip's time line -----------------------------------------
+# --- its sound: the video's own packets, unchanged, on the clip's time line
+# -----------------------------------------
 
 
 def copy_sound(video: Path, target: Path, *, start: Fraction, end: Fraction | None) -> str | None:
     """Copy the packets of a video's sound into an mp4; return why that can't be done, or None where it is.
 
-    Of several, the sound that a player takes by default. `start` is the clip's beginning on the file's own clock (s):
-    the copy counts from there. Where there is an `end`, only what sounds between the two is copied, and the packet
-    before it, which AAC and MP3 need to decode the first; without one, all there is. Nothing is written where no packet
-    falls in between.
+    Of several, the sound that a player takes by default. `start` is the clip's beginning on the
+    file's own clock (s): the copy counts from there. Where there is an `end`, only what sounds
+    between the two is copied, and the packet before it, which AAC and MP3 need to decode the first;
+    without one, all there is. Nothing is written where no packet falls in between.
     """
     written = 0
     with open_container(video) as source:

@@ -1,9 +1,10 @@
 """Exact frames of a video, by the cheaper of two ways: seeking before each, or one pass through the file.
 
-Seeking readers run side by side, one thread each, and drop the frames between a keyframe and the wanted one that no
-other frame refers to: what comes out is the same picture that a decode of the whole file gives. Where the wanted frames
-lie so close that seeking would decode as much as one pass (all frames, a film with one keyframe), one reader goes
-through the file with all threads. Frames are handed on as they come, so memory does not grow with the video's length.
+Seeking readers run side by side, one thread each, and drop the frames between a keyframe and the
+wanted one that no other frame refers to: what comes out is the same picture that a decode of the
+whole file gives. Where the wanted frames lie so close that seeking would decode as much as one pass
+(all frames, a film with one keyframe), one reader goes through the file with all threads. Frames
+are handed on as they come, so memory does not grow with the video's length.
 """
 
 import itertools
@@ -78,8 +79,8 @@ class VideoFile:
     def __init__(self, path: Path | str, *, time_limit: float | None = None) -> None:
         """Read the index of a file; MediaError where it is not a video that can be decoded.
 
-        `time_limit` is in seconds and holds for opening and for each `frames` anew; by default 60 s, and as long again
-        as a slow machine needs for a file of this size.
+        `time_limit` is in seconds and holds for opening and for each `frames` anew; by default 60
+        s, and as long again as a slow machine needs for a file of this size.
         """
         self.path = Path(path)
         self._time_limit = time_limit
@@ -96,8 +97,8 @@ class VideoFile:
     def frames(self, sampling: FrameSampling) -> Iterator[Frame]:
         """Yield the frames that `sampling` picks, in order of presentation, each once.
 
-        A frame that is damaged beyond decoding is left out. MediaError where the time limit is reached or not one frame
-        comes out.
+        A frame that is damaged beyond decoding is left out. MediaError where the time limit is
+        reached or not one frame comes out.
         """
         try:
             wanted = sampling.pick(self.timeline)
@@ -225,7 +226,8 @@ def _plan(index: FrameIndex, wanted: np.ndarray) -> list[_Run] | None:
     if index.ordinal:
         return None
     packet = index.order[wanted]
-    # Where damage lets a frame start after one that is shown later, it starts with that one: runs don't overlap.
+    # Where damage lets a frame start after one that is shown later, it starts with that one: runs
+    # don't overlap.
     needed = np.minimum.accumulate(index.starts_of(packet)[::-1])[::-1]
     starts, run_of = np.unique(needed, return_inverse=True)
     last = np.zeros(len(starts), np.int64)
@@ -261,7 +263,8 @@ class _Reader:
 
     def _by_seeking(self, run: _Run) -> Iterator[tuple[int, VideoFrame]]:
         left = run.wanted
-        # A keyframe is not always what it claims to be (recovery points, a broken index): then the one before is tried.
+        # A keyframe is not always what it claims to be (recovery points, a broken index): then the
+        # one before is tried.
         for earlier in range(2):
             start = self._index.earlier_start(run.start, earlier)
             for frame, picture in self._from(start, left):
@@ -427,7 +430,8 @@ class _Job:
             self.end()
 
 
-# --- pictures ------------------------------------------------------------------------------------------------------
+# --- pictures
+# ------------------------------------------------------------------------------------------------------
 
 _BT709 = 1  # ITU-T H.273 code of the BT.709 matrix, in a frame's tags as in libswscale
 _RGB = 0
@@ -451,8 +455,8 @@ def turn_and_scale(picture: VideoFrame, size: tuple[int, int], rotation: int) ->
             interpolation=Interpolation.BICUBIC,
             dst_color_range=ColorRange.MPEG,
         )
-    # Before PyAV 17 libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not that of others, and
-    # the tag stays; from 17 on it squeezes all, and the tag says so.
+    # Before PyAV 17 libswscale squeezes the range of yuvj, gray and RGB pictures by itself, but not
+    # that of others, and the tag stays; from 17 on it squeezes all, and the tag says so.
     if (
         picture.color_range == ColorRange.JPEG
         and name.startswith(("yuv", "nv"))

@@ -1,7 +1,8 @@
 """A small mp4 of a video or of a part of it, for people to watch in a browser: few frames, small, with its sound.
 
-Unlike a clip for models (`clip`) it is compressed as film: H.264 with a keyframe every two seconds, which every browser
-plays and seeks in, some 25 kB a second. Each frame keeps the time that it has in the video.
+Unlike a clip for models (`clip`) it is compressed as film: H.264 with a keyframe every two seconds,
+which every browser plays and seeks in, some 25 kB a second. Each frame keeps the time that it has
+in the video.
 """
 # pyright: reportUnknownMemberType=false
 
@@ -60,7 +61,8 @@ def write_excerpt(
     sound = target.with_suffix(".sound.mp4")
     try:
         heard = source.info.sound and _write_sound(video, sound, start, end)
-        # Each at its own time, and the last until the end; of a window, what is on screen first may be a little older.
+        # Each at its own time, and the last until the end; of a window, what is on screen first may
+        # be a little older.
         frames = source.frames(sampling)
         timed = (
             (round(max(0.0, frame.timestamp - start) * CLOCK), frame.picture) for frame in frames

@@ -1,7 +1,8 @@
 """Filling a frame store ahead of a run: many videos at once, by a pool of processes here or over a Ray cluster.
 
-A video that fails, or that ends its process, is reported and doesn't touch the others. What the store has is
-not decoded again, so a run that was stopped goes on where it was. All engines leave the same files.
+A video that fails, or that ends its process, is reported and doesn't touch the others. What the
+store has is not decoded again, so a run that was stopped goes on where it was. All engines leave
+the same files.
 """
 
 import os
@@ -47,10 +48,11 @@ def fill(
 ) -> Iterator[Filled]:
     """Decode videos into a store, the default one if None; yield each as it is done, in no particular order.
 
-    `even` is as in `FrameStore.get`; `engine` and `workers` are as in `Workers`, but for the default: half the cores
-    here, since decoding takes threads of its own. On a cluster every node must see the videos, and the store, under the
-    same paths. InputError where the engine is not one of ours, Ray is not installed, or the sampling decodes nothing;
-    ReelbenchError where the cluster can't be reached.
+    `even` is as in `FrameStore.get`; `engine` and `workers` are as in `Workers`, but for the
+    default: half the cores here, since decoding takes threads of its own. On a cluster every node
+    must see the videos, and the store, under the same paths. InputError where the engine is not one
+    of ours, Ray is not installed, or the sampling decodes nothing; ReelbenchError where the cluster
+    can't be reached.
     """
     Workers(workers, engine)  # refuses what is none
     if not sampling.decodes:
@@ -119,7 +121,8 @@ def _over_ray(
     videos: Sequence[Path], work: "partial[Filled]", workers: int | None
 ) -> Iterator[Filled]:
     with cluster() as ray:
-        # A worker that dies is replaced, and its video tried again. Ray takes a function, and none with its arguments.
+        # A worker that dies is replaced, and its video tried again. Ray takes a function, and none
+        # with its arguments.
         remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(work.func)
         waiting = deque(videos)
         running: dict[Any, Path] = {}

@@ -1,8 +1,8 @@
 """What a video file holds: every frame's time and every place where decoding can start, read without decoding.
 
-Reading all packets costs about 1 ms per MB from a warm disk (0.1 s for ten minutes of 720p), and is the only way to
-know the real frame times and keyframes whatever the container: headers lie, and lists of frames differ from what is
-there.
+Reading all packets costs about 1 ms per MB from a warm disk (0.1 s for ten minutes of 720p), and is
+the only way to know the real frame times and keyframes whatever the container: headers lie, and
+lists of frames differ from what is there.
 """
 
 import time
@@ -34,7 +34,8 @@ MAX_PIXELS = 8192 * 4352
 """Pictures with more pixels are refused: a damaged header must not claim gigabytes. H.264, HEVC and AV1 allow no more
 at level 6.2 (35,651,584 luma samples: H.264 table A-1, HEVC table A.8, AV1 annex A.3), which is 8K film."""
 
-# FFmpeg would also open text (as a terminal's output), playlists that name other files, and devices.
+# FFmpeg would also open text (as a terminal's output), playlists that name other files, and
+# devices.
 _FORMATS = (
     "mov,matroska,avi,asf,flv,live_flv,mpeg,mpegts,mpegvideo,m4v,h261,h263,h264,hevc,vvc,av1,obu,ivf,vc1,vc1test,"
     "cavsvideo,avs2,avs3,dirac,dnxhd,ogg,nut,rm,mxf,gxf,dv,wtv,swf,nsv,nuv,amv,roq,smk,bink,mjpeg,mjpeg_2000,gif,apng,"
@@ -82,11 +83,12 @@ class Deadline:
 class FrameIndex:
     """The packets of a file's first video stream, in order of decoding (p of them), and the frames (n) they make.
 
-    `pts` (p,) is when a packet's frame is shown, `seek` (p,) where to seek to for it, both in ticks of the stream;
-    `keys` (k,) are the packets where decoding can start. `order` (n,) gives each frame's packet as frames are shown.
-    Where packets don't tell when their frames are shown, `ordinal` is true, there are no packets (p = 0), and the i-th
-    frame out of the decoder is frame i. `droppable` says that the decoder may drop frames that no other refers to.
-    `begins` is when the first frame is shown, in seconds on the file's own clock; `sound` says whether it has any.
+    `pts` (p,) is when a packet's frame is shown, `seek` (p,) where to seek to for it, both in ticks
+    of the stream; `keys` (k,) are the packets where decoding can start. `order` (n,) gives each
+    frame's packet as frames are shown. Where packets don't tell when their frames are shown,
+    `ordinal` is true, there are no packets (p = 0), and the i-th frame out of the decoder is frame
+    i. `droppable` says that the decoder may drop frames that no other refers to. `begins` is when
+    the first frame is shown, in seconds on the file's own clock; `sound` says whether it has any.
     `width` and `height` are as shown (after `rotation`, in degrees counter-clockwise).
     """
 
@@ -110,7 +112,8 @@ class FrameIndex:
         """Return the packets (m,) to start decoding at so that the packets `wanted` (m,) come out whole."""
         keys = self.keys
         place = np.searchsorted(keys, wanted, side="right") - 1
-        # A frame that is shown before its keyframe (an open group of pictures) also needs the group before.
+        # A frame that is shown before its keyframe (an open group of pictures) also needs the group
+        # before.
         while (early := (place > 0) & (self.pts[keys[place]] > self.pts[wanted])).any():
             place[early] -= 1
         return np.where(place >= 0, keys[place], 0)
@@ -142,15 +145,16 @@ class FrameIndex:
 def open_container(path: Path) -> InputContainer:
     """Open a media file; MediaError where it is not one.
 
-    Takes PyAV's log callback away (`av.logging.set_level`): FFmpeg calls it in a decoder's threads, where it waits for
-    the GIL, which PyAV holds while it closes that decoder and waits for its threads. On a damaged video both wait for
-    ever.
+    Takes PyAV's log callback away (`av.logging.set_level`): FFmpeg calls it in a decoder's threads,
+    where it waits for the GIL, which PyAV holds while it closes that decoder and waits for its
+    threads. On a damaged video both wait for ever.
     """
     if logging.get_level() is not None:
         logging.set_level(None)
     try:
-        # Absolute, so that no name ("pipe:0", "http:/host/x") is read as an address. Not `options`, which go to streams
-        # too: before 18, PyAV then writes past its table where a stream turns up late (MPEG-TS).
+        # Absolute, so that no name ("pipe:0", "http:/host/x") is read as an address. Not `options`,
+        # which go to streams too: before 18, PyAV then writes past its table where a stream turns
+        # up late (MPEG-TS).
         return cast(
             "InputContainer",
             av.open(str(path.absolute()), container_options=dict(_OPTIONS), **_METADATA),
@@ -235,9 +239,11 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
             np.array(keys_of, bool),
         )
         timed = not (pts == _NO_TIME).any() and len(np.unique(pts)) == len(pts)
-        # Where files were joined the clock jumps back by more than a second: such a file plays as it lies.
+        # Where files were joined the clock jumps back by more than a second: such a file plays as
+        # it lies.
         joined = (np.diff(dts[dts != _NO_TIME]) * float(stream.time_base or 1) < -1).any()
-        # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are reordered.
+        # AVI stores no times of presentation: what FFmpeg gives as such is wrong where frames are
+        # reordered.
         if timed and not joined and not (container.format.name == "avi" and context.has_b_frames):
             if not keys.any():
                 keys[0] = True
@@ -250,7 +256,8 @@ def read_index(path: Path, deadline: Deadline) -> FrameIndex:
                 float(stream.average_rate or stream.guessed_rate or 25),
             )
             cut = header > len(pts) + 1
-            # In HEVC "not referred to" holds within a temporal layer only; hvcC (not Annex B) says how many there are.
+            # In HEVC "not referred to" holds within a temporal layer only; hvcC (not Annex B) says
+            # how many there are.
             known = context.extradata or b""
             stated = context.name == "hevc" and len(known) > _LAYERS_AT and known[0] == 1
             return FrameIndex(

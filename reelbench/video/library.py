@@ -1,9 +1,10 @@
 """Where a row's video lies on this machine.
 
-Looked for, in this order: every folder of `REELBENCH_MEDIA`, the folder of the user's own annotations, what `reelbench
-data fetch` brought (`$REELBENCH_HOME/media/<benchmark>`), and the roots that a benchmark's media sources name. Under
-each root the layouts of the sources are tried. A video is a file, or, where the source says so, folders of numbered
-pictures. Mini splits have clips of their own, made when they are first asked for.
+Looked for, in this order: every folder of `REELBENCH_MEDIA`, the folder of the user's own
+annotations, what `reelbench data fetch` brought (`$REELBENCH_HOME/media/<benchmark>`), and the
+roots that a benchmark's media sources name. Under each root the layouts of the sources are tried. A
+video is a file, or, where the source says so, folders of numbered pictures. Mini splits have clips
+of their own, made when they are first asked for.
 """
 
 import logging
@@ -142,7 +143,8 @@ def has_video_suffix(name: str) -> bool:
 class Library:
     """Finds the videos of one split; a folder is listed once, however many rows ask.
 
-    Mini clips are made when they are asked for; with `make=False` only those that were made before are found.
+    Mini clips are made when they are asked for; with `make=False` only those that were made before
+    are found.
     """
 
     def __init__(
@@ -222,7 +224,8 @@ class Library:
     def subtitles(self, row: Row) -> Path | None:
         """Return the file of subtitles beside the row's video, or beside where that would be; None where none is.
 
-        It has the video's name with `.srt` or `.vtt`, or the question's language before that: `film.ja.vtt`.
+        It has the video's name with `.srt` or `.vtt`, or the question's language before that:
+        `film.ja.vtt`.
         """
         stems = dict.fromkeys(
             Path(name).with_suffix("") for name in candidates(self.spec, row["video"])
@@ -353,7 +356,8 @@ class Library:
         for root in self._searched:
             for layout in (*source.layouts, "{video}"):
                 places = [root / layout.format(video=folder) for folder in folders]
-                # Two shots may hold the same moment: a number that does not rise is not shown again.
+                # Two shots may hold the same moment: a number that does not rise is not shown
+                # again.
                 rising: list[tuple[int, Path]] = []
                 for number, path in (
                     picture
@@ -381,7 +385,8 @@ class Library:
         ]
 
     def _listing(self, folder: str) -> tuple[frozenset[str], tuple[str, ...]]:
-        # One scan of a folder instead of a stat per row, layout and suffix: half a million stats on 5,000 rows.
+        # One scan of a folder instead of a stat per row, layout and suffix: half a million stats on
+        # 5,000 rows.
         if folder not in self._listings:
             try:
                 with os.scandir(folder) as entries:

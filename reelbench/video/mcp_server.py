@@ -1,6 +1,7 @@
 """An MCP server through which an agent looks at videos: what they hold, and exact frames of the seconds it names.
 
-It reaches the videos that it was given, each by its id, and nothing else. Every look is logged before it is answered.
+It reaches the videos that it was given, each by its id, and nothing else. Every look is logged
+before it is answered.
 """
 
 import asyncio
@@ -64,8 +65,9 @@ class Window(Named):
 class Served:
     """The videos that may be looked at, and where looks are written.
 
-    A video is a file, or a row whose video lies as pictures with the library that finds them. `question` is the id of
-    the one that is being answered, if anybody said; `size` the most pixels of a frame's short side.
+    A video is a file, or a row whose video lies as pictures with the library that finds them.
+    `question` is the id of the one that is being answered, if anybody said; `size` the most pixels
+    of a frame's short side.
     """
 
     videos: Mapping[str, Path | tuple[Library, Row]]
@@ -193,7 +195,8 @@ def serve(served: Served) -> None:
         async with stdio_server(stdin=_readable(sys.stdin.buffer)) as (requests, replies):  # type: ignore[arg-type]
             await server.run(requests, replies, server.create_initialization_options())
 
-    # A Ctrl-C would else wait for the thread that reads stdin; each look is whole in the log by then.
+    # A Ctrl-C would else wait for the thread that reads stdin; each look is whole in the log by
+    # then.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(run())
 

@@ -12,8 +12,8 @@ _SLACK = Fraction(2, 100)
 def defect(path: Path) -> str | None:
     """Return the reason for which a file is no usable video, or None where it is one.
 
-    It is opened, its first frame is decoded, and its last packets are read: a file that was cut off may open like a
-    whole one, because its index can stand at the front.
+    It is opened, its first frame is decoded, and its last packets are read: a file that was cut off
+    may open like a whole one, because its index can stand at the front.
     """
     from av.error import FFmpegError
 

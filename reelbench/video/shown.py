@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 class Shown:
     """What is shown for one row: a `video`, `images`, or neither.
 
-    `timestamps` are those of the frames (s), or None where the model samples by itself; the last `padding` of them
-    are repeats. `problem` says why nothing can be shown. `audio` is what became of the video's sound; None where the
-    video itself is handed over, and nobody knows whether its sound is listened to. `timed`: each picture goes with the
-    time when it is on screen. `subtitles` are those of the frames' time; None where none are asked for. `told` are the
-    times that a clip's readers make of its frames, where these are others than `timestamps`. `parts` are the numbers of
+    `timestamps` are those of the frames (s), or None where the model samples by itself; the last
+    `padding` of them are repeats. `problem` says why nothing can be shown. `audio` is what became
+    of the video's sound; None where the video itself is handed over, and nobody knows whether its
+    sound is listened to. `timed`: each picture goes with the time when it is on screen. `subtitles`
+    are those of the frames' time; None where none are asked for. `told` are the times that a clip's
+    readers make of its frames, where these are others than `timestamps`. `parts` are the numbers of
     pictures of each of several videos.
     """
 
@@ -175,7 +176,8 @@ def _show_video(
     if stored is None:
         raise ReelbenchError(f"the video {row['video']!r} is not here any more")
     if library.in_pictures:
-        # The owners' own, which the store passes on as they are: an adapter would fail on a broken one.
+        # The owners' own, which the store passes on as they are: an adapter would fail on a broken
+        # one.
         from PIL import Image
 
         for path in stored.images:

@@ -1,9 +1,10 @@
 """`FrameStore`: frames decoded once per video and sampling, kept on disk for all questions, ranks, models and retries.
 
-An entry is one folder, `<root>/<2 hex>/<key>/`, written aside and renamed, so it is whole or not there: the clip
-`<key>.mp4` or the images `00000.jpg`, …, and `frames.json` with the frames' times. The key is made of the video's
-content, the sampling and the encoder's version; the video's place, name and time stamps don't matter. An entry of
-releases whose keys had the time stamp too is found by that, as long as the file is the same.
+An entry is one folder, `<root>/<2 hex>/<key>/`, written aside and renamed, so it is whole or not
+there: the clip `<key>.mp4` or the images `00000.jpg`, …, and `frames.json` with the frames' times.
+The key is made of the video's content, the sampling and the encoder's version; the video's place,
+name and time stamps don't matter. An entry of releases whose keys had the time stamp too is found
+by that, as long as the file is the same.
 """
 
 import hashlib
@@ -58,8 +59,8 @@ class StoreInfo:
 class FrameStore:
     """Frames on disk under `root` (default `$REELBENCH_HOME/frames`), kept to `cap_bytes`.
 
-    Threads, processes and ranks may share one folder: each video is decoded once per sampling, by whoever comes first,
-    and the others wait. `time_limit` is that of `decoder.VideoFile`.
+    Threads, processes and ranks may share one folder: each video is decoded once per sampling, by
+    whoever comes first, and the others wait. `time_limit` is that of `decoder.VideoFile`.
     """
 
     def __init__(
@@ -92,9 +93,9 @@ class FrameStore:
     ) -> StoredFrames:
         """Return a video's frames, decoded now or earlier.
 
-        `even` repeats the last frame where their number is odd, as adapters built on qwen_vl_utils need. MediaError
-        where the video can't be decoded; a store asked again in the same process then says so at once. ValueError for
-        `none` and `native`, which decode nothing.
+        `even` repeats the last frame where their number is odd, as adapters built on qwen_vl_utils
+        need. MediaError where the video can't be decoded; a store asked again in the same process
+        then says so at once. ValueError for `none` and `native`, which decode nothing.
         """
         video, sampling = Path(video), sampling.decoded
         folders = self._folders(_fingerprints(video), sampling)
@@ -136,8 +137,8 @@ class FrameStore:
     ) -> StoredFrames:
         """Return frames picked from a video that is there as pictures, shown at `timestamps` (seconds, rising).
 
-        Every picture counts as a keyframe, and one by itself lasts a second.
-        With `as=images` and no `size` these are the files given, and nothing is written. InputError where times and
+        Every picture counts as a keyframe, and one by itself lasts a second. With `as=images` and
+        no `size` these are the files given, and nothing is written. InputError where times and
         pictures don't fit together; MediaError where a picture can't be read.
         """
         import numpy as np
@@ -275,7 +276,8 @@ class FrameStore:
                 return stored
             if key in self._failed:
                 raise self._failed[key]
-            # Whoever holds the lock is the only writer: what else lies there half-written is a killed process's.
+            # Whoever holds the lock is the only writer: what else lies there half-written is a
+            # killed process's.
             for left in folder.parent.glob(f".{folder.name}.*.tmp"):
                 shutil.rmtree(left, ignore_errors=True)
             if folder.exists():
@@ -294,7 +296,8 @@ class FrameStore:
                     f"{self.root}: frames can't be stored ({why}); make room there"
                 ) from None
             except Exception as error:
-                # Whatever a film makes a library do is that film's failure: it never ends a run over many.
+                # Whatever a film makes a library do is that film's failure: it never ends a run
+                # over many.
                 logger.debug("%s: can't be shown", source, exc_info=True)
                 self._failed[key] = MediaError(
                     source, f"its frames can't be made ready ({first_line(error)})"
@@ -322,7 +325,8 @@ class FrameStore:
         return filter(Path.is_dir, twins)
 
     def _make_room(self, written: int) -> None:
-        # Sizing the whole store is dear with many entries: done at first, then after each hundredth of the cap.
+        # Sizing the whole store is dear with many entries: done at first, then after each hundredth
+        # of the cap.
         with self._guard:
             if self._written is not None and self._written + written < self.cap_bytes / 100:
                 self._written += written

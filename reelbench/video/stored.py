@@ -27,12 +27,13 @@ _TOUCH_EVERY_S = 60.0
 class StoredFrames:
     """The frames of one video under one sampling, as files.
 
-    `path` is the clip (None with `as=images`), `images` the pictures in order (empty with `as=clip`). `timestamps` has
-    one entry per frame delivered, in seconds from the video's first frame, and the last `padding` of them repeat the
-    one before. `asked` is what the sampling asks for, `given` how many different frames the video gave. `duration` is
-    the video's, in seconds; `rate` is the clip's frames per second, `notes` says what was not as expected. `audio` is
-    what became of the video's sound; entries of releases that did not say so have none in their clips. `step` is how
-    long most of the video's frames are on screen (s).
+    `path` is the clip (None with `as=images`), `images` the pictures in order (empty with
+    `as=clip`). `timestamps` has one entry per frame delivered, in seconds from the video's first
+    frame, and the last `padding` of them repeat the one before. `asked` is what the sampling asks
+    for, `given` how many different frames the video gave. `duration` is the video's, in seconds;
+    `rate` is the clip's frames per second, `notes` says what was not as expected. `audio` is what
+    became of the video's sound; entries of releases that did not say so have none in their clips.
+    `step` is how long most of the video's frames are on screen (s).
     """
 
     sampling: str
@@ -55,7 +56,8 @@ class StoredFrames:
     def differing_clock_times(self) -> tuple[float, ...] | None:
         """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered.
 
-        None of pictures, and where the clip's clock is the video's: each frame within one of its own, repeats apart.
+        None of pictures, and where the clip's clock is the video's: each frame within one of its
+        own, repeats apart.
         """
         if self.path is None:
             return None
@@ -139,7 +141,8 @@ def _is_whole(file: Path) -> bool:
             at = 0
             while at < length:
                 opened.seek(at)
-                # A box (ISO/IEC 14496-12, 4.2): its length, its kind, and a longer length where the first is 1.
+                # A box (ISO/IEC 14496-12, 4.2): its length, its kind, and a longer length where the
+                # first is 1.
                 head = opened.read(16)
                 extent, kind = struct.unpack_from(">I4s", head)
                 if extent == 1:

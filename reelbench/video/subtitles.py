@@ -33,7 +33,8 @@ def read(path: Path) -> list[Cue]:
     MediaError where there is none in it, or it is not UTF-8.
     """
     text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
-    # A cue for each line of times, with what stands between it and the next blank line, or line of times.
+    # A cue for each line of times, with what stands between it and the next blank line, or line of
+    # times.
     cues: list[Cue] = []
     times, said = None, list[str]()
     for line in [*text.split("\n"), ""]:

@@ -247,7 +247,8 @@ def test_what_lmms_eval_reads_of_the_folder_one_stands_in_decides_nothing(tmp_pa
         said = running.communicate()[0]
     assert running.returncode == 0
     assert said.startswith(b"None\n")
-    # It takes all YAML files of a folder that is named as its --tasks are, with the code that they name.
+    # It takes all YAML files of a folder that is named as its --tasks are, with the code that they
+    # name.
     for name in ("rextime", "rextime,rextime", "others"):
         (tmp_path / name).mkdir()
     assert process.by_name(["--tasks", "rextime"]) == ["--tasks", "rextime,rextime,rextime"]

@@ -267,7 +267,8 @@ def test_a_label_is_a_setting_of_the_row(ask, tmp_path):
     assert result(tmp_path)[0]["settings"]["label"] == "web search"
 
 
-# --- answers that were cut short --------------------------------------------------------------------------------------
+# --- answers that were cut short
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -371,7 +372,8 @@ def test_a_reply_without_an_answer_is_none(body, ask, reelbench, tmp_path):
     assert added.returncode == 0, added.stderr
 
 
-# --- asked again ------------------------------------------------------------------------------------------------------
+# --- asked again
+# ------------------------------------------------------------------------------------------------------
 
 
 def again(ask, tmp_path, server, *options, only="cut_off", **more):
@@ -515,7 +517,8 @@ def test_only_the_odd_judge_is_asked_again(ask, reelbench, tmp_path):
     )
 
 
-# --- times of pictures ------------------------------------------------------------------------------------------------
+# --- times of pictures
+# ------------------------------------------------------------------------------------------------
 
 
 def shown(call):
@@ -549,7 +552,8 @@ def test_pictures_carry_their_times_where_answers_are_times(
     assert len(said) == (timed and "times" not in spec)
 
 
-# --- subtitles --------------------------------------------------------------------------------------------------------
+# --- subtitles
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

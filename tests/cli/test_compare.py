@@ -93,7 +93,8 @@ def test_two_judges_side_by_side(judged, reelbench):
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert (report["a"], report["b"], report["both"]) == ("judge-a-0001", "judge-b-0001", 6)
-    # 5 of 6 equal. a: two of each score; b: one 0, three 1, two 2. Chance (2·1 + 2·3 + 2·2)/36 = 1/3.
+    # 5 of 6 equal. a: two of each score; b: one 0, three 1, two 2. Chance (2·1 + 2·3 + 2·2)/36 =
+    # 1/3.
     score = report["criteria"]["score"]
     assert score["exact"] == pytest.approx(100 * 5 / 6)
     assert report["metrics"]["score"] == pytest.approx([100 * 6 / 12, 100 * 7 / 12])
@@ -213,7 +214,8 @@ def test_judged_scores_by_label(judged, reelbench, tmp_path):
         "score (0 to 100) label by label"
         in reelbench("compare", first, second, "--labels", "--anyway").stdout
     )
-    # The credit that answers earned stands by label in a profile, too: 2 and 1 of 2 points for the events.
+    # The credit that answers earned stands by label in a profile, too: 2 and 1 of 2 points for the
+    # events.
     done = CliRunner().invoke(
         app,
         [

@@ -241,7 +241,8 @@ class TestErrors:
             assert len(server.calls) == len(roles)
         report = json.loads(done.stdout)
         assert json.loads(again.stdout) == report
-        # Three wrong answers, three votes each; the Japanese and the Russian one are put into English.
+        # Three wrong answers, three votes each; the Japanese and the Russian one are put into
+        # English.
         assert {role: roles.count(role) for role in set(roles)} == {"tagger": 9, "translator": 6}
         assert report["questions"] == {"asked": 12, "right": 1, "unjudged": 8, "entered": 3}
         assert report["labels"]["Temporal Localization"] == {"n": 6, "share": 1, "ci95": None}

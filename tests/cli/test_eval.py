@@ -22,7 +22,8 @@ GOOD = '{"span": [0, 5], "answer": "A"}'
     ("typed", "said"),
     [
         ((), "its cost: add --llm-price IN,OUT"),
-        # 12 questions of 8 pictures and about 100 tokens of text at $1, and an answer at $4, a million
+        # 12 questions of 8 pictures and about 100 tokens of text at $1, and an answer at $4, a
+        # million
         (
             ("--frames", 8, "--llm-price", "1,4", "--max-tokens", 200),
             "its cost: about $0.11 at most",

@@ -99,7 +99,8 @@ class TestServe:
         )
         every = frames.take(path, "all,as=images")
         assert len(every.images) == 120
-        # At 12 frames per second: frames 24, 42 and 60; between two frames the one before, 6, is on screen.
+        # At 12 frames per second: frames 24, 42 and 60; between two frames the one before, 6, is on
+        # screen.
         assert texts(three) == [
             f"{VIDEO}: frame {i} of 3, at {at} s"
             for i, at in ((1, "2.000"), (2, "3.500"), (3, "5.000"))

@@ -103,7 +103,8 @@ def test_agreement_is_krippendorffs_alpha(judged):
     with JudgeServer(script) as server:
         record, _, _ = judged(server, "a,b", "--judge-concurrency", "1")
     agreement = record["judge"]["agreement"]
-    # 11 units, one of (3, 1): observed disagreement 2 of 22, expected 2*21/21 of 22 -> alpha = 1 - 1/1 = 0.
+    # 11 units, one of (3, 1): observed disagreement 2 of 22, expected 2*21/21 of 22 -> alpha = 1 -
+    # 1/1 = 0.
     assert agreement["accuracy"] == pytest.approx(0.0)
     assert agreement["depth"] is None  # all the same: undefined
 
@@ -115,7 +116,8 @@ def test_what_judges_say_of_a_blank_answer_is_no_agreement(judged, tmp_path):
     samples = list(result_files.read_samples(tmp_path / "out"))
     at = next(at for at, sample in enumerate(samples) if sample.judge_replies)
     samples[at] = samples[at].model_copy(update={"prediction": " "})
-    # 5, 4 and 0 in 10 units: of steps 100, 100 and 400, 200 observed and 2 * 100 * 600 / (30 * 29) expected.
+    # 5, 4 and 0 in 10 units: of steps 100, 100 and 400, 200 observed and 2 * 100 * 600 / (30 * 29)
+    # expected.
     completed = panel_agreement.with_agreement(discovery.get("moviecore"), samples, record)
     assert completed.agreement["accuracy"] == pytest.approx(1 - 29 / 20)
 
@@ -189,7 +191,8 @@ def test_the_leaderboard_takes_a_panels_result_and_refuses_one_that_was_turned(
             lambda judge: judge["panel"][0]["metrics"]["average"].update(value=5.0),
             "judge.panel.fair.metrics.average",
         ),
-        # Of 5, 4 and 0 in 11 units: 14 observed, 121 * 42 / 528 expected, so alpha is 1 - 14 / 9.625.
+        # Of 5, 4 and 0 in 11 units: 14 observed, 121 * 42 / 528 expected, so alpha is 1 - 14 /
+        # 9.625.
         (
             lambda judge: judge["agreement"].update(accuracy=0.9),
             "judge.agreement: scores.accuracy is 0.9, recomputed -0.4545",

@@ -50,12 +50,14 @@ def test_two_models_on_the_same_videos(reelbench, run):
     assert found["pilot"] == {
         "value": pytest.approx(100 / 6), "error": pytest.approx(11.24, rel=0.05), "videos": 12
     }  # fmt: skip
-    # Half of what videos vary by: 34 of them (Cohen 1988, table 2.4.1). One model alone has a sixth right; of the 16.67
-    # points between them 12.31 are beyond the noise (the root of 16.67² - 11.24²), so 19.46 take 0.0715 more: a
-    # variance of 0.2382 - 0.0379 in place of 0.1667 - 0.0278: 1.442 times. An error found on 12 takes a few more.
+    # Half of what videos vary by: 34 of them (Cohen 1988, table 2.4.1). One model alone has a sixth
+    # right; of the 16.67 points between them 12.31 are beyond the noise (the root of 16.67² -
+    # 11.24²), so 19.46 take 0.0715 more: a variance of 0.2382 - 0.0379 in place of 0.1667 - 0.0278:
+    # 1.442 times. An error found on 12 takes a few more.
     assert 1.442 * 34 < found["videos_needed"] < 1.3 * 1.442 * 34
     assert found["videos"] == 12
-    # 12 would show 0.887 of what they vary by (G*Power), were that known and the same for larger differences.
+    # 12 would show 0.887 of what they vary by (G*Power), were that known and the same for larger
+    # differences.
     assert found["smallest_difference"] > 0.887 * 38.92
 
 

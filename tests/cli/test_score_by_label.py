@@ -35,7 +35,8 @@ def files(tmp_path):
     return tmp_path
 
 
-# Identity: 3 of 4 right, points 1 + 2 + 3 of 9; Causality: 1 of 2, points 3 of 4. Reasoning: 2 of 3, 6 of 9 points.
+# Identity: 3 of 4 right, points 1 + 2 + 3 of 9; Causality: 1 of 2, points 3 of 4. Reasoning: 2 of
+# 3, 6 of 9 points.
 BY = {
     "content": {
         "Identity": ("75.00", "66.67", "4", "66.7"),

@@ -2,8 +2,9 @@
 
     .venv/bin/python -m tests.hub_cards.rendering        # then read the difference before you commit it
 
-`gold/<benchmark>` is the card without the data; `gold/<benchmark>.counted` is counted in the mini files, as if they
-were the owners'. Two benchmarks have them, a judged one and one of options and spans: the others differ in their words.
+`gold/<benchmark>` is the card without the data; `gold/<benchmark>.counted` is counted in the mini
+files, as if they were the owners'. Two benchmarks have them, a judged one and one of options and
+spans: the others differ in their words.
 """
 
 import functools

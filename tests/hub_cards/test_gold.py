@@ -127,7 +127,8 @@ def metadata(name, *, counted=False):
 
 
 def test_curve_names_its_languages_in_iso_codes_and_its_locales():
-    # CURVE's README and supplement Table 1 together: 20 locales in 19 languages (en-GB and en-IN are one).
+    # CURVE's README and supplement Table 1 together: 20 locales in 19 languages (en-GB and en-IN
+    # are one).
     found = metadata("curve")
     assert " ".join(found["language"]) == "ar bn de en es fr hi id it ja kn ko mr pt ru ta te th zh"
     assert len(found["language_bcp47"]) == 20

@@ -87,7 +87,8 @@ def texts(calls):
     return [(call.system, call.user) for call in calls]
 
 
-# --- processes -------------------------------------------------------------------------------------------------------
+# --- processes
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_a_killed_run_loses_only_what_was_in_flight(home):
@@ -164,7 +165,8 @@ def test_what_is_kept_survives_closing(home):
     assert ReplyCache(home / "judge.sqlite", print).get(b"k") == reply(None)
 
 
-# --- a full disk -----------------------------------------------------------------------------------------------------
+# --- a full disk
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_a_full_disk_stops_the_work_and_loses_nothing(curve, options, tmp_path):
@@ -273,7 +275,8 @@ def test_a_disk_that_is_read_only(curve, options, home):
             subprocess.run([shutil.which("umount"), home], check=True)
 
 
-# --- damaged and foreign files ---------------------------------------------------------------------------------------
+# --- damaged and foreign files
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("damage", ["not a database", "empty pages", "a torn file"])
@@ -352,7 +355,8 @@ def test_a_writer_that_holds_the_file_is_waited_for(home):
     holder.close()
 
 
-# --- the key ---------------------------------------------------------------------------------------------------------
+# --- the key
+# ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 500])

@@ -17,7 +17,8 @@ from tests.judges.conftest import ITEM, KEY, judged_item, verdicts
 from tests.servers.batches import BatchServer
 from tests.servers.judge import Answer, JudgeServer, always
 
-# --- what is asked, and what comes of it -----------------------------------------------------------------------------
+# --- what is asked, and what comes of it
+# -----------------------------------------------------------------------------
 
 
 def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(
@@ -155,7 +156,8 @@ def test_equal_questions_are_asked_once(curve, options):
     assert (len(server.calls), run.record.calls, run.record.cached) == (1, 1, 49)
 
 
-# --- replies that are no score ---------------------------------------------------------------------------------------
+# --- replies that are no score
+# ---------------------------------------------------------------------------------------
 
 NO_SCORE = [
     always("In 2 ways it is wrong: 0/5"),
@@ -224,7 +226,8 @@ def test_half_characters_are_sent_and_kept_as_such(curve, options):
     assert (verdict.reason, verdict.replies[0].raw) == ("judge_unparsable", "rain \ufffd")
 
 
-# --- options ---------------------------------------------------------------------------------------------------------
+# --- options
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_judge_must_be_named(monkeypatch):
@@ -285,7 +288,8 @@ def test_the_key_goes_to_the_server_as_a_bearer_token(curve, options):
     assert call.path == "/v1/chat/completions?tenant=7"
 
 
-# --- batches ---------------------------------------------------------------------------------------------------------
+# --- batches
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_progress_is_told(curve, options, items):
@@ -310,7 +314,8 @@ def test_an_error_in_the_items_comes_through(curve, options, items):
         list(judge_items(curve, broken(), options(server.url)))
 
 
-# --- inside a host's threads -----------------------------------------------------------------------------------------
+# --- inside a host's threads
+# -----------------------------------------------------------------------------------------
 
 
 def test_live_judging_from_many_threads(moviecore, options, items):

@@ -10,7 +10,8 @@ from reelbench.judges.judge_options import JudgeOptions
 from tests.judges.conftest import ITEM, KEY, verdicts
 from tests.servers.judge import Answer, JudgeServer, always
 
-# --- a server in trouble ---------------------------------------------------------------------------------------------
+# --- a server in trouble
+# ---------------------------------------------------------------------------------------------
 
 
 def failing(times, answer, then='{"score": 3}'):
@@ -146,7 +147,8 @@ def test_after_a_storm_the_calls_in_flight_climb_again(curve, options, items):
     assert max(after) == 8
 
 
-# --- a server that refuses -------------------------------------------------------------------------------------------
+# --- a server that refuses
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
@@ -220,7 +222,8 @@ def test_a_local_server_needs_no_key(curve, options):
     assert verdict.scores == {"score": 1}
 
 
-# --- budgets ---------------------------------------------------------------------------------------------------------
+# --- budgets
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_budget_in_calls_is_never_passed_and_the_next_run_goes_on(moviecore, options, items):

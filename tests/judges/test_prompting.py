@@ -26,7 +26,8 @@ def last(messages):
     return messages[-1]["content"]
 
 
-# --- ours ------------------------------------------------------------------------------------------------------------
+# --- ours
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,8 @@ def test_an_answer_cannot_close_its_own_tag(moviecore):
 
 
 def test_an_answer_that_guessed_its_mark_cannot_close_its_tag_either(curve):
-    # 20,000 of the 2^32 marks, and an ending found by 54,090 tries with which the answer's own mark is among them.
+    # 20,000 of the 2^32 marks, and an ending found by 54,090 tries with which the answer's own mark
+    # is among them.
     answer = " ".join(f"{mark:08x}" for mark in range(0, 2**32, 2**32 // 20_000)) + " 54090"
     assert "734a1664" in answer
     prompts = load_prompts(curve, "reelbench")
@@ -82,7 +84,8 @@ def test_a_benchmark_without_prompts_says_so(moviecore):
         load_prompts(other, "reelbench")
 
 
-# --- a file that the user gives --------------------------------------------------------------------------------------
+# --- a file that the user gives
+# --------------------------------------------------------------------------------------
 
 AS_IN_THE_PAPER = """Grade it 0, 1 or 2. For example:
 reference answer = Sun Temple
@@ -139,7 +142,8 @@ def test_a_file_that_is_no_prompt_is_refused(moviecore, tmp_path, content, messa
         load_prompts(moviecore, str(path))
 
 
-# --- the owners' -----------------------------------------------------------------------------------------------------
+# --- the owners'
+# -----------------------------------------------------------------------------------------------------
 
 
 def official_module(criteria):

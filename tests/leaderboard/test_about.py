@@ -239,14 +239,16 @@ def test_people_correct_the_judge_beside_its_value(reelbench, moviecore_run, tmp
     [one] = store.add(folder, tmp_path / "store")
     assert one.outcome == "added", one.why
     row = columns_of(tmp_path / "store", "org/model")
-    # People say what the judge said, of half the answers: the mean of the judge's scores of all, 0 to 5 twice, stays.
+    # People say what the judge said, of half the answers: the mean of the judge's scores of all, 0
+    # to 5 twice, stays.
     assert row["calibrated"] == pytest.approx(2.5)
     assert "people scored 6 of 12 answers (people.csv)" in row["calibration"]
     [again] = store.add(folder, tmp_path / "store")
     assert again.outcome == "same"
     path = folder / "calibration.json"
     first = path.read_text()
-    # Fewer people's scores later, where the data is not: the new calibration stands, and the rest of the check.
+    # Fewer people's scores later, where the data is not: the new calibration stands, and the rest
+    # of the check.
     (tmp_path / "people.csv").write_text("\n".join(["id,criterion,score", *lines[: 4 * 5]]) + "\n")
     assert (
         reelbench("judge", "calibrate", folder, tmp_path / "people.csv", "--write").returncode == 0

@@ -261,7 +261,8 @@ def test_all_of_a_locale_is_a_whole_and_a_part_of_it_is_not(complete, tmp_path, 
     assert one.outcome == "added", one.why
     check = json.loads((one.place / "check.json").read_text())
     assert (check["ids"], check["subset"], check["partial"]) == ("checked", "locale ja-JP", None)
-    # Without the data nobody can tell that two of three answers are all of a locale: the check that could is kept to.
+    # Without the data nobody can tell that two of three answers are all of a locale: the check that
+    # could is kept to.
     monkeypatch.setattr(against_data.KnownRows, "rows", lambda *_: None)
     splits = discovery.get("curve").splits
     monkeypatch.setitem(splits, "test", dataclasses.replace(splits["test"], rows=3))

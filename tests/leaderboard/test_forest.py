@@ -64,7 +64,8 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
         dots = page.evaluate(DOTS)
         assert len(dots) == 24
         assert sum(dot["y"] < 900 for dot in dots) >= 3
-        # On CURVE's lane, from whatever to whatever, places are linear in the numbers: 60 and 18 with their intervals.
+        # On CURVE's lane, from whatever to whatever, places are linear in the numbers: 60 and 18
+        # with their intervals.
         lane = dots[::3]
         slope = (lane[0]["place"] - lane[7]["place"]) / (60 - 18)
         for dot in lane:
@@ -101,7 +102,8 @@ def test_every_dot_with_an_interval_says_its_numbers_on_the_first_screen(page_of
         ends = [box["x"] + box["width"] / 2 for box in (over[0], over[-1])]
         assert ends == pytest.approx([under["x"], under["x"] + under["width"]], abs=1)
         assert violations(page, checkers) == []
-        # The shade changes where no range reaches across: not at the third row, to which the second's does.
+        # The shade changes where no range reaches across: not at the third row, to which the
+        # second's does.
         ranges = [[1, 2], [1, 3], [3, 4], [3, 4], [5, 7], [5, 7], [6, 8], [8, 8]]
         page.evaluate(
             "(all) => { all.forEach((of, i) => (Reelbench.data.overall[i].ranks = of)); Reelbench.render(); }",

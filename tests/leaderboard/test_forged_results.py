@@ -1,6 +1,7 @@
 """Three hundred forged results, drawn from a seed, in one store: what the board shows of each, read from outside.
 
-A forger here leaves the model's words as they are: whoever writes the right answers into them claims another model.
+A forger here leaves the model's words as they are: whoever writes the right answers into them
+claims another model.
 """
 
 import csv

@@ -162,7 +162,8 @@ def test_overall_ranges_follow_from_the_pairs_that_are_surely_told_apart():
         models = overall.overall(rows, ranks, groups, discovery.specs(), names, noise=noise)
         return {model.key[0]: model.ranks for model in models}
 
-    # Two benchmarks: p counts twice. a is surely above both everywhere (1 to 1), b and c only surely under a.
+    # Two benchmarks: p counts twice. a is surely above both everywhere (1 to 1), b and c only
+    # surely under a.
     assert ranges(0.02) == {"a": (1, 1), "b": (2, 3), "c": (2, 3)}
     assert ranges(0.03) == {"a": (1, 3), "b": (1, 3), "c": (1, 3)}
 

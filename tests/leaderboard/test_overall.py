@@ -55,7 +55,8 @@ def test_a_model_is_placed_from_half_of_the_benchmarks_on_the_others_by_the_same
         entry("two", 25.0, group=CURVE),
     ]
     models = places(*rows, entry("zero", 1.0), entry("one", 90.0))
-    # ReXTime: one 5 of 5, a 4, two 3, b 2, c 1, zero none; CURVE: a 3 of 3, two 2, b 1, c 0; MovieCORE: a 2 of 2, b 1.
+    # ReXTime: one 5 of 5, a 4, two 3, b 2, c 1, zero none; CURVE: a 3 of 3, two 2, b 1, c 0;
+    # MovieCORE: a 2 of 2, b 1.
     assert {name: (model.rank, model.win_rate) for name, model in models.items()} == {
         "a": (1, pytest.approx((4 / 5 + 1 + 1) / 3)),
         "two": (2, pytest.approx((3 / 5 + 2 / 3) / 2)),

@@ -63,9 +63,9 @@ def ranked(rows):
 
 
 def test_ranges_of_ranks_by_hand(drama_run):
-    # p by the t test on 12 differences; all - none is the same on every video: 0.
-    # In order, times 6, 5, 4, 3, 2, 1: all - none 0; eight - none .0007 -> .004; all - six, six - none .0069 -> .028;
-    # all - eight .0388 -> .078: told apart alone, but not among six; eight - six .166.
+    # p by the t test on 12 differences; all - none is the same on every video: 0. In order, times
+    # 6, 5, 4, 3, 2, 1: all - none 0; eight - none .0007 -> .004; all - six, six - none .0069 ->
+    # .028; all - eight .0388 -> .078: told apart alone, but not among six; eight - six .166.
     rows = [
         drama_run("all", "1" * 12),
         drama_run("eight", "101010101111"),
@@ -138,8 +138,8 @@ def test_a_model_is_compared_by_its_best_row_alone(drama_run):
 
 
 def test_the_smallest_difference_by_hand(drama_run):
-    # Of 30 videos the pairs differ by 100 on 15, 10 and 5: standard errors 9.28, 8.75 and 6.92. 30 videos show 2.90 of
-    # the middle one four times in five.
+    # Of 30 videos the pairs differ by 100 on 15, 10 and 5: standard errors 9.28, 8.75 and 6.92. 30
+    # videos show 2.90 of the middle one four times in five.
     rows = [
         drama_run("all", "1" * 30),
         drama_run("half", "10" * 15),

@@ -100,7 +100,8 @@ def test_a_lower_bound_has_a_footnote_sign_and_no_line_of_its_own(page_of, twent
 def test_a_reader_unticks_a_benchmark_and_sees_the_order_on_the_others(page_of, tmp_path):
     from playwright.sync_api import expect
 
-    # By hand: without pairs nobody is told apart, so win rates are ½ each; published boards go by their values.
+    # By hand: without pairs nobody is told apart, so win rates are ½ each; published boards go by
+    # their values.
     values = {"a": (30.0, 5.0), "b": (20.0, 10.0), "c": (10.0, 20.0)}
     rows = [
         entry(name, value, group=group)

@@ -101,8 +101,8 @@ def test_moviecore_s_averages_are_the_means_of_their_dimensions():
         for row in rows
         if abs(means[row.model, row.setting] - row.metrics["average"]) > 0.005 + 1e-9
     }
-    # A mean of 1.408, which is what is printed, needs a coherence of 1.37 where 0.37 is; the other one is cut, not
-    # rounded.
+    # A mean of 1.408, which is what is printed, needs a coherence of 1.37 where 0.37 is; the other
+    # one is cut, not rounded.
     assert off == {("HERMES (7B)", "zero-shot"): 1.208, ("MA-LMM (7B) + ACE", "fine-tuned"): 3.356}
 
 

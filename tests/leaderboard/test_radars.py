@@ -31,7 +31,8 @@ def test_a_polygon_for_each_model_with_tags(tmp_path, page_of):
     with page_of(tmp_path / "site", "#/dramaqa_cogme") as page:
         chart = page.locator("#chart-profiles")
         chart.scroll_into_view_if_needed()
-        # Three panels, each with four rings and a polygon for each model; a mark for each label that has questions.
+        # Three panels, each with four rings and a polygon for each model; a mark for each label
+        # that has questions.
         expect(chart.locator("polygon")).to_have_count(3 * (4 + 2))
         expect(chart.get_by_role("img", name="Recall, right: 100.0")).to_have_count(1)
         expect(chart.get_by_role("img", name="Recall, wrong: 0.0")).to_have_count(1)

@@ -1,6 +1,7 @@
 """`leaderboard rejudge`: the answers of a store under another judge, against what pencil and paper make of them.
 
-The judges here read their scores from the answers: `old=2 new=1` is a 2 to the old judge and a 1 to the new one.
+The judges here read their scores from the answers: `old=2 new=1` is a 2 to the old judge and a 1 to
+the new one.
 """
 
 import hashlib
@@ -36,7 +37,8 @@ from tests.servers.judge import Answer, JudgeServer, always
 
 QUESTIONS = 12
 ANSWERS = {
-    # Old 2 x 10, 1, 0: 21 of 24. New: six of the 2 stay, four become 1; the 1 and the 0 stay: 17 of 24.
+    # Old 2 x 10, 1, 0: 21 of 24. New: six of the 2 stay, four become 1; the 1 and the 0 stay: 17 of
+    # 24.
     "lab/drops": [(2, 2)] * 6 + [(2, 1)] * 4 + [(1, 1), (0, 0)],
     "lab/climbs": [(1, 2)] * 12,  # 12 of 24, then 24 of 24
     "lab/stays": [(0, 0)] * 12,
@@ -125,11 +127,13 @@ def test_shift_agreement_and_ranks_are_those_of_hand_work(curve, server, tmp_pat
     assert drops["old"] == {"judge": "earlier", "value": pytest.approx(87.5)}
     assert drops["new"] == {"judge": "later", "value": pytest.approx(100 * 17 / 24)}
     assert drops["shift"]["value"] == pytest.approx(-100 * 4 / 24)
-    # Per video -50 four times in twelve: the mean's standard error is 7.11, Student's t of 11 degrees 2.2010.
+    # Per video -50 four times in twelve: the mean's standard error is 7.11, Student's t of 11
+    # degrees 2.2010.
     low, high = drops["shift"]["ci95"]
     assert low < -100 / 6 < high
     assert high - low == pytest.approx(2 * 15.64, rel=0.1)
-    # Squared misses: four of 1. By chance, of the margins 1, 1, 10 and 1, 5, 6: (29 + 7 + 90) / 12 = 10.5.
+    # Squared misses: four of 1. By chance, of the margins 1, 1, 10 and 1, 5, 6: (29 + 7 + 90) / 12
+    # = 10.5.
     assert drops["agreement"] == {
         "exact": pytest.approx(8 / 12),
         "kappa": pytest.approx(1 - 4 / 10.5),
@@ -451,8 +455,8 @@ def test_anchors_are_drawn_by_quantile_and_asked_anew_each_time(moviecore_run, t
             5,
         )
     assert len(list(anchors.glob("asked-*"))) == 2
-    # Of each label the one in the middle: Genre 0, Theme 0 0 [2] 5, Narrative Structure 2 [3] 5, Visual Language 3,
-    # Character Motivation 0 [4] 4, Emotion 1 1 [5] 5.
+    # Of each label the one in the middle: Genre 0, Theme 0 0 [2] 5, Narrative Structure 2 [3] 5,
+    # Visual Language 3, Character Motivation 0 [4] 4, Emotion 1 1 [5] 5.
     ask("anchors", run, "--out", run / "each", "--per", "classification=1")
     each = [json.loads(line) for line in (run / "each" / "samples.jsonl").read_text().splitlines()]
     assert [line["scores"]["accuracy"] for line in each] == [0, 2, 3, 3, 4, 5]
@@ -511,7 +515,8 @@ def test_words_are_of_who_filed_the_answers_first_and_marked_as_theirs(curve, se
     path.write_text(json.dumps(document))
     [refused] = store.add(path.parent, curve, filing=Filing("evil"))
     assert "lab/drops was filed first by lab" in refused.why
-    # Even where the maintainers took it in, as somebody's, whose words the new result has is the first one's.
+    # Even where the maintainers took it in, as somebody's, whose words the new result has is the
+    # first one's.
     [added] = store.add(path.parent, curve, filing=Filing("evil", as_maintainer=True))
     assert added.outcome == "added", added.why
     bridge(curve, server)

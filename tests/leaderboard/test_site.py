@@ -172,7 +172,8 @@ def test_groups_keep_splits_apart(page_of, published_site):
         shows(page, "VideoMind-7B", "VideoMind-2B")
         expect(page.locator(".refs")).to_contain_text("Whole video")
         page.get_by_title("rextime/v1/test/mini-test (300)", exact=True).click()
-        # Zero-shot: 5 models, 3 of them with the true span given as well. Those that were fine-tuned stand apart.
+        # Zero-shot: 5 models, 3 of them with the true span given as well. Those that were
+        # fine-tuned stand apart.
         expect(page.locator("table.rows tbody tr")).to_have_count(8)
         expect(page.locator("table.rows")).not_to_contain_text("VideoMind-7B")
         choose(page, "split", "val")
@@ -411,7 +412,8 @@ def test_hostile_text_is_inert(page_of, moviecore_run, tamper, tmp_path):
         long.get_by_role("button", name="Show all 1,000,007 characters").click()
         expect(long.locator(".text").first).to_contain_text("the end")
         page.wait_for_function("document.documentElement.scrollWidth === 1280")
-        # The override's effect ends with the element: what stands beside it reads on from left to right.
+        # The override's effect ends with the element: what stands beside it reads on from left to
+        # right.
         assert (
             page.evaluate("getComputedStyle(document.querySelector('h1 bdi')).unicodeBidi")
             == "isolate"

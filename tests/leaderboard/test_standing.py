@@ -181,7 +181,8 @@ def test_items_whose_video_was_not_here_make_a_table_of_their_own(resubmitted):
     assert not a.group.plain
 
 
-# --- whose data ------------------------------------------------------------------------------------------------------
+# --- whose data
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_rows_on_data_of_ones_own_never_share_a_table_with_the_owners(
@@ -208,7 +209,8 @@ def test_rows_on_data_of_ones_own_never_share_a_table_with_the_owners(
     }
 
 
-# --- who judged ------------------------------------------------------------------------------------------------------
+# --- who judged
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -316,7 +318,8 @@ def test_a_reply_of_a_model_that_is_not_listed_is_refused(moviecore_run, tamper,
     assert "which judge.returned doesn't list" in added.why
 
 
-# --- answers that an older version read -------------------------------------------------------------------------------
+# --- answers that an older version read
+# -------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -36,7 +36,8 @@ def test_a_result_that_holds_stands_beside_the_nearest_rows_of_its_table(rextime
     [found] = report_of(rextime_run("mine", model="me/mine", right=6), against=board).submissions
     assert (found.verdict, found.why) == ("holds", "")
     near = {row.place: (row.model, row.paired.difference, row.paired.n) for row in found.near}
-    # Accuracy at IoU 0.5 is the share of questions whose letter and window are right: 6 of 12 against 8, 5 and 2.
+    # Accuracy at IoU 0.5 is the share of questions whose letter and window are right: 6 of 12
+    # against 8, 5 and 2.
     assert near == {
         "best": ("org/right-8", pytest.approx(-100 / 6), 12),
         "below": ("org/right-5", pytest.approx(100 / 12), 12),
@@ -154,7 +155,8 @@ def test_a_row_whose_samples_can_t_be_read_costs_no_submission_its_neighbours(
     rextime_run, board, tamper
 ):
     [place] = board.glob("org__right-5/*/rextime/*")
-    # As an earlier version may have let it in: the files fit each other, and one label is longer than a label may be.
+    # As an earlier version may have let it in: the files fit each other, and one label is longer
+    # than a label may be.
     tamper(place, samples=lambda lines: lines[0]["facets"].update(kind=["x" * 20_000]))
     check = json.loads((place / "check.json").read_text())
     for name in ("result.json", "samples.jsonl"):

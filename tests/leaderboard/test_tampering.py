@@ -1,7 +1,7 @@
 """Every way of tampering that we could think of, each done with care: numbers, counts and hashes fit again.
 
-A tampered result is refused, or it is partial (never ranked), or its row says what nobody but its submitter vouches
-for. None of them is ranked as whole and recomputed.
+A tampered result is refused, or it is partial (never ranked), or its row says what nobody but its
+submitter vouches for. None of them is ranked as whole and recomputed.
 """
 
 import hashlib

@@ -1,7 +1,8 @@
 """Videos that vanish: what a result records of them, and runs that lack different ones on those that all had.
 
-ReXTime's mini data has four videos with three questions each: mini1 to mini3 on the first square, mini4 to mini6 on the
-second, mini7 to mini9 on the tide, mini10 to mini12 on the kite. Of each run the first so many answers are right.
+ReXTime's mini data has four videos with three questions each: mini1 to mini3 on the first square,
+mini4 to mini6 on the second, mini7 to mini9 on the tide, mini10 to mini12 on the kite. Of each run
+the first so many answers are right.
 """
 
 import hashlib
@@ -58,7 +59,8 @@ def accuracies(made, part):
 def test_three_runs_on_the_videos_that_all_had(tmp_path):
     keys = [one.key for one in store.read(tmp_path / "store")]
     made = board.make(tmp_path / "store", published=False, common=keys)
-    # The second square and the tide: mini4 to mini9. Nine right are all six, seven are four, five are two.
+    # The second square and the tide: mini4 to mini9. Nine right are all six, seven are four, five
+    # are two.
     assert accuracies(made, "the 2 videos that all 3 runs had @") == {
         "whole": 100.0,
         "squareless": 66.67,
@@ -98,7 +100,8 @@ def test_chosen_runs_only(rextime_run, tmp_path):
         "whole": 66.67,
         "squareless": 44.44,
     }
-    # Two of one table, which lack nothing, are set side by side if they are chosen; one alone never is.
+    # Two of one table, which lack nothing, are set side by side if they are chosen; one alone never
+    # is.
     store.add(rextime_run("again", model="org/again", right=3), tmp_path / "store")
     whole = {one.result.model.id: one.key for one in store.read(tmp_path / "store")}
     made = board.make(

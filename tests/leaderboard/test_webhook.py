@@ -159,7 +159,8 @@ def test_a_pull_request_gets_one_comment_however_often_it_is_told_of(hub, table,
     assert table.refs["refs/pr/1"] in comment
     assert "| `org/first` | best of the table | 66.67 | -16.67 |" in comment
     assert pull_request.events[-1]["author"]["name"] == "bot"
-    # What an older text says of other content, with the commit in a stranger's name, is no check of that commit.
+    # What an older text says of other content, with the commit in a stranger's name, is no check of
+    # that commit.
     commit = table.refs["refs/pr/1"]
     [ours] = [event for event in pull_request.events if event["author"]["name"] == "bot"]
     pull_request.edit(

@@ -150,7 +150,8 @@ def test_kept_rows_are_not_lost_and_not_set_back(filed, tmp_path, reelbench):
         publishing.publish(other, dataset=DATASET)
     with pytest.raises(InputError, match="that the store lacks"):
         publishing.publish(other, space=SPACE)
-    # With the rows brought in, her own result still can't be compared with them: nothing is published in their place.
+    # With the rows brought in, her own result still can't be compared with them: nothing is
+    # published in their place.
     folder = tmp_path / "clone"
     snapshot_download(DATASET, repo_type="dataset", local_dir=folder)
     assert (

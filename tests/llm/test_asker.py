@@ -101,7 +101,8 @@ def test_an_image_goes_as_a_data_url_and_enters_the_key_by_its_hash(tmp_path):
         path.write_bytes(PIXEL + b"x")
         run(server, lambda a: a.ask(question, colour))
         assert len(server.calls) == 2
-    # By hand: the sha256 stands where the bytes were, and the whole is hashed with vote and attempt.
+    # By hand: the sha256 stands where the bytes were, and the whole is hashed with vote and
+    # attempt.
     url = f"sha256:{hashlib.sha256(PIXEL).hexdigest()}"
     content = [{"type": "text", "text": "Which?"}, {"type": "image_url", "image_url": {"url": url}}]
     shape = hashlib.sha256(

@@ -300,7 +300,8 @@ def test_processes_of_a_job_spend_one_budget(place, monkeypatch, variables):
     )
 
 
-# --- of one kind alone -----------------------------------------------------------------------------------------------
+# --- of one kind alone
+# -----------------------------------------------------------------------------------------------
 
 
 def test_a_batch_is_its_processs_while_it_is_handed_over(postgres):

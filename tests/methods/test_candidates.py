@@ -81,8 +81,9 @@ def told(path, *options):
 
 
 def test_the_figures_of_four_questions_by_hand(candidates):
-    # Right: 2 of 4, 0, 4, 1. pass@1 = 7/16; pass@2 = (5/6 + 0 + 1 + 1/2) / 4; pass@4 = 3/4. Mean = 7/16.
-    # Majority of 4: wrong "0" twice comes first -> wrong; wrong; right; "1" twice -> wrong. Of the first 3: + twice.
+    # Right: 2 of 4, 0, 4, 1. pass@1 = 7/16; pass@2 = (5/6 + 0 + 1 + 1/2) / 4; pass@4 = 3/4. Mean =
+    # 7/16. Majority of 4: wrong "0" twice comes first -> wrong; wrong; right; "1" twice -> wrong.
+    # Of the first 3: + twice.
     path = candidates("0+0+", "0123", "++++", "1+01")
     document = json.loads(told(path, "--json", "--k", "1,2,4"))
     assert (document["benchmark"], document["model"], document["questions"]) == (

@@ -74,7 +74,8 @@ def test_seconds_have_edges_and_one_outlier_does_not_press_the_rest_together():
     svg = plots.histogram("Spans", {"val": values}, "s")
     assert "90 and more" in words(svg)
     heights = [round(height, 1) for _, _, _, height, _ in rectangles(svg)]
-    # Of 200 values 19, then 8 times 20, then 20 and the outlier; the scale ends at 15 %, 180 pixels high.
+    # Of 200 values 19, then 8 times 20, then 20 and the outlier; the scale ends at 15 %, 180 pixels
+    # high.
     assert heights == [114.0, *[120.0] * 8, 126.0]
 
 

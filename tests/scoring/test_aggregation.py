@@ -22,7 +22,8 @@ ITEMS = [
     ("Theme,  Mood ", [1, 5, 4, 2, 0]),
 ]
 
-# What calculate_scores of the authors' evaluate_moviecore.py (joslefaure/MovieCORE at 316f1ff) gives for them.
+# What calculate_scores of the authors' evaluate_moviecore.py (joslefaure/MovieCORE at 316f1ff)
+# gives for them.
 OVERALL = {
     "accuracy": 2.3636363636363638,
     "comprehensiveness": 3.2222222222222223,
@@ -134,7 +135,8 @@ class TestWhatEveryAggregationKeeps:
         # 100 independent halves: 50 ± 1.96 · 100 · sqrt(0.25 / 100), that is 40.2 to 59.8
         assert low == pytest.approx(40.2, abs=2)
         assert high == pytest.approx(59.8, abs=2)
-        # 20 halves of variance 20/19 · 1/4: Wilson's interval of 19 observations with t(19) = 2.0930.
+        # 20 halves of variance 20/19 · 1/4: Wilson's interval of 19 observations with t(19) =
+        # 2.0930.
         assert (wide_low, wide_high) == (pytest.approx(28.4, abs=1), pytest.approx(71.6, abs=1))
 
     def test_one_video_has_no_interval(self):

@@ -56,7 +56,8 @@ def test_means_and_intervals_over_videos():
     assert report.n == 12
     assert report.length.value == pytest.approx(40 / 3)
     assert report.qa_miou.value == pytest.approx(1.25 / 3)
-    # Four times 10, 20, 10: standard error 1.4213, t(11 degrees of freedom) 2.2010; from 1000 resamples.
+    # Four times 10, 20, 10: standard error 1.4213, t(11 degrees of freedom) 2.2010; from 1000
+    # resamples.
     low, high = report.length.ci95
     assert (low + high) / 2 == pytest.approx(40 / 3)
     assert (high - low) / 2 == pytest.approx(2.2010 * 1.4213, rel=0.05)

@@ -66,7 +66,8 @@ def test_three_videos_carry_neither_interval_nor_p():
 
 
 def test_twelve_videos_by_hand():
-    # Four times 1, 1, 0: mean 2/3, standard error 0.14213; t = 4.690, and t(11) = 2.2010: 2/3 ± 0.3128.
+    # Four times 1, 1, 0: mean 2/3, standard error 0.14213; t = 4.690, and t(11) = 2.2010: 2/3 ±
+    # 0.3128.
     found = compare(choices("111" * 4), choices("001" * 4), REXTIME).metrics["accuracy"]
     assert found.ci95 == (pytest.approx(35.4, abs=1.2), pytest.approx(97.9, abs=1.2))
     assert found.p == pytest.approx(0.00066, rel=0.3)

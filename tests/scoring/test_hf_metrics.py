@@ -11,7 +11,8 @@ from reelbench.base.errors import InputError
 @pytest.fixture(scope="module")
 def hf_metrics():
     with pytest.MonkeyPatch.context() as patch:
-        # `evaluate` imports transformers and torch where it finds them (15 s); no metric needs them.
+        # `evaluate` imports transformers and torch where it finds them (15 s); no metric needs
+        # them.
         if "transformers" not in sys.modules:
             patch.setitem(sys.modules, "transformers", None)
         from reelbench.scoring import hf_metrics

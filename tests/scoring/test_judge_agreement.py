@@ -12,17 +12,20 @@ from reelbench.tasks.moviecore import SPEC as MOVIECORE
 from reelbench.tasks.rextime import SPEC as REXTIME
 from tests.scoring.samples import sample
 
-# --- kappa -----------------------------------------------------------------------------------------------------------
+# --- kappa
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_kappa_of_a_textbook_table():
-    # Of 50: both yes 20, only a yes 5, only b yes 10, both no 15. Seen 0.7, by chance 0.5*0.6 + 0.5*0.4 = 0.5.
+    # Of 50: both yes 20, only a yes 5, only b yes 10, both no 15. Seen 0.7, by chance 0.5*0.6 +
+    # 0.5*0.4 = 0.5.
     pairs = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
     assert cohen_kappa(*zip(*pairs, strict=True)) == pytest.approx(0.4, abs=1e-12)
 
 
 def test_quadratic_kappa_by_hand():
-    # Squared misses seen: (0 + 1 + 0) / 3. By chance, all nine pairs: 0 4 4, 1 1 1, 4 0 0, so 15 / 9.
+    # Squared misses seen: (0 + 1 + 0) / 3. By chance, all nine pairs: 0 4 4, 1 1 1, 4 0 0, so 15 /
+    # 9.
     assert cohen_kappa([0, 1, 2], [0, 2, 2], weights="quadratic") == pytest.approx(0.8, abs=1e-12)
 
 
@@ -44,7 +47,8 @@ def test_kappa_is_undefined_where_both_always_say_the_same(weights):
 
 
 def test_judges_who_always_agree_are_as_sure_as_their_videos_are_many():
-    # Wilson's interval where all of n = 12 say the same: n / (n + t²) to 1, Student's t for 12 videos 2.200985.
+    # Wilson's interval where all of n = 12 say the same: n / (n + t²) to 1, Student's t for 12
+    # videos 2.200985.
     samples = [sample(f"q{n}", {"score": n % 3}, video=f"v{n}") for n in range(12)]
     found = compare_ratings(samples, ratings_of(samples, CURVE), ratings_of(samples, CURVE), CURVE)[
         "criteria"
@@ -73,9 +77,11 @@ def test_the_agreement_is_a_share_and_has_a_share_s_interval():
     )
 
 
-# --- two judges ------------------------------------------------------------------------------------------------------
+# --- two judges
+# ------------------------------------------------------------------------------------------------------
 
-# ja-JP: a gives 2 1 0 (50 %), b gives 2 2 0 (66.7 %); ko-KR: a gives 2 (100 %), b gives 0; q6 only a, q7 only b.
+# ja-JP: a gives 2 1 0 (50 %), b gives 2 2 0 (66.7 %); ko-KR: a gives 2 (100 %), b gives 0; q6 only
+# a, q7 only b.
 A = [
     ("q1", 2, "ja-JP"),
     ("q2", 1, "ja-JP"),
@@ -115,7 +121,8 @@ def test_two_judges_by_hand():
         1.25,
         1.0,
     )
-    # a gives 0 1 2 to 1/4 1/4 2/4, b to 2/4 0 2/4: by chance 1/8 + 0 + 1/4 = 3/8; (1/2 - 3/8) / (5/8) = 1/5.
+    # a gives 0 1 2 to 1/4 1/4 2/4, b to 2/4 0 2/4: by chance 1/8 + 0 + 1/4 = 3/8; (1/2 - 3/8) /
+    # (5/8) = 1/5.
     assert overall["kappa"] == pytest.approx(0.2, abs=1e-12)
     assert overall["exact_ci95"] is overall["kappa_ci95"] is None  # of four videos
     assert report["metrics"]["score"] == (pytest.approx(62.5), pytest.approx(50))
@@ -163,7 +170,8 @@ def test_a_missing_dimension_is_left_out_not_zero():
 def test_intervals_are_over_videos():
     """Ten questions on each of 12 videos, all alike within a video: 12 observations, half of them equal.
 
-    Their variance is 12/11 · 1/4, so 11 would give a share's: Wilson's interval of 11 with t(11) = 2.2010, by hand.
+    Their variance is 12/11 · 1/4, so 11 would give a share's: Wilson's interval of 11 with t(11) =
+    2.2010, by hand.
     """
     rows = [(f"v{video}-{n}", f"v{video}") for video in range(12) for n in range(10)]
     a = [sample(id_, {"score": 2}, video=video, locale="ja-JP") for id_, video in rows]
@@ -186,7 +194,8 @@ def test_nothing_in_common_is_an_error():
         ratings_of(a, REXTIME)
 
 
-# --- people ----------------------------------------------------------------------------------------------------------
+# --- people
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_people_against_a_judge(tmp_path):
@@ -234,7 +243,8 @@ def test_no_such_file(tmp_path):
         read_ratings(tmp_path / "none.csv", CURVE)
 
 
-# --- Krippendorff's alpha ---------------------------------------------------------------------------------------------
+# --- Krippendorff's alpha
+# ---------------------------------------------------------------------------------------------
 
 # "Computing Krippendorff's Alpha-Reliability" (2011), example with four observers and twelve units.
 OBSERVERS = [
@@ -258,8 +268,8 @@ def test_full_agreement_is_one_and_order_does_not_matter():
 
 
 def test_two_ratings_by_hand():
-    # Units (1, 2) and (2, 1): two ratings of each value. D_o = 4 pairs at distance 1 step; expected 2·2/3 each way.
-    # alpha = 1 - 4 / (2 · 4 / 3) = -0.5
+    # Units (1, 2) and (2, 1): two ratings of each value. D_o = 4 pairs at distance 1 step; expected
+    # 2·2/3 each way. alpha = 1 - 4 / (2 · 4 / 3) = -0.5
     assert krippendorff_alpha([[1, 2], [2, 1]]) == pytest.approx(-0.5)
 
 

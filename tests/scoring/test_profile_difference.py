@@ -58,8 +58,9 @@ def test_rates_under_both_by_hand():
         "target.Character",
         (50 + 25 + 0 + 0) / 4,
     )
-    # Of Character, Object, Identity and Recall a's rates are 50, 50, 50, 66.7 and b's 100, 25, 50, 66.7: ranks
-    # 2, 2, 2, 4 and 4, 1, 2, 3; from their means -.5, -.5, -.5, 1.5 and 1.5, -1.5, -.5, .5: 1 / sqrt(3 x 5).
+    # Of Character, Object, Identity and Recall a's rates are 50, 50, 50, 66.7 and b's 100, 25, 50,
+    # 66.7: ranks 2, 2, 2, 4 and 4, 1, 2, 3; from their means -.5, -.5, -.5, 1.5 and 1.5, -1.5, -.5,
+    # .5: 1 / sqrt(3 x 5).
     assert found["spearman"] == pytest.approx(1 / 15**0.5)
 
 

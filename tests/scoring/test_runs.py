@@ -31,13 +31,14 @@ def test_three_runs_by_hand():
     three = [of_run([1] * right + [0] * (10 - right)) for right in (4, 5, 6)]
     made = aggregation.metric_with_interval(SPEC, ACCURACY, runs.average(three))
     assert made.value == pytest.approx(50)
-    # Over videos, the bootstrap of the runs' average: 4 x 1, 2/3, 1/3, 4 x 0 -> its standard error, near the 0.1511
-    # that 10/9 x (4 x 0.25 x 2 + 2/36) / 100 gives; between runs 0.1^2 / 3.
+    # Over videos, the bootstrap of the runs' average: 4 x 1, 2/3, 1/3, 4 x 0 -> its standard error,
+    # near the 0.1511 that 10/9 x (4 x 0.25 x 2 + 2/36) / 100 gives; between runs 0.1^2 / 3.
     alone = aggregation.resampled(SPEC, ACCURACY, runs.average(three))
     over_videos = intervals.standard_error(alone.draws, 10) / 100
     assert over_videos == pytest.approx((10 / 9 * 2.0555556 / 100) ** 0.5, rel=0.05)
     a, b = over_videos**2, 0.01 / 3
-    # Satterthwaite: 10.8 -> 10 degrees of freedom, t = 2.228139; Wilson of 0.5 with 0.25 / error^2 observations.
+    # Satterthwaite: 10.8 -> 10 degrees of freedom, t = 2.228139; Wilson of 0.5 with 0.25 / error^2
+    # observations.
     assert int((a + b) ** 2 / (a**2 / 9 + b**2 / 2)) == 10
     inverse = 2.228139**2 * (a + b) / 0.25
     half = (inverse / 4 + inverse**2 / 4) ** 0.5 / (1 + inverse)

@@ -59,7 +59,8 @@ def test_three_blind_runs_and_one_with_a_frame_by_hand():
     assert (found.runs["blind"], found.runs["single frame"]) == (3, 1)
     assert found.share("blind").value == pytest.approx(3 / 12)
     low, high = found.share("blind").ci95
-    # Wilson with t for 11 degrees (2.201) and an effective size of about the 12 independent questions.
+    # Wilson with t for 11 degrees (2.201) and an effective size of about the 12 independent
+    # questions.
     t, n, p = 2.201, 11.0, 0.25
     half = t * (p * (1 - p) / n + t * t / (4 * n * n)) ** 0.5 / (1 + t * t / n)
     middle = (p + t * t / (2 * n)) / (1 + t * t / n)
@@ -89,7 +90,8 @@ def test_frames_matter_where_watching_alone_answers_by_hand():
     ]
     found = shortcuts(DRAMAQA, runs, watching=True)
     assert found.watching == 3
-    # q0 and q1 are right without frames, q2 with one; q3 is watched wrong by most, q4 right by half alone, q5 right by
-    # all and by nobody else; q6 was asked neither without frames nor with one, q7 is watched wrong.
+    # q0 and q1 are right without frames, q2 with one; q3 is watched wrong by most, q4 right by half
+    # alone, q5 right by all and by nobody else; q6 was asked neither without frames nor with one,
+    # q7 is watched wrong.
     assert found.frames_matter == {f"q{n}": n == 5 for n in (0, 1, 2, 3, 4, 5, 7)}
     assert not shortcuts(DRAMAQA, runs).frames_matter

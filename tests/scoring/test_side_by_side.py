@@ -67,7 +67,8 @@ def replies(*scores, criterion="score"):
     [
         (replies(2, 2, 1), True),
         (replies(2, 2, 2), False),
-        # What a judge says of two criteria is not compared with each other; a reply without a score says nothing.
+        # What a judge says of two criteria is not compared with each other; a reply without a score
+        # says nothing.
         (replies(3, criterion="depth") + replies(4, criterion="evidence"), False),
         (replies(2, None, 2), False),
         ([], False),

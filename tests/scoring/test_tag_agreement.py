@@ -36,7 +36,8 @@ def two_taggers(seed, n=150, same=0.6):
     return a, b
 
 
-# --- hand-worked -----------------------------------------------------------------------------------------------------
+# --- hand-worked
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_the_two_by_two_table():
@@ -90,7 +91,8 @@ def test_two_empty_sets_agree():
     assert jaccard(frozenset(), frozenset()) == 1
 
 
-# --- against others --------------------------------------------------------------------------------------------------
+# --- against others
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -120,7 +122,8 @@ def test_labels_and_thinking_as_scikit_learn_has_them(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_ac1_by_gwets_general_formula(seed):
-    # Gwet 2008: chance = sum over q categories of share · (1 - share) / (q - 1), share the two raters' mean.
+    # Gwet 2008: chance = sum over q categories of share · (1 - share) / (q - 1), share the two
+    # raters' mean.
     a, b = two_taggers(seed)
     x, y = (np.array(["Emotion" in side[item].target for item in a]) for side in (a, b))
     shares = [((x == kind).mean() + (y == kind).mean()) / 2 for kind in (True, False)]
@@ -152,7 +155,8 @@ def test_alpha_by_its_definition(seed, component):
     assert alpha == pytest.approx(1 - observed / expected)
 
 
-# --- intervals, gaps, shape ------------------------------------------------------------------------------------------
+# --- intervals, gaps, shape
+# ------------------------------------------------------------------------------------------
 
 
 def test_intervals_lie_over_videos():
@@ -165,7 +169,8 @@ def test_intervals_lie_over_videos():
     report = tag_agreement(copied, nothing, in_twos)
     low, high = report["labels"]["target.Event"]["exact"]["ci95"]
     assert report["labels"]["target.Event"]["exact"]["value"] == 0.5
-    # Ten videos, half and half: Wilson's interval of 5 of 10, with t(9) = 2.262 and the variance of n - 1.
+    # Ten videos, half and half: Wilson's interval of 5 of 10, with t(9) = 2.262 and the variance of
+    # n - 1.
     inverse = 2.262**2 / 9
     half = (inverse * 0.25 + inverse**2 / 4) ** 0.5 / (1 + inverse)
     assert (low, high) == (pytest.approx(0.5 - half, abs=0.01), pytest.approx(0.5 + half, abs=0.01))
@@ -243,7 +248,8 @@ def test_a_machine_that_says_what_two_people_say_passes_and_another_fails():
     assert {name: test["passes"] for name, test in annotator_tests(like, people).items()} == {
         "target": True, "content": True, "thinking": True
     }  # fmt: skip
-    # Two empty sets agree, so of contents it says the same; of targets and thinking nothing that anybody says.
+    # Two empty sets agree, so of contents it says the same; of targets and thinking nothing that
+    # anybody says.
     assert {name: test["passes"] for name, test in annotator_tests(unlike, people).items()} == {
         "target": False, "content": True, "thinking": False
     }  # fmt: skip

@@ -10,8 +10,9 @@ from reelbench.registry.records import Item
 from reelbench.scoring import temporal_span
 from reelbench.scoring.temporal_span import columns, iou, score_item
 
-# True windows, predicted windows, true answer, predicted answer; then what the authors' script printed for this item
-# alone as a whole submission: MR-full-mIoU, R1@0.3, R1@0.5, VQA, "VQA,mIoU@0.5".
+# True windows, predicted windows, true answer, predicted answer; then what the authors' script
+# printed for this item alone as a whole submission: MR-full-mIoU, R1@0.3, R1@0.5, VQA,
+# "VQA,mIoU@0.5".
 AUTHORS = {
     "exactly 0.3": ([[0, 10]], [[0, 3]], "A", "A", 30.0, 100, 0, 1, 0),
     "exactly 0.5": ([[0, 10]], [[0, 5]], "B", "B", 50.0, 100, 100, 1, 1),
@@ -98,7 +99,8 @@ def test_the_whole_validation_split():
     whole, items = over_all(truth, {row["qid"]: [[0, row["duration"]]] for row in rows})
     oracle, _ = over_all(truth, truth)
 
-    # The authors' script on "whole video + A", and on the ground truth itself (two windows have no length).
+    # The authors' script on "whole video + A", and on the ground truth itself (two windows have no
+    # length).
     assert {name: round(value, 2) for name, value in whole.items()} == {
         "miou": 37.25,
         "recall_at_0.3": 43.97,

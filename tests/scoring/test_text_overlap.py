@@ -13,8 +13,8 @@ from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.scoring import java
 from reelbench.scoring.text_overlap import compute_score
 
-# Made up for this test: several references, nothing to compare, punctuation alone, blanks, METEOR's separator, a tag,
-# and scripts that METEOR's English tables do not know.
+# Made up for this test: several references, nothing to compare, punctuation alone, blanks, METEOR's
+# separator, a tag, and scripts that METEOR's English tables do not know.
 REFERENCES = {
     "feast": [
         "The whole village prepares the harvest feast.",
@@ -109,8 +109,8 @@ def test_the_three_equal_pycocoevalcap_from_two_threads_at_once_under_any_locale
 @pytest.mark.java
 @pytest.mark.representative
 def test_bleu_by_hand():
-    # Papineni et al. 2002. Matches over guesses of 1- to 4-grams, both answers together:
-    # (6 + 4) / (7 + 4), (5 + 3) / (6 + 3), (4 + 2) / (5 + 2), (3 + 1) / (4 + 1); lengths 11 against 12.
+    # Papineni et al. 2002. Matches over guesses of 1- to 4-grams, both answers together: (6 + 4) /
+    # (7 + 4), (5 + 3) / (6 + 3), (4 + 2) / (5 + 2), (3 + 1) / (4 + 1); lengths 11 against 12.
     references = {"long": "The cat sat on the mat.", "short": "the cat sat on the mat"}
     predictions = {"long": "the cat sat on the mat today", "short": "The cat sat on"}
     precisions = (10 / 11) * (8 / 9) * (6 / 7) * (4 / 5)
@@ -164,7 +164,8 @@ def test_an_attribute_left_open_runs_on_as_upstream():
     assert java.tokenize(java.find_java(), texts) == [expected[i][0] for i in range(4)]
 
 
-# --- cache ------------------------------------------------------------------------------------------------------------
+# --- cache
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.java
@@ -223,7 +224,8 @@ def test_a_cache_that_cannot_be_written_costs_no_score(tmp_path, monkeypatch, ca
     assert "not cached" in caplog.text
 
 
-# --- Java that is not there, or fails -------------------------------------------------------------------------------
+# --- Java that is not there, or fails
+# -------------------------------------------------------------------------------
 
 ITEMS = {"a": "a red boat", "b": "a blue boat"}
 
@@ -343,7 +345,8 @@ def test_a_tokenizer_that_hangs_or_loses_lines_is_an_error(monkeypatch, tmp_path
             java.tokenize(str(program), ["a", "b"])
 
 
-# --- input ------------------------------------------------------------------------------------------------------------
+# --- input
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

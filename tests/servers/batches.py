@@ -1,6 +1,7 @@
 """A server on 127.0.0.1 that speaks OpenAI's files and batches, and chat completions beside them.
 
-with BatchServer() as server: … server.url …; server.finish("completed") ends every batch that is open.
+with BatchServer() as server: … server.url …; server.finish("completed") ends every batch that is
+open.
 """
 
 import itertools

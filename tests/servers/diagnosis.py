@@ -1,7 +1,8 @@
 """All models of a diagnosis behind one local server, told apart by what they are asked.
 
-The tagger calls a node lost where its evidence stands nowhere in what the model under test wrote, unless it is scripted
-otherwise. The model under test writes what its cue says (or nothing), and is right where its cue holds a given fact.
+The tagger calls a node lost where its evidence stands nowhere in what the model under test wrote,
+unless it is scripted otherwise. The model under test writes what its cue says (or nothing), and is
+right where its cue holds a given fact.
 
 As its own process:    python -m tests.servers.diagnosis --delay 0.2
 """

@@ -112,8 +112,9 @@ class FileServer:
         body: bytes = b"",
     ) -> None:
         """Order a fault: `status` answers with an error, `cut_at` drops the connection after so many bytes of the body,
-        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an answer, `lose`
-        likewise, but the request is carried out, `unmeasured` states no length: the body ends with the connection.
+        `corrupt` changes the bytes and not their number, `hang_up` drops the connection without an
+        answer, `lose` likewise, but the request is carried out, `unmeasured` states no length: the
+        body ends with the connection.
         `pattern` is matched with `METHOD /decoded/path`."""
         sent = dict(headers or {})
         self._faults.append(

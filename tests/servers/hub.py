@@ -1,8 +1,9 @@
 """A local server that speaks enough of the Hugging Face Hub's protocol for the real `huggingface_hub` client.
 
-Repositories live in memory, with commits, branches and pull requests. Large files (`Repo.lfs_suffixes`, or over 10 MB)
-are served as on the Hub: a redirect to another origin, here `HubServer.cdn`, with the size and the sha256 in headers.
-There are no xet headers, so the client downloads over plain HTTP; for uploads it needs `HF_HUB_DISABLE_XET=1`.
+Repositories live in memory, with commits, branches and pull requests. Large files
+(`Repo.lfs_suffixes`, or over 10 MB) are served as on the Hub: a redirect to another origin, here
+`HubServer.cdn`, with the size and the sha256 in headers. There are no xet headers, so the client
+downloads over plain HTTP; for uploads it needs `HF_HUB_DISABLE_XET=1`.
 
     with HubServer() as server:
         repo = server.add("org/name", {"data.json": b"[]"}, gated=True)
@@ -470,7 +471,8 @@ class HubServer(FileServer):
         if request.method == "PUT":
             self._uploads[request.path.rpartition("/")[2]] = request.body
             return Response(200, b"", {"ETag": '"uploaded"'})
-        # Signed addresses refuse a second means of authentication, and a token must not leave the Hub.
+        # Signed addresses refuse a second means of authentication, and a token must not leave the
+        # Hub.
         if request.token is not None:
             return Response(400, b"only one auth mechanism allowed")
         return FileServer.handle(self.cdn, request)

@@ -39,9 +39,9 @@ class Call:
 class Answer:
     """What to send back, after `delay` seconds.
 
-    `raw` replaces the whole body, `drop` closes in the middle of it; `wire` replaces the head too, then it is closed,
-    unless it `stays`: silent, or with one more byte every `stays` seconds for ever.
-    `message` and `usage` are added to what the message and the usage hold.
+    `raw` replaces the whole body, `drop` closes in the middle of it; `wire` replaces the head too,
+    then it is closed, unless it `stays`: silent, or with one more byte every `stays` seconds for
+    ever. `message` and `usage` are added to what the message and the usage hold.
     """
 
     content: str | None = '{"score": 3}'

@@ -1,6 +1,7 @@
 """Anthropic's and Google's servers on 127.0.0.1: the requests that their own clients send, kept and answered.
 
-Anthropic: messages. Google: content of a model, and files that are sent beforehand by a resumable upload.
+Anthropic: messages. Google: content of a model, and files that are sent beforehand by a resumable
+upload.
 """
 
 import base64

@@ -122,7 +122,8 @@ class PostgresServer:
         """Empty the database -> its address, password and all."""
         import psycopg
 
-        # One for all tests: after a crash the server syncs every file of every database, for seconds.
+        # One for all tests: after a crash the server syncs every file of every database, for
+        # seconds.
         with psycopg.connect(self.address, autocommit=True) as connection:
             connection.execute("DROP SCHEMA IF EXISTS reelbench CASCADE")
         return self.address

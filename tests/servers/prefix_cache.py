@@ -1,8 +1,9 @@
 """A model's server that keeps what it has read, as vLLM's automatic prefix caching does, behind `JudgeServer`.
 
-A prompt is cut into blocks of 16 tokens, each known by itself and all before it; a prompt's leading blocks that are
-known needn't be read again. What was not used for longest is given up where there is no more room. A picture is 256
-tokens (as Gemma 3 has it), known by its bytes; of text, four bytes are a token.
+A prompt is cut into blocks of 16 tokens, each known by itself and all before it; a prompt's leading
+blocks that are known needn't be read again. What was not used for longest is given up where there
+is no more room. A picture is 256 tokens (as Gemma 3 has it), known by its bytes; of text, four
+bytes are a token.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """All roles of the chains in `reelbench make`, played by scripts for the server in `tests.servers.judge`.
 
-A role is told by the model's name that it is asked under (`--llm expert=expert`). What a script says depends on the
-request alone, so that any two runs get the same replies.
+A role is told by the model's name that it is asked under (`--llm expert=expert`). What a script
+says depends on the request alone, so that any two runs get the same replies.
 
 As its own process:    python -m tests.servers.roles --delay 0.02        (prints its URL; GET /calls counts)
 """

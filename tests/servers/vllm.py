@@ -1,7 +1,8 @@
 """A server that gives the log-probabilities of a prompt in vLLM's own reply form; a word is a token.
 
-The fields are those of vLLM's `ChatCompletionRequest` (`prompt_logprobs`, `return_token_ids`, `add_generation_prompt`,
-`continue_final_message`) and `ChatCompletionResponse` (`prompt_logprobs`, `prompt_token_ids` beside the choices).
+The fields are those of vLLM's `ChatCompletionRequest` (`prompt_logprobs`, `return_token_ids`,
+`add_generation_prompt`, `continue_final_message`) and `ChatCompletionResponse` (`prompt_logprobs`,
+`prompt_token_ids` beside the choices).
 """
 
 import json

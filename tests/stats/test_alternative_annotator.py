@@ -17,11 +17,13 @@ def labels(values):
 
 
 def test_by_hand():
-    # 40 items, three people. Anna and Ben agree on all; Cem differs on the last 10. The model says as Anna throughout.
+    # 40 items, three people. Anna and Ben agree on all; Cem differs on the last 10. The model says
+    # as Anna throughout.
     agreed = labels("x" * 40)
     people = {"Anna": agreed, "Ben": agreed, "Cem": labels("x" * 30 + "y" * 10)}
     outcome = annotator_test(agreed, people, equal)
-    # Beside Anna or Ben it is as near as they are on each item: never behind. Beside Cem it is ahead on 10 of 40.
+    # Beside Anna or Ben it is as near as they are on each item: never behind. Beside Cem it is
+    # ahead on 10 of 40.
     assert [
         (p["n"], p["advantage_model"], p["advantage_person"]) for p in outcome["people"].values()
     ] == [
@@ -44,8 +46,8 @@ def test_a_model_that_disagrees_with_everybody_fails():
     ("items", "p", "won"), [(40, 0.0220, True), (39, 0.0275, True), (38, 0.0342, False)]
 )
 def test_two_people_are_tested_at_two_thirds_of_five_percent(items, p, won):
-    # Anna and Ben agree on all, the model differs on four: behind by 4 of 40 (38), t against 0.2. Benjamini and
-    # Yekutieli's limit for two equal p values is .05 / (1 + 1/2) = .0333.
+    # Anna and Ben agree on all, the model differs on four: behind by 4 of 40 (38), t against 0.2.
+    # Benjamini and Yekutieli's limit for two equal p values is .05 / (1 + 1/2) = .0333.
     agreed = labels("x" * items)
     outcome = annotator_test(
         labels("y" * 4 + "x" * (items - 4)), {"Anna": agreed, "Ben": agreed}, equal

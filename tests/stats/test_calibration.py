@@ -23,14 +23,15 @@ def some(people, order, labels):
     return [float(score) if i in given else None for i, score in enumerate(people)]
 
 
-# --- by hand ---------------------------------------------------------------------------------------------------------
+# --- by hand
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_corrected_mean_by_hand():
-    # One answer a video. Labelled: people 1 3, the judge 2 4; the judge alone: 0 2. Means: people 2, judge 3 there, 2
-    # on all. A video's part in the error of the people's mean: (-1, 1, 0, 0) / 2, in that of (judge on all - judge on
-    # the labelled): (0, 2, -2, 0) / 4 - (-1, 1, 0, 0) / 2 = (.5, 0, -.5, 0).
-    # Covariance -.25, variance .5, weight .5: 2 + .5 · (2 - 3) = 1.5.
+    # One answer a video. Labelled: people 1 3, the judge 2 4; the judge alone: 0 2. Means: people
+    # 2, judge 3 there, 2 on all. A video's part in the error of the people's mean: (-1, 1, 0, 0) /
+    # 2, in that of (judge on all - judge on the labelled): (0, 2, -2, 0) / 4 - (-1, 1, 0, 0) / 2 =
+    # (.5, 0, -.5, 0). Covariance -.25, variance .5, weight .5: 2 + .5 · (2 - 3) = 1.5.
     result = calibrate([2, 4, 0, 2], [1, 3, None, None], list("abcd"), bounds=(0, 5))
     assert result.weight == pytest.approx(0.5)
     assert result.corrected.value == pytest.approx(1.5)
@@ -40,15 +41,16 @@ def test_the_corrected_mean_by_hand():
 
 
 def test_the_confusion_matrix_by_hand():
-    # Right or wrong: people's 0 the judge calls 1 in 1 of 4, people's 1 it calls 0 in 1 of 5; of all it calls 60 % a 1.
-    # .25 · (1 - s) + .8 · s = .6 gives s = 7/11.
+    # Right or wrong: people's 0 the judge calls 1 in 1 of 4, people's 1 it calls 0 in 1 of 5; of
+    # all it calls 60 % a 1. .25 · (1 - s) + .8 · s = .6 gives s = 7/11.
     counts = np.array([[3, 1], [1, 4]], dtype=float)
     assert solve_shares(counts, np.array([40.0, 60.0])) == pytest.approx([4 / 11, 7 / 11])
 
 
 def test_shares_stay_on_the_simplex():
     counts = np.array([[3, 1], [1, 4]], dtype=float)
-    # The judge calls 10 % a 1, less than it would if all were 0: none are 1. And 95 %, more than if all were 1.
+    # The judge calls 10 % a 1, less than it would if all were 0: none are 1. And 95 %, more than if
+    # all were 1.
     assert solve_shares(counts, np.array([90.0, 10.0])) == pytest.approx([1, 0])
     assert solve_shares(counts, np.array([5.0, 95.0])) == pytest.approx([0, 1])
 
@@ -101,7 +103,8 @@ def test_a_score_that_people_never_gave_has_no_share():
     assert solve_shares(counts, np.array([5.0, 2.0, 5.0])) == pytest.approx([0.5, 0, 0.5])
 
 
-# --- what it must come to --------------------------------------------------------------------------------------------
+# --- what it must come to
+# --------------------------------------------------------------------------------------------
 
 
 def test_labels_on_all_answers_leave_nothing_to_correct():
@@ -160,7 +163,8 @@ def test_the_corrected_interval_covers():
     assert 0.92 * 200 <= covered <= 0.98 * 200
 
 
-# --- input -----------------------------------------------------------------------------------------------------------
+# --- input
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_scores_off_the_steps_give_no_matrix():

@@ -22,7 +22,8 @@ def resampled(values, clusters):
 
 
 def test_t_is_students_interval_of_the_clusters():
-    # 12 clusters; resamples vary by 11/12 of the variance of new ones: error 2·sqrt(12/11) = 2.0889, t(11) = 2.2010.
+    # 12 clusters; resamples vary by 11/12 of the variance of new ones: error 2·sqrt(12/11) =
+    # 2.0889, t(11) = 2.2010.
     low, high = intervals.confidence_interval(50, draws_with(2.0), 12, method="t")
     assert (low, high) == (
         pytest.approx(50 - 4.5977, abs=1e-3),
@@ -49,7 +50,8 @@ def test_wilson_on_another_scale_is_the_same_interval():
 
 
 def test_all_right_in_few_videos_is_not_certainty():
-    # 10 videos as 10 observations, none wrong: Wilson's lower end is 1 / (1 + t²/10) with t(9) = 2.2622.
+    # 10 videos as 10 observations, none wrong: Wilson's lower end is 1 / (1 + t²/10) with t(9) =
+    # 2.2622.
     value, draws, clusters = resampled([1] * 30, [f"v{i % 10}" for i in range(30)])
     low, high = intervals.confidence_interval(value, draws, clusters, bounds=(0, 1))
     assert (low, high) == (pytest.approx(1 / (1 + 2.2622**2 / 10), abs=1e-4), pytest.approx(1))
@@ -121,7 +123,8 @@ def apart(deviations, together=0.0):
 
 
 def test_a_difference_is_students_over_videos():
-    # 12 videos, deviations 0.3 and 0.4, correlation 0.5: of the difference √(0.09 + 0.16 - 0.12); t(11) = 2.2010.
+    # 12 videos, deviations 0.3 and 0.4, correlation 0.5: of the difference √(0.09 + 0.16 - 0.12);
+    # t(11) = 2.2010.
     a, b = apart((0.3, 0.4), 0.5)
     test = intervals.paired_test(0.5, a - b, 12)
     error = math.sqrt(0.13 * 12 / 11)
@@ -151,7 +154,8 @@ def test_neither_interval_nor_p_of_few_videos():
 
 def test_p_is_the_t_tests_on_video_means():
     stats = pytest.importorskip("scipy.stats")
-    # Videos of equal size: the ratio is the mean of video means, and the exact bootstrap error is the t test's.
+    # Videos of equal size: the ratio is the mean of video means, and the exact bootstrap error is
+    # the t test's.
     means = [1.0, 3.0, -0.5, 2.0, 0.7, 1.9, 0.1, 2.2, -1.0, 0.9, 1.1]
     clusters = [f"v{i:02}" for i in range(11)]
     value, draws, n = resampled(means, clusters)

@@ -15,7 +15,8 @@ def test_holm_by_hand():
 
 
 def test_levels_of_holms_steps_by_hand():
-    # Of four: 0.05 / 4, / 3 (0.016 is told), / 2 (0.03 is not): the last is never tested, and has that one's.
+    # Of four: 0.05 / 4, / 3 (0.016 is told), / 2 (0.03 is not): the last is never tested, and has
+    # that one's.
     levels = holm_levels([0.03, 0.001, None, 0.9, 0.016])
     assert levels == [0.025, 0.0125, None, 0.025, pytest.approx(0.05 / 3)]
     p_values = [0.03, 0.001, 0.9, 0.016, 0.0126, 0.04]
@@ -24,7 +25,8 @@ def test_levels_of_holms_steps_by_hand():
 
 
 def test_rank_ranges_by_hand():
-    # a beats c and d, b beats d; six pairs. Holm: .001·6, .004·5 = .02, .009·4 = .036, .02·3 = .06, …
+    # a beats c and d, b beats d; six pairs. Holm: .001·6, .004·5 = .02, .009·4 = .036, .02·3 = .06,
+    # …
     differences = {
         ("a", "b"): (1.0, 0.30),
         ("a", "c"): (3.0, 0.004),

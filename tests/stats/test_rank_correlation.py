@@ -16,7 +16,8 @@ def test_spearmans_is_of_ranks():
 
 
 def test_kendalls_tau_b_counts_no_tie():
-    # Of five pairs two stand alike, one is turned round, and each side ties one: (2 - 1) / sqrt(4 * 4).
+    # Of five pairs two stand alike, one is turned round, and each side ties one: (2 - 1) / sqrt(4 *
+    # 4).
     pairs = [(0.5, 0.25), (-0.5, -0.25), (0.5, -0.25), (0.0, 0.25), (0.5, 0.0)]
     assert kendall_tau(pairs) == pytest.approx(0.25)
     assert kendall_tau([(0.0, 1.0), (0.0, -1.0)]) is None

@@ -12,7 +12,8 @@ from reelbench.scoring.candidates import shuffled_order
 from tests.servers import ranker
 from tests.servers.judge import Answer, JudgeServer
 
-# Ten questions with three candidates each: what the ranker thinks of it, what the judge does (0 to 5), its words.
+# Ten questions with three candidates each: what the ranker thinks of it, what the judge does (0 to
+# 5), its words.
 TABLE = [
     ((3, 9, 1), (1, 5, 2), (6, 7, 8)),
     ((8, 8, 2), (4, 2, 5), (6, 6, 6)),
@@ -210,7 +211,8 @@ def test_a_list_in_an_order_of_its_own_and_several_votes(reelbench, tmp_path):
         )
         assert len(server.calls) == 18
     found = json.loads(done.stdout)
-    # Of equal ones the stub names the one that it is shown first, in an order that the id and the vote decide.
+    # Of equal ones the stub names the one that it is shown first, in an order that the id and the
+    # vote decide.
     shown_first = [min((0, 1), key=shuffled_order("q3", 3, vote).index) for vote in range(3)]
     tie = max((0, 1), key=lambda index: (shown_first.count(index), -index))
     assert found["chosen"] == {"q0": 1, "q1": 1, "q2": 1, "q3": tie, "q4": 0, "q5": 0}
@@ -291,7 +293,8 @@ def test_the_controls_meteor_against_their_length(reelbench, candidates, tmp_pat
         for name in ("first", "random", "longest", "ace"):
             meteor = document["controls"][name]["metrics"]["meteor"]
             assert f"{name}, {document['k']}: {meteor['value']:.3f}, n = {meteor['n']}" in told
-    # The longest of three answers have more words than those of two, and stand further to the right.
+    # The longest of three answers have more words than those of two, and stand further to the
+    # right.
     longest = drawn.findall(".//{*}circle")[4:6]
     assert float(longest[0].get("cx")) < float(longest[1].get("cx"))
     texts = [text.text for text in drawn.iterfind(".//{*}text")]

@@ -59,7 +59,8 @@ def test_two_runs_are_compared(made, reelbench):
     assert [document[side]["stages"][0]["out"] for side in "ab"] == [2, 3]
     assert [document[side]["models"] for side in "ab"] == [{"skeptic": "m1"}, {"skeptic": "m2"}]
     assert document["a"]["differs"] == {}
-    # Words of a question: (2 + 3) / 2 beside (2 + 5) / 2; of an answer (2 + 1) / 2 beside (1 + 1) / 2.
+    # Words of a question: (2 + 3) / 2 beside (2 + 5) / 2; of an answer (2 + 1) / 2 beside (1 + 1) /
+    # 2.
     assert document["measures"]["words_question"] == {
         "a": 2.5,
         "b": 3.5,

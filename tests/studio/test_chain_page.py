@@ -289,7 +289,8 @@ def test_times_are_read_on_a_strip_and_json_is_behind_a_fold(opened, moments):
         ("0", "18", "0", "0.486"),
     ]
     assert "B ✓ steam" in page
-    # The two votes are the same to the last word: once, with their number; the JSON once, behind its fold.
+    # The two votes are the same to the last word: once, with their number; the JSON once, behind
+    # its fold.
     assert page.count("As seen.") == 2
     assert "2 times the sameAs seen.event 1: She fills it. 00:00 to 00:18" in page
     assert page.count('"event1_timestamp"') == 1

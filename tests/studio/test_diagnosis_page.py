@@ -188,8 +188,8 @@ def test_two_diagnoses_are_held_against_each_other(tmp_path):
     other = diagnosed(
         tmp_path / "other", [(*ROWS[0][:3], ["T.", "TT"], "all_evaluated"), *ROWS[1:3]]
     )
-    # The nodes of q1 to q3: n1 T, n2 R against T; A, what its right answer holds apart; right and T. Four of five are
-    # the same.
+    # The nodes of q1 to q3: n1 T, n2 R against T; A, what its right answer holds apart; right and
+    # T. Four of five are the same.
     assert report.agreement(one, other)["nodes"] == 5
     assert report.agreement(one, other)["same"] == pytest.approx(4 / 5)
 
@@ -197,7 +197,8 @@ def test_two_diagnoses_are_held_against_each_other(tmp_path):
 def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
     rows = [(f"q{n}", f"v{n}", "en-GB", ["T."], "all_evaluated") for n in range(12)]
     one = diagnosed(tmp_path / "one", rows)
-    # The other lost ten of these, and four of them by an attribute; its own last question is no part of it.
+    # The other lost ten of these, and four of them by an attribute; its own last question is no
+    # part of it.
     other = [
         (*row[:3], ["A." if n < 4 else "T.", "AR" if n < 4 else "TR"], "limit")
         for n, row in enumerate(rows[:10])
@@ -258,7 +259,8 @@ def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_p
     assert counted["consensus_by_round"] == {
         "1": {"en-GB": {"majority": 1, "none": 1}, "ja-JP": {"majority": 2, "none": 2}}
     }
-    # 0:12 misses n1's 0:02 by ten seconds and n2's 0:04 by eight: of nine votes with a time three are not beyond 10.
+    # 0:12 misses n1's 0:02 by ten seconds and n2's 0:04 by eight: of nine votes with a time three
+    # are not beyond 10.
     assert counted["times"] == {"compared": 9, "beyond": {"2": 9, "5": 9, "10": 0, "30": 0}}
     assert {skill: (rate["n"], rate["right"]) for skill, rate in counted["skills"].items()} == {
         "Counting": (4, 0.25),
@@ -295,7 +297,8 @@ def test_the_data_stand_in_the_page_as_plain_json(tmp_path):
     assert rounds[1]["nodes"][1]["label"] == "Reasoning"
 
 
-# --- in the browser -------------------------------------------------------------------------------------------------
+# --- in the browser
+# -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

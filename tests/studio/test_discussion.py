@@ -442,7 +442,8 @@ class TestAgain:
         server.script(script)
         names = (*ROLES, "bloom")
         _, plan = discuss(5, names, out=None, rounds=rounds)
-        # Five questions and five answers, before and after: 20 levels a video, and each role's turns.
+        # Five questions and five answers, before and after: 20 levels a video, and each role's
+        # turns.
         assert plan["calls"] == 5 * (1 + 5 * rounds + 20)
         _, document = discuss(5, names, rounds=rounds)
         assert document["calls"] == len(server.calls) == plan["calls"]

@@ -46,7 +46,8 @@ class TestTheComparison:
         def script(call):
             role, text = call.body["model"], roles.text_of(call)
             if role == "bloom":
-                # The single pass's questions remember, the discussion's evaluate; one answer has no level.
+                # The single pass's questions remember, the discussion's evaluate; one answer has no
+                # level.
                 if "no level" in text:
                     return Answer("It may be 3.")
                 return Answer("5" if "refined" in text else "1")

@@ -50,7 +50,8 @@ def runs_in(asked):
     return sum(number for messages, number in asked.items() if '"under test"' in messages)
 
 
-# --- when it ends ---------------------------------------------------------------------------------------------------
+# --- when it ends
+# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("fact", "rounds"), [("n1", 2), ("n2", 3), ("n3", 4)])
@@ -58,7 +59,8 @@ def test_a_model_that_needs_a_fact_ends_once_the_cues_have_given_it(fact, rounds
     with JudgeServer(Models(nodes=CHAIN, fact=fact)) as server:
         folder = run(server.url, tmp_path)
     assert ends(folder) == {"q0": (rounds, "answer_right"), "q1": (rounds, "answer_right")}
-    # Each wrong round finds the first node that is not known: one error a round and question; the right one has none.
+    # Each wrong round finds the first node that is not known: one error a round and question; the
+    # right one has none.
     assert labels(folder) == {"Temporal Localization": 2 * (rounds - 1)}
 
 
@@ -129,7 +131,8 @@ def test_only_questions_that_are_lost_enter(tmp_path):
     }
 
 
-# --- replies that do not read ---------------------------------------------------------------------------------------
+# --- replies that do not read
+# ---------------------------------------------------------------------------------------
 
 
 def test_a_graph_with_a_circle_is_asked_again_with_what_is_wrong(tmp_path):
@@ -175,7 +178,8 @@ def test_a_tagger_that_can_not_be_read(tmp_path):
     assert "node 'b': is missing" in json.dumps([call.body for call in asked])
 
 
-# --- what the tagger is shown ---------------------------------------------------------------------------------------
+# --- what the tagger is shown
+# ---------------------------------------------------------------------------------------
 
 
 def test_the_tagger_reads_english_all_that_was_written_and_the_cues(tmp_path):
@@ -292,7 +296,8 @@ def test_answers_that_are_right_are_tagged_on_request_and_counted_apart(tmp_path
 def test_right_answers_of_later_rounds_have_no_errors(right, tmp_path):
     """Four questions are right in round 2, four in round 3: 4 · 1 + 4 · 2 errors, whatever a tagger finds after that.
 
-    Up to each round, as Fig. 3 draws them: 8 after the first (one a question), 12 after the second, 12 after the third.
+    Up to each round, as Fig. 3 draws them: 8 after the first (one a question), 12 after the second,
+    12 after the third.
     """
 
     def scripted(call, role):
@@ -310,7 +315,8 @@ def test_right_answers_of_later_rounds_have_no_errors(right, tmp_path):
     assert [line["labels"]["Temporal Localization"] for line in counted["rounds"]] == [8, 4, 0]
     assert (counted["later"]["n"], counted["nodes"]["hint_ignored"]) == (4, 0)
     assert "(n = 12)" in (tmp_path / "errors.svg").read_text()
-    # The tagger is asked of the 12 wrong answers, three times each; on request of the 8 right ones too.
+    # The tagger is asked of the 12 wrong answers, three times each; on request of the 8 right ones
+    # too.
     assert models.calls["tagger"] == 3 * (20 if right else 12)
     if not right:
         assert counted["right_answers"] is None
@@ -320,7 +326,8 @@ def test_right_answers_of_later_rounds_have_no_errors(right, tmp_path):
     assert counted["right_answers"]["labels"]["Temporal Localization"] == 8
 
 
-# --- going on -------------------------------------------------------------------------------------------------------
+# --- going on
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_the_same_call_again_asks_nobody(tmp_path):
@@ -455,7 +462,8 @@ def test_a_loop_that_is_killed_goes_on_and_pays_nothing_twice(
     needed, counted = unharmed
     assert report.write(Folder(tmp_path / "out")) == counted
     first = [call for call in server.calls if call.headers.get("authorization") == "Bearer first"]
-    # What was under way and not yet kept is asked again; of the model under test, the run that was cut short.
+    # What was under way and not yet kept is asked again; of the model under test, the run that was
+    # cut short.
     twice = asked - needed
     of_the_run = sum(role_of(call) == UNDER_TEST for call in server.calls) - runs_in(needed)
     assert of_the_run <= 2

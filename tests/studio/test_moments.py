@@ -101,7 +101,8 @@ def test_captions_become_rows_of_the_hubs_schema(make, server):
         assert row["answer"] == f"From <s0> to <e0>, {right}."
         assert len(set(row["options"])) == 4
         assert row["source"] == "ActivityNet_val_1"
-    # Type 1 of means and end is answered by the means, which is the first event; of an order by the second one.
+    # Type 1 of means and end is answered by the means, which is the first event; of an order by the
+    # second one.
     spans = {(row["category"], row["qid"][-1]): row["span"] for row in rows}
     expected = {
         ("means-to-an-end", "1"): [0, 30.5],
@@ -352,7 +353,8 @@ class TestQueries:
         assert shown[1]["caption"] == "A cat 1 jumps."
         rows = {row["qid"]: row for row in rows_in(folder)}
         first, second = (rows[f"qvh_1_cause_sequential_{n}"] for n in (1, 2))
-        # Type 1 is answered by what comes later, the query; type 2 by what comes before, which has no time yet.
+        # Type 1 is answered by what comes later, the query; type 2 by what comes before, which has
+        # no time yet.
         assert (first["span"], first["question_span"]) == ([20, 40], None)
         assert (second["span"], second["question_span"]) == ([0, 150], [20, 40])
         assert second["qid"] in document["unmarked"]
@@ -565,7 +567,8 @@ def test_rows_keep_the_questions_span_and_the_funnel_counts_what_is_across_time(
     }
     measured = document["across_time"]
     assert (measured["known"], measured["across_time"]) == (16, 16)
-    # By hand: 30.5 + 28 s for means and end; 0 to 60.5 s for the order, whose gap of half a second counts.
+    # By hand: 30.5 + 28 s for means and end; 0 to 60.5 s for the order, whose gap of half a second
+    # counts.
     assert measured["certificate_length"]["value"] == pytest.approx((58.5 + 60.5) / 2)
     assert measured["qa_miou"]["value"] == 0
     drawn = json.loads((folder / "mini_test.json").read_text())
@@ -608,7 +611,8 @@ def test_what_1000_questions_cost_as_the_paper_counts_it():
     assert cost_per_1000(None, 0, 10) is None
 
 
-# --- the command, and what its files are good for --------------------------------------------------------------------
+# --- the command, and what its files are good for
+# --------------------------------------------------------------------
 
 
 def test_what_the_command_makes_is_read_scored_and_gets_a_card(reelbench, score, server, tmp_path):

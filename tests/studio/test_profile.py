@@ -17,7 +17,8 @@ ROWS = [
         "answer": "The detective hesitates. He remembers everything.",
     },
 ]
-# Worked by hand as in tests/studio/test_readability.py; the first answer: 5 words, 5 syllables, 2 sentences.
+# Worked by hand as in tests/studio/test_readability.py; the first answer: 5 words, 5 syllables, 2
+# sentences.
 GRADES = {
     "question": ((0.39 * 6 + 11.8 - 15.59) + (0.39 * 7 + 11.8 * 10 / 7 - 15.59)) / 2,
     "answer": ((0.39 * 2.5 + 11.8 - 15.59) + (0.39 * 3 + 11.8 * 14 / 6 - 15.59)) / 2,

@@ -59,7 +59,8 @@ def test_by_hand():
     # q1: n1 the same, n2 another label. q2: n2 the same. q3: n1. q4: n2.
     assert (found.nodes, found.same.value) == (8, 4 / 8)
     assert found.labels[A] == {"people": 3, "tagger": 1, "both": 1}
-    # Of 8: people say T 1, A 3, right 4; the tagger T 2, A 1, R 1, right 3, divergent 1. By chance (2 + 3 + 12) / 64.
+    # Of 8: people say T 1, A 3, right 4; the tagger T 2, A 1, R 1, right 3, divergent 1. By chance
+    # (2 + 3 + 12) / 64.
     assert found.kappa == pytest.approx((4 / 8 - 17 / 64) / (1 - 17 / 64))
     first = found.first_errors
     # Erroneous are q1 (found: n1) and q2 (people say n1, the tagger n2); q3 is cleared, q4 is not.

@@ -23,8 +23,9 @@ SPEC = registry.get("curve")
 lmms = codegen.functions("curve")
 ID = "a-B_c1D2e3F"
 
-# One text per locale of both lists, each with what is easily lost: joiners, combining marks, digits of the script or
-# of full width, right-to-left marks, quotes, a decomposed accent, a character outside the basic plane.
+# One text per locale of both lists, each with what is easily lost: joiners, combining marks, digits
+# of the script or of full width, right-to-left marks, quotes, a decomposed accent, a character
+# outside the basic plane.
 TEXTS = {
     "ar-EG": "\u200fالعدد ١٢٣ — «قُبّة»",
     "bn-BD": "ক্ষীর ১২টি বাটিতে",
@@ -306,7 +307,8 @@ class TestTheScore:
         assert scored.numbers.breakdowns["locale"]["ta-IN"]["score"].value == pytest.approx(100)
 
     def test_half_points_give_the_papers_numbers(self):
-        # Table 3 of the supplement has 55.97 for id-ID, which is 150 of the 268 points that 134 questions have.
+        # Table 3 of the supplement has 55.97 for id-ID, which is 150 of the 268 points that 134
+        # questions have.
         scored = judged([("id-ID", 2)] * 60 + [("id-ID", 1)] * 30 + [("id-ID", 0)] * 44)
         assert round(scored.numbers.metrics["score"].value, 2) == 55.97
 

@@ -172,7 +172,8 @@ SCRIPT = {
 
 class TestWhatIsSaid:
     def test_a_scene_has_each_line_of_its_shots_once_in_order_of_time(self, folder):
-        # As the authors merge it: by the scene's prefix, one line per start, sorted by it as a number.
+        # As the authors merge it: by the scene's prefix, one line per start, sorted by it as a
+        # number.
         write(folder / "AnotherMissOh_script.json", SCRIPT)
         (found,) = reelbench.load("dramaqa_cogme", data=folder)
         assert found["subtitles"].split("\n") == [
@@ -299,7 +300,8 @@ REFERENCES = [
     entry(6, q_level_logic=3, correct_idx=0),
     entry(7, q_level_logic=4, correct_idx=1),
 ]
-# Right: 1, 2, 4, 7. By the authors' definition: 1_accuracy 2/3, 2_accuracy 1/2, 3_accuracy 0, 4_accuracy 1, total 4/7.
+# Right: 1, 2, 4, 7. By the authors' definition: 1_accuracy 2/3, 2_accuracy 1/2, 3_accuracy 0,
+# 4_accuracy 1, total 4/7.
 PREDICTIONS = {1: 0, 2: 1, 3: 0, 4: 3, 5: 0, 6: 4, 7: 1}
 
 

@@ -61,8 +61,9 @@ group:
 
 
 def test_the_chains_of_video_mme_v2_by_hand(tmp_path):
-    # Three right of four each. Relevance: (3/4)^2 = 56.25. Two chains [1,[2,3],4], whose last question is wrong:
-    # (1 + 3 + 3) of 1 + 3 + 3 + 5 = 58.33 each. The mean of the three is 57.64; of the questions it is 75.
+    # Three right of four each. Relevance: (3/4)^2 = 56.25. Two chains [1,[2,3],4], whose last
+    # question is wrong: (1 + 3 + 3) of 1 + 3 + 3 + 5 = 58.33 each. The mean of the three is 57.64;
+    # of the questions it is 75.
     groups = [
         ("a", "relevance", "None"),
         ("b", "logic", "[1,[2,3],4]"),
@@ -128,7 +129,8 @@ FORMATS = {
         {"7_1": "A [2, 4]", "7_2": "B [0, 8]"},
         {"accuracy_at_iop_0.5": 100, "miop": 75, "iop_at_0.5": 100, "miou": 35, "accuracy": 100},
     ),
-    # QVHighlights: windows in order of confidence. AP is 1/2 up to IoU 0.5 to 0.95: the second window is right.
+    # QVHighlights: windows in order of confidence. AP is 1/2 up to IoU 0.5 to 0.95: the second
+    # window is right.
     "ranked": (
         "kind: span\nwindows: ranked\nsource: {file: rows.jsonl}\n"
         "columns: {id: qid, video: vid, question: query, span: relevant_windows}\n",

@@ -84,7 +84,8 @@ def test_a_wrong_file_says_what_was_expected_and_found(document, said, tmp_path)
 class TestScoring:
     @pytest.mark.java
     def test_the_authors_file_holds_its_references(self, tmp_path, score):
-        # BLEU-4 and METEOR of a perfect answer are 1, whatever scores it (pycocoevalcap's own figures).
+        # BLEU-4 and METEOR of a perfect answer are 1, whatever scores it (pycocoevalcap's own
+        # figures).
         long = "The man walks home alone because nobody waited for him at the station."
         file = write(
             tmp_path, {"233.mp4": [entry(answer=long, pred=long + "</s>")]}, "predictions.json"

@@ -30,7 +30,8 @@ def test_of_an_answer_that_meteor_cannot_take_overlap_reads_the_end_and_it_is_co
     ]
     scored = aggregation.score(discovery.get("moviecore"), items)
     assert scored.numbers.metrics["meteor"].n == 4
-    # Of "the the … the cat" the last 10,000 characters begin with the space before 2,499 of its words.
+    # Of "the the … the cat" the last 10,000 characters begin with the space before 2,499 of its
+    # words.
     assert asked == {
         "a": "The cat.",
         "b": "the " * 2_499 + "cat",

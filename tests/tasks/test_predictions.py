@@ -97,7 +97,8 @@ def asked(tmp_path):
     return write
 
 
-# --- every benchmark, every kind ------------------------------------------------------------------------------------
+# --- every benchmark, every kind
+# ------------------------------------------------------------------------------------
 
 
 @each_benchmark
@@ -162,7 +163,8 @@ def test_a_tagged_table_has_a_cognitive_profile(tmp_path):
     assert found.scored.numbers.breakdowns["target"]["Place"]["rate"].value == 50
 
 
-# --- text stays text ------------------------------------------------------------------------------------------------
+# --- text stays text
+# ------------------------------------------------------------------------------------------------
 
 
 TEXTS = {
@@ -223,7 +225,8 @@ def test_an_object_of_texts_by_id_is_a_table(tmp_path, asked):
         ]
 
 
-# --- columns --------------------------------------------------------------------------------------------------------
+# --- columns
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -348,7 +351,8 @@ def test_a_task_that_is_a_part_of_a_split_is_that_part(tmp_path):
         scored("curve_th-TH", path, references, split=None)
 
 
-# --- what can't be read ---------------------------------------------------------------------------------------------
+# --- what can't be read
+# ---------------------------------------------------------------------------------------------
 
 BAD = {
     "no ids": ("p.csv", b"name,prediction\n7,carp\n", r"no column of ids \(id.*it has name, prediction.*--id-col"),
@@ -400,7 +404,8 @@ def test_a_file_that_is_not_there_says_so(name, tmp_path, asked):
         scored("curve", tmp_path / name, asked("7"))
 
 
-# --- templates and hidden answers -----------------------------------------------------------------------------------
+# --- templates and hidden answers
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -481,7 +486,8 @@ def test_a_template_goes_to_stdout_or_to_a_file(tmp_path, reelbench):
     assert ".txt is not a kind of table" in done.stderr
 
 
-# --- the Hub --------------------------------------------------------------------------------------------------------
+# --- the Hub
+# --------------------------------------------------------------------------------------------------------
 
 
 def table(tmp_path, suffix=".parquet", name="rextime"):
@@ -546,7 +552,8 @@ def test_without_a_network_the_hub_is_one_line(reelbench):
     assert "HF_HUB_OFFLINE" in line
 
 
-# --- beside the samples ---------------------------------------------------------------------------------------------
+# --- beside the samples
+# ---------------------------------------------------------------------------------------------
 
 
 @each_benchmark

@@ -132,8 +132,8 @@ def span(start, end, ans="A"):
 
 class TestTheAuthorsRules:
     def test_hand_worked(self, references, tmp_path, score):
-        # q1: [0,5] in [0,10] = exactly 0.5, right letter. q2: no length: 0. q3: hull of [0,5] and [10,20]: 0.
-        # q4: small letter: wrong; [0,8] against [0,4] = 0.5.
+        # q1: [0,5] in [0,10] = exactly 0.5, right letter. q2: no length: 0. q3: hull of [0,5] and
+        # [10,20]: 0. q4: small letter: wrong; [0,8] against [0,4] = 0.5.
         file = predict(
             tmp_path,
             q1={"pred_relevant_windows": [[0, 5, 0.99], [0, 10, 0.5]], "ans": "A"},

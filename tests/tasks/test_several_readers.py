@@ -75,7 +75,8 @@ def test_they_read_as_one_process_does(inputs, several, tmp_path, monkeypatch):
     assert [sample.prediction for sample in samples[2:]] == [row.text for row in ROWS]
     known = [(row.letter, row.span) for row in ROWS]
     read = [(sample.parsed["answer"], sample.parsed["span"]) for sample in samples[2:]]
-    # What the readers are held to is in tests/scoring/answers; here nearly all agree, or the order is lost.
+    # What the readers are held to is in tests/scoring/answers; here nearly all agree, or the order
+    # is lost.
     assert sum(a[0] == b[0] for a, b in zip(read, known, strict=True)) > 0.98 * len(ROWS)
 
 

@@ -160,7 +160,8 @@ def test_a_start_just_before_zero_is_zero_and_one_before_it_is_said(tmp_path):
         locate(spec.id).read()
 
 
-# --- options in the question -----------------------------------------------------------------------------------------
+# --- options in the question
+# -----------------------------------------------------------------------------------------
 
 ASKED = [
     {
@@ -327,7 +328,8 @@ def test_whole_questions_in_a_cell_are_asked_by_the_key_that_new_names(tmp_path)
 
 PLAIN = {"video": "v.mp4", "question": "Which?", "answer": "a cup"}
 DROPPED = {
-    # Some rows have options (MMVU), or pairs of questions in one object (VideoHallucer), or a text to mark by.
+    # Some rows have options (MMVU), or pairs of questions in one object (VideoHallucer), or a text
+    # to mark by.
     "'choices' holds options in 2 of 6 rows; with `kind: {column": lambda n: {
         **PLAIN, "choices": ["a cup", "a tin"] if n < 2 else []
     },

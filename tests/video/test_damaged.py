@@ -29,7 +29,8 @@ SOURCES = [
 ]
 SPECS = ["uniform:8", "fps:3", "keyframe:5", "window:1-3,4", "all"]
 
-# In a process of its own, so that a crash in a codec is a failed test and not the end of the test run.
+# In a process of its own, so that a crash in a codec is a failed test and not the end of the test
+# run.
 CHILD = """
 import json, sys
 from reelbench.base.errors import ReelbenchError
@@ -104,7 +105,8 @@ def test_each_of_200_damaged_videos_ends_in_frames_or_one_clear_error(
     assert ends[-1]["peak"] < 300
 
 
-# As torchvision switches PyAV's log on, FFmpeg's threads wait for the GIL, which PyAV holds while it waits for them.
+# As torchvision switches PyAV's log on, FFmpeg's threads wait for the GIL, which PyAV holds while
+# it waits for them.
 LOGGED = """
 import random, sys
 from pathlib import Path

@@ -27,7 +27,8 @@ WRITTEN = [
     ("libvpx-vp9", "webm"), ("libvpx-vp9", "mkv"), ("libvpx-vp9", "mp4"),
 ]  # fmt: skip
 
-# Worked out by hand for 300 frames at 25 a second; a kind's places are documented in the module `sampling`.
+# Worked out by hand for 300 frames at 25 a second; a kind's places are documented in the module
+# `sampling`.
 EVEN = {
     "uniform:7": [0, 49, 99, 149, 199, 249, 299],
     "uniform:1": [0],
@@ -38,7 +39,8 @@ EVEN = {
 }  # fmt: skip
 KEYFRAMES = {1: [0, 99, 199, 299], 12: [0, 96, 192, 288], 250: [0, 250], 1000: [0]}
 
-# For gaps of 40, 120, 20, 80 ms: four frames every 260 ms. 10.4 s is frame 160; the last before 11.2 s is frame 172.
+# For gaps of 40, 120, 20, 80 ms: four frames every 260 ms. 10.4 s is frame 160; the last before
+# 11.2 s is frame 172.
 UNEVEN = {
     "uniform:7": EVEN["uniform:7"],
     "window:10.4-11.2,3": [160, 166, 172],
@@ -243,7 +245,8 @@ def test_deep_full_range_and_unsampled_colours_come_out_as_they_are(
     assert frame.rgb.reshape(-1, 3).mean(0) == pytest.approx(colour, abs=4)
 
 
-# --- files that are not as they should be ----------------------------------------------------------------------------
+# --- files that are not as they should be
+# ----------------------------------------------------------------------------
 
 
 def test_probe_counts_what_is_there(clip: Make) -> None:

@@ -106,7 +106,8 @@ def children(parent: int) -> dict[int, str]:
 def killed_in_the_middle(results, is_worker, store, held):
     """Kill a worker that is at work after the first result; return all results and who was killed.
 
-    Until then whoever comes to the video `held` waits for it, so that there is one at work however fast they are.
+    Until then whoever comes to the video `held` waits for it, so that there is one at work however
+    fast they are.
     """
     collected, victims = [], []
     key = FrameStore(store.root.with_name("elsewhere")).get(held, SAMPLING).path.stem
@@ -141,7 +142,8 @@ def test_a_pool_outlives_a_worker_that_is_killed(videos, tmp_path):
 
 def test_a_video_that_takes_its_process_down_is_a_failure_of_its_own(videos, tmp_path, monkeypatch):
     good, _ = videos
-    # The real pools, and a stand-in for a codec's fault: each process that opens the first video ends.
+    # The real pools, and a stand-in for a codec's fault: each process that opens the first video
+    # ends.
     (tmp_path / "fault").mkdir()
     (tmp_path / "fault" / "sitecustomize.py").write_text(
         "import os, signal, sys\n"
@@ -168,7 +170,8 @@ def start_two_workers(ray):
                 object_store_memory=10**8,
             )
         except Exception as error:
-            # Ray gives its own processes 30 s to start, too little on a machine that is busy with other tests.
+            # Ray gives its own processes 30 s to start, too little on a machine that is busy with
+            # other tests.
             ray.shutdown()
             if "timed out during startup" not in str(error) or not tries_left:
                 raise

@@ -132,7 +132,8 @@ def test_every_packet_is_kept_at_its_time(
 def test_a_stream_without_heads_of_its_own_keeps_its_sound(
     store: FrameStore, tmp_path: Path
 ) -> None:
-    # In a transport stream each AAC packet has a head of 7 bytes (ADTS, ISO/IEC 13818-7, 6.2), which an mp4 leaves out.
+    # In a transport stream each AAC packet has a head of 7 bytes (ADTS, ISO/IEC 13818-7, 6.2),
+    # which an mp4 leaves out.
     video = film(tmp_path / "film.ts", "aac")
     stored = store.get(video, parse("uniform:5,audio=keep"))
     assert [data for data, _ in sound_of(stored.path)] == [data[7:] for data, _ in sound_of(video)]

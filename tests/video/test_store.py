@@ -52,7 +52,8 @@ def last_used(stored: StoredFrames, seconds_ago: float) -> None:
     os.utime((stored.path or stored.images[0]).parent / "frames.json", (then, then))
 
 
-# --- what is delivered -----------------------------------------------------------------------------------------------
+# --- what is delivered
+# -----------------------------------------------------------------------------------------------
 
 
 def test_a_clip_holds_the_frames_on_the_videos_own_time_line(clip: Make, store: FrameStore) -> None:
@@ -157,7 +158,8 @@ def test_what_decodes_nothing_is_not_stored(clip: Make, store: FrameStore, spec:
         store.get(clip("libx264", "mp4"), parse(spec))
 
 
-# --- what adapters read ----------------------------------------------------------------------------------------------
+# --- what adapters read
+# ----------------------------------------------------------------------------------------------
 
 
 def lmms_eval_reader() -> object:
@@ -234,7 +236,8 @@ def test_qwen_vl_utils_reads_exactly_the_frames(
     assert fps == pytest.approx(stored.rate, rel=1e-3)
 
 
-# --- one decode for all ----------------------------------------------------------------------------------------------
+# --- one decode for all
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_second_question_decodes_nothing(
@@ -371,7 +374,8 @@ def test_the_short_way_for_who_has_a_video_and_a_spec(
             take(video, spec, store=store)
 
 
-# --- damage ----------------------------------------------------------------------------------------------------------
+# --- damage
+# ----------------------------------------------------------------------------------------------------------
 
 
 def without(*names: str) -> Callable[[Path], None]:
@@ -515,7 +519,8 @@ def test_whatever_a_library_raises_is_the_videos_own_failure(
     assert store.info().entries == 0
 
 
-# --- size ------------------------------------------------------------------------------------------------------------
+# --- size
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_least_recently_used_goes_first_and_what_is_in_use_stays(
@@ -624,7 +629,8 @@ def test_the_record_beside_the_clip_can_be_read_by_others(clip: Make, store: Fra
     assert record["timestamps"] == pytest.approx([0.0, 11.96], abs=2e-3)
 
 
-# --- videos that are there as pictures -------------------------------------------------------------------------------
+# --- videos that are there as pictures
+# -------------------------------------------------------------------------------
 
 
 THIRDS = [place / 3 for place in range(10)]

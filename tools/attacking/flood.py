@@ -1,7 +1,8 @@
 """Pull requests by the thousand, hostile ones among good ones, through the webhook's real process at a local Hub.
 
-The Hub's webhooks tell of all at once; `huggingface_hub`'s own client brings each. A good one has its comment in the
-end, a hostile one has a comment that refuses it, none has two, and nothing that was in the table changes.
+The Hub's webhooks tell of all at once; `huggingface_hub`'s own client brings each. A good one has
+its comment in the end, a hostile one has a comment that refuses it, none has two, and nothing that
+was in the table changes.
 """
 
 import hashlib

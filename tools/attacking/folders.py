@@ -1,7 +1,8 @@
 """A stranger's files that name what lies elsewhere, each given to the commands that read it: nothing there is touched.
 
-Beside the stranger's folder lies the user's own: a text, a film, rows and a result. A try has fallen where one of them
-is in a request, an output or a file afterwards, or is otherwise than it was.
+Beside the stranger's folder lies the user's own: a text, a film, rows and a result. A try has
+fallen where one of them is in a request, an output or a file afterwards, or is otherwise than it
+was.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Commands that are killed at any of their writes, or whose disk is full: what stands there is whole, paid for once.
 
-A kill comes from within, before the n-th change that a process makes to any disk; a full disk is a limit on the size
-of what it writes.
+A kill comes from within, before the n-th change that a process makes to any disk; a full disk is a
+limit on the size of what it writes.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Forged results against a board of twenty honest rows, each on its own and then all that were taken together.
 
-A forger has our code: numbers, counts and hashes fit again, and what was asked may be his own. What is taken may move
-places and ranges by Holm's family alone, and `check` has said so of each before.
+A forger has our code: numbers, counts and hashes fit again, and what was asked may be his own. What
+is taken may move places and ranges by Holm's family alone, and `check` has said so of each before.
 """
 
 import json

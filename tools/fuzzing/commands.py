@@ -1,7 +1,8 @@
 """The command line over what others hand us: each surface is an honest input, what of it is damaged, and its commands.
 
-An honest input is made once a run. `write` copies it, damages one or two of its files and draws a command; `check`
-runs that command in this process, and holds it to an exit status, readable lines, and files inside the input's folder.
+An honest input is made once a run. `write` copies it, damages one or two of its files and draws a
+command; `check` runs that command in this process, and holds it to an exit status, readable lines,
+and files inside the input's folder.
 """
 
 import contextlib
@@ -149,7 +150,8 @@ def inside(folder: Path) -> Iterator[None]:
             os.environ["REELBENCH_CACHE"] = before
 
 
-# --- honest inputs ----------------------------------------------------------------------------------------------------
+# --- honest inputs
+# ----------------------------------------------------------------------------------------------------
 
 
 def _jsonl(path: str, entries: Any) -> None:  # noqa: ANN401 - an iterable of JSON values
@@ -622,7 +624,8 @@ SURFACES = {
 }
 
 
-# --- damage, and what comes of it -------------------------------------------------------------------------------------
+# --- damage, and what comes of it
+# -------------------------------------------------------------------------------------
 
 
 @functools.cache

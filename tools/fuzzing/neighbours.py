@@ -1,7 +1,7 @@
 """One item's entry is damaged: the file is refused, or every other item's score is what it was.
 
-Each way in has an honest file of entries. What an entry stands for is seen by leaving it out: the items that then
-differ are its own, and all others are its neighbours.
+Each way in has an honest file of entries. What an entry stands for is seen by leaving it out: the
+items that then differ are its own, and all others are its neighbours.
 """
 
 import functools

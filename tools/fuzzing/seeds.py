@@ -1,6 +1,7 @@
 """Honest inputs, to be damaged: predictions in all formats, results, cards, archives, small real videos.
 
-What takes long to make is made once and kept under `$REELBENCH_HOME`, which the processes of a run share.
+What takes long to make is made once and kept under `$REELBENCH_HOME`, which the processes of a run
+share.
 """
 
 import bz2

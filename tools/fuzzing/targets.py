@@ -1,8 +1,9 @@
 """What is fuzzed. A target writes one damaged input into a folder, and holds us to it.
 
-`write(draw, folder)` leaves all that the input is; `check(folder)` works on that alone, so that a finding is repeated
-from its folder. It raises `Finding` where something came of the input that must never come of any; an error that is
-not `ReelbenchError` is a finding by itself, and so are a crash and more than `LIMIT_S` seconds.
+`write(draw, folder)` leaves all that the input is; `check(folder)` works on that alone, so that a
+finding is repeated from its folder. It raises `Finding` where something came of the input that must
+never come of any; an error that is not `ReelbenchError` is a finding by itself, and so are a crash
+and more than `LIMIT_S` seconds.
 """
 
 import csv
@@ -46,7 +47,8 @@ def _noted(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "input.json").read_text(encoding="utf-8"))
 
 
-# --- predictions, references and tags --------------------------------------------------------------------------------
+# --- predictions, references and tags
+# --------------------------------------------------------------------------------
 
 
 def write_scores(draw: Random, folder: Path) -> None:
@@ -169,7 +171,8 @@ def sound(out: Path, *, own: bool = True) -> None:
     require(not added.why.count("can't be checked"), f"not foreseen: {added.why}")
 
 
-# --- the leaderboard's store ------------------------------------------------------------------------------------------
+# --- the leaderboard's store
+# ------------------------------------------------------------------------------------------
 
 
 def write_entry(draw: Random, folder: Path) -> None:
@@ -223,7 +226,8 @@ def _files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
 
 
-# --- cards ------------------------------------------------------------------------------------------------------------
+# --- cards
+# ------------------------------------------------------------------------------------------------------------
 
 
 def write_card(draw: Random, folder: Path) -> None:
@@ -257,7 +261,8 @@ def check_card(folder: Path) -> None:
     hold(lambda: merge.own_config(existing))
 
 
-# --- archives and videos ----------------------------------------------------------------------------------------------
+# --- archives and videos
+# ----------------------------------------------------------------------------------------------
 
 
 def write_archive(draw: Random, folder: Path) -> None:
@@ -348,7 +353,8 @@ def check_video(folder: Path) -> None:
     require(not left, f"left in the store: {left}")
 
 
-# --- what models and judges say ---------------------------------------------------------------------------------------
+# --- what models and judges say
+# ---------------------------------------------------------------------------------------
 
 
 def write_answers(draw: Random, folder: Path) -> None:

@@ -53,7 +53,8 @@ class Clone:
 class Parity:
     """One comparison: whose scorer, which files are the rows, and how both come to their numbers.
 
-    `measure` gets the clone and the folder with the rows and returns answers by id and the owners' numbers by metric.
+    `measure` gets the clone and the folder with the rows and returns answers by id and the owners'
+    numbers by metric.
     """
 
     repository: str

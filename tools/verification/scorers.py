@@ -39,7 +39,8 @@ TIMELENS = OwnersCode(
         "timelens/utils.py": "111592a41a2d90915b6adf3a0799764deb0af7523d28a740460b82eb490063d8",
     },
 )
-# The evaluator imports a client of 2023 that it needs for asking alone: its averages are run, its asking is not.
+# The evaluator imports a client of 2023 that it needs for asking alone: its averages are run, its
+# asking is not.
 MOVIECORE_AVERAGES = """
 import json, sys, types
 openai = types.ModuleType("openai")

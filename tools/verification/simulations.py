@@ -67,7 +67,8 @@ def false_ranges() -> Proof:
 
 
 SETTINGS = (
-    # videos of the pilot and planned, questions a video (0: 1 to 6), correlation within a video, the pilot's difference
+    # videos of the pilot and planned, questions a video (0: 1 to 6), correlation within a video,
+    # the pilot's difference
     *(
         (30, 30, 0, 0.15, 0.0),
         (30, 30, 3, 0.3, 0.0),

@@ -31,7 +31,8 @@ def anchors(
 ) -> None:
     """Draw a few answers of a result, by quantile of score; with --judge, ask that judge about them again.
 
-    Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the judge has drifted.
+    Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the
+    judge has drifted.
     """
     from reelbench.cli.compare import read_one
     from reelbench.judges.judge_run import judge_of
@@ -60,7 +61,8 @@ def anchors(
         console.note(f"{number_of(len(drawn), 'anchor')} drawn into {out}")
     if judge is None:
         return
-    # Ask a judge about a folder's anchors and write its result to a folder of its own in it, named by the time.
+    # Ask a judge about a folder's anchors and write its result to a folder of its own in it, named
+    # by the time.
     first = read_one(out)
     spec = discovery.spec_of(first.result.benchmark)
     items = against_data.as_asked(

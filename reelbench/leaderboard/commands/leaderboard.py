@@ -98,7 +98,8 @@ def add(
 ) -> None:
     """Recompute every number of a result from its samples; add the result, or refuse it if a number differs.
 
-    A judge's replies are taken from the result; --rejudge asks again about some, and costs as many calls.
+    A judge's replies are taken from the result; --rejudge asks again about some, and costs as many
+    calls.
     """
     from reelbench.leaderboard import store as stores
     from reelbench.leaderboard import withheld
@@ -158,8 +159,8 @@ def rejudge(
 ) -> None:
     """Judge a store's answers with another judge, file each new result beside the old one, and relate the two.
 
-    Answers and their judge's replies stay. What the new judge has scored is not asked again: run it once more after an
-    interruption.
+    Answers and their judge's replies stay. What the new judge has scored is not asked again: run it
+    once more after an interruption.
     """
     from reelbench.leaderboard import bridge
     from reelbench.leaderboard.rejudgement import Rejudgement
@@ -469,8 +470,8 @@ def webhook(
 ) -> None:
     """Serve the Hub's webhook of a results dataset: check each pull request and comment with the outcome.
 
-    It comments as the owner of HF_TOKEN; WEBHOOK_SECRET is the webhook's secret. `publish --webhook` makes a Space
-    that runs it.
+    It comments as the owner of HF_TOKEN; WEBHOOK_SECRET is the webhook's secret. `publish
+    --webhook` makes a Space that runs it.
     """
     from reelbench.base.settings import WEBHOOK_SECRET
     from reelbench.leaderboard import webhook as webhooks

@@ -2,9 +2,10 @@
 
     <out>/data/<benchmark>/<developer>/<model>/<uuid>.json, <uuid>_samples.jsonl
 
-The format's instances must have a score: what was not scored of an answer has no row there, and the aggregate says how
-many are unscored and why. Questions are not repeated, since datasets' licences differ: an instance names its question
-by the dataset and the id. Samples of a benchmark whose data is under an agreement are not written at all.
+The format's instances must have a score: what was not scored of an answer has no row there, and the
+aggregate says how many are unscored and why. Questions are not repeated, since datasets' licences
+differ: an instance names its question by the dataset and the id. Samples of a benchmark whose data
+is under an agreement are not written at all.
 """
 
 import hashlib
@@ -48,8 +49,8 @@ def export(
 ) -> Iterator[Exported]:
     """Write both files for each result below `out`.
 
-    The format asks for the organization that ran the evaluation and its relationship to the models' developers;
-    InputError without the one, or where the other is unknown.
+    The format asks for the organization that ran the evaluation and its relationship to the models'
+    developers; InputError without the one, or where the other is unknown.
     """
     if not organization:
         raise InputError("--format eee: the format asks who evaluated; give --organization NAME")
@@ -150,7 +151,8 @@ def _write(one: StoredResult, out: Path, *, withheld: bool, **source: str) -> It
     yield path
 
 
-# --- the aggregate -------------------------------------------------------------------------------------------------
+# --- the aggregate
+# -------------------------------------------------------------------------------------------------
 
 
 def _metric_result(
@@ -257,7 +259,8 @@ def _judge_entry(spec: BenchmarkSpec, judge: JudgeRecord) -> dict[str, Any]:
     )
 
 
-# --- the instances -------------------------------------------------------------------------------------------------
+# --- the instances
+# -------------------------------------------------------------------------------------------------
 
 
 def instances(one: StoredResult, evaluation: str) -> Iterator[dict[str, Any]]:

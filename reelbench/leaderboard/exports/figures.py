@@ -32,8 +32,9 @@ _BESIDE = ("Noto Sans", "Noto Sans CJK SC", "Arial Unicode MS")
 def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Path]:
     """Write a ranked table as PDF and SVG with their fonts inside, and return the paths.
 
-    A column has the main score, a page up to two more that have intervals. Rows without the main score are left out; a
-    dashed line is the best floor, a dotted one people. InputError where matplotlib is not installed.
+    A column has the main score, a page up to two more that have intervals. Rows without the main
+    score are left out; a dashed line is the best floor, a dotted one people. InputError where
+    matplotlib is not installed.
     """
     try:
         with chdir(

@@ -1,7 +1,8 @@
 """Results as the Hub shows them on a model's page: `.eval_results/*.yaml` for the model's repository.
 
-One file per benchmark and setting, one entry in it: the Hub ranks by one value, so it is the primary metric's; frames,
-judge, interval and whatever is unscored stand in the entry's notes. What has no place on the Hub is left out and said.
+One file per benchmark and setting, one entry in it: the Hub ranks by one value, so it is the
+primary metric's; frames, judge, interval and whatever is unscored stand in the entry's notes. What
+has no place on the Hub is left out and said.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,10 +31,10 @@ def export(
 ) -> Iterator[Exported]:
     """Write `<out>/<org>__<model>/.eval_results/<benchmark>-<settings>.yaml` for each result that the Hub can show.
 
-    Each folder in `out` is what a model's repository gets. `datasets` names the dataset repository whose `eval.yaml`
-    has a benchmark's tasks, by default where its data lies. A result that points to one without a leaderboard
-    (`board_of`) is shown nowhere. ReelbenchError where the Hub can't be asked, or huggingface_hub doesn't know these
-    files.
+    Each folder in `out` is what a model's repository gets. `datasets` names the dataset repository
+    whose `eval.yaml` has a benchmark's tasks, by default where its data lies. A result that points
+    to one without a leaderboard (`board_of`) is shown nowhere. ReelbenchError where the Hub can't
+    be asked, or huggingface_hub doesn't know these files.
     """
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml

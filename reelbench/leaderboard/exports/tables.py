@@ -78,7 +78,8 @@ def as_document(board: Board) -> dict[str, Any]:
     }
 
 
-# --- for papers ------------------------------------------------------------------------------------------------------
+# --- for papers
+# ------------------------------------------------------------------------------------------------------
 
 
 def tables(
@@ -90,8 +91,9 @@ def tables(
 ) -> str:
     """Return a table per group of each benchmark (or of one), ready to paste; floors and human rows come last.
 
-    `metrics` names the columns beside rank and model. Without it Markdown has all; LaTeX the main one, which with its
-    interval is what a column of a paper has room for; text as many as 80 columns hold.
+    `metrics` names the columns beside rank and model. Without it Markdown has all; LaTeX the main
+    one, which with its interval is what a column of a paper has room for; text as many as 80
+    columns hold.
     """
     made = {"text": _text, "markdown": _markdown, "latex": _latex}[style]
     wanted = chain.from_iterable(

@@ -75,7 +75,8 @@ _DATA = 'globalThis.REELBENCH = JSON.parse(document.getElementById("data").textC
 class ViewedRun:
     """A result as it lies on disk: its items by id, in their order, and their questions.
 
-    These have `question`, `options`, `media`, by id, from the file beside it; empty where there is none.
+    These have `question`, `options`, `media`, by id, from the file beside it; empty where there is
+    none.
     """
 
     folder: Path
@@ -123,9 +124,10 @@ def document(
 ) -> dict[str, Any]:
     """Return the page's data; thumbnails, so many `pictures` at most, are written under `folder` on the way.
 
-    The first of `runs`, on the same benchmark, version and split, is what others are compared with. `show` is called
-    with the number of items that are done. `only` says which questions, as `wanted_ids` has it; numbers stay those of
-    all. InputError where there are more runs than letters, or `only` asks for what there isn't.
+    The first of `runs`, on the same benchmark, version and split, is what others are compared with.
+    `show` is called with the number of items that are done. `only` says which questions, as
+    `wanted_ids` has it; numbers stay those of all. InputError where there are more runs than
+    letters, or `only` asks for what there isn't.
     """
     if len(runs) > len(LETTERS):
         raise InputError(
@@ -152,7 +154,8 @@ def document(
         "only": only,
         "agreed": not spec.open_data,
         "right": spec.primary.right_from,
-        # Title, unit and scale of each column of per-item scores: those of the first metric that is its mean.
+        # Title, unit and scale of each column of per-item scores: those of the first metric that is
+        # its mean.
         "scored": {
             mean.column: (metric.title, metric.unit, mean.scale)
             for metric in reversed(spec.metrics)
@@ -203,7 +206,8 @@ def wanted_ids(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
     return found
 
 
-# --- runs -----------------------------------------------------------------------------------------------------------
+# --- runs
+# -----------------------------------------------------------------------------------------------------------
 
 
 def _run(
@@ -300,7 +304,8 @@ def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
     return [*(first if changed else ()), *lines][:_FAULTS]
 
 
-# --- items ----------------------------------------------------------------------------------------------------------
+# --- items
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _items(
@@ -372,7 +377,8 @@ def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
     }
 
 
-# --- the file --------------------------------------------------------------------------------------------------------
+# --- the file
+# --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,8 +411,8 @@ def write(
 ) -> View:
     """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted_ids`.
 
-    Where `out` ends in .html it is one file for others to read, without films and paths of this machine. InputError
-    where the folder has other files in it, or the data may not be passed on.
+    Where `out` ends in .html it is one file for others to read, without films and paths of this
+    machine. InputError where the folder has other files in it, or the data may not be passed on.
     """
     alone = out.suffix == ".html"
     page = out if alone else out / PAGE

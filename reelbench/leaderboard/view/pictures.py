@@ -1,7 +1,7 @@
 """Small pictures of the frames that models saw, taken from the frame store and laid beside the page.
 
-Only what the store still has is shown, and only where its times are those that the sample records: nothing is decoded
-from a video, so no picture is of a frame that the model did not see.
+Only what the store still has is shown, and only where its times are those that the sample records:
+nothing is decoded from a video, so no picture is of a frame that the model did not see.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,9 +63,10 @@ def note_without_times(frames: str) -> str:
 class Strips:
     """The strips of a page, one for each video and list of frames.
 
-    A strip of `all` has the `times` of its pictures (s), its `files` before the picture's number, and `of` how many
-    frames they are; `left` pictures may still be written. Each list of `times` of all frames of an answer (s) is there
-    once, with its place, as is each reason why there is no strip (`unseen`).
+    A strip of `all` has the `times` of its pictures (s), its `files` before the picture's number,
+    and `of` how many frames they are; `left` pictures may still be written. Each list of `times` of
+    all frames of an answer (s) is there once, with its place, as is each reason why there is no
+    strip (`unseen`).
     """
 
     library: Library
@@ -82,8 +83,8 @@ class Strips:
     ) -> dict[str, Any]:
         """Return what a page says of the frames that a sample's model saw: their strip, or why there is none.
 
-        `frames` is the sampling, as the result records it; `media` the video's file, where a question beside the
-        samples names it; `row` the question's row, where it is here.
+        `frames` is the sampling, as the result records it; `media` the video's file, where a
+        question beside the samples names it; `row` the question's row, where it is here.
         """
         times = sample.frame_timestamps
         seen = None if times is None else tuple(times[: len(times) - sample.frame_padding])

@@ -1,7 +1,8 @@
 """JSON objects, Python literals and their near misses in free text, in one pass.
 
-What models write is often neither JSON nor Python: trailing commas, comments, single quotes, bare keys, an end that was
-cut off. No recursion, and numbers stay text until they are read, so that depth and digits do no harm.
+What models write is often neither JSON nor Python: trailing commas, comments, single quotes, bare
+keys, an end that was cut off. No recursion, and numbers stay text until they are read, so that
+depth and digits do no harm.
 """
 
 import re

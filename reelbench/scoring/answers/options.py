@@ -49,9 +49,9 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
     if answer is None:
         return None
     known = _known(tuple(options))
-    # Without own words behind their option's letter that mislead: "(B) C" is B where that says C. So are letters by
-    # themselves, a word of denial or doubt ("(B) No", "(D) A > B"), and any words before another letter ("(A) a dog or
-    # (B) a cat"). "A: C" answers a "Q:".
+    # Without own words behind their option's letter that mislead: "(B) C" is B where that says C.
+    # So are letters by themselves, a word of denial or doubt ("(B) No", "(D) A > B"), and any words
+    # before another letter ("(A) a dog or (B) a cat"). "A: C" answers a "Q:".
     for pattern in known.behind_letters:
         answer = pattern.sub(r"\1", answer)
     letter = _read(patterns.ANSWER_MARK.sub("Answer: ", answer), known, READERS)
@@ -66,8 +66,8 @@ def read_option(text: str, options: Sequence[str]) -> str | None:
 def read_options(text: str, options: Sequence[str]) -> str | None:
     """Return the letters of all options that `text` answers with, in the alphabet's order, or None.
 
-    They are listed (`A, C`, `A and C`, `AC`, `["A", "C"]`), alone or after "answer"; else it is one, as `read_option`
-    reads it.
+    They are listed (`A, C`, `A and C`, `AC`, `["A", "C"]`), alone or after "answer"; else it is
+    one, as `read_option` reads it.
     """
     answer = texts.answer_text(text) or ""
     said = next((content for content, _ in texts.marked_answers(answer)), answer)
@@ -121,7 +121,8 @@ def _read(text: str, options: _Options, readers: "tuple[_Reader, ...]") -> str |
     return None
 
 
-# --- the readers, the most explicit form first --------------------------------------------------------------------
+# --- the readers, the most explicit form first
+# --------------------------------------------------------------------
 
 
 def _from_marks(text: str, options: _Options) -> _Reading | None:
@@ -221,7 +222,8 @@ def _from_own_words(text: str, options: _Options) -> _Reading | None:
         ]
         if equal:
             return _Reading(equal[0] if len(equal) == 1 else None)
-    # `Yes. It does`: the option that is a text's first sentence, where no other is its last line; `Yes, it does`.
+    # `Yes. It does`: the option that is a text's first sentence, where no other is its last line;
+    # `Yes, it does`.
     first = patterns.FIRST_SENTENCE.match(prose)
     ends = [first[1], prose.strip().rpartition("\n")[2]] if first else []
     named = [
@@ -302,7 +304,8 @@ _sentences = lru_cache(maxsize=2)(Sentences)
 """A text is cut once for all readers."""
 
 
-# --- literals -------------------------------------------------------------------------------------------------------
+# --- literals
+# -------------------------------------------------------------------------------------------------------
 
 
 def _answers(value: Any, options: _Options, depth: int = 0) -> list[str | None]:  # noqa: ANN401 - any literal
@@ -344,7 +347,8 @@ def _prose(text: str, options: _Options) -> str:
     return patterns.SYMBOL.sub(symbol, prose) if "=" in prose else prose
 
 
-# --- labels ---------------------------------------------------------------------------------------------------------
+# --- labels
+# ---------------------------------------------------------------------------------------------------------
 
 
 def _line_labels(sentences: Sentences, options: _Options) -> list[int]:
@@ -449,7 +453,8 @@ def _lone_labels(sentences: Sentences, options: _Options) -> list[int]:
     return labels
 
 
-# --- own words ------------------------------------------------------------------------------------------------------
+# --- own words
+# ------------------------------------------------------------------------------------------------------
 
 
 def _squeezed(text: str) -> str:

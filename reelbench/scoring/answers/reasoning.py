@@ -1,7 +1,7 @@
 """Taking a model's reasoning away, in the forms that its makers use.
 
-Closed blocks go; a lone closing tag takes all before it along (the prompt's template opened the block); a block that is
-never closed was cut off, so there is no answer.
+Closed blocks go; a lone closing tag takes all before it along (the prompt's template opened the
+block); a block that is never closed was cut off, so there is no answer.
 """
 
 from collections.abc import Callable

@@ -38,8 +38,9 @@ def parse(
 ) -> dict[str, Any] | None:
     """Return `Sample.parsed`: a choice, and a span where the benchmark asks for one; None for what isn't there.
 
-    A span in shares of the video is read with its length, one in frames with the benchmark's or the row's own rate.
-    Of an open answer it is the text without its reasoning, or None where that is the answer as it stands.
+    A span in shares of the video is read with its length, one in frames with the benchmark's or the
+    row's own rate. Of an open answer it is the text without its reasoning, or None where that is
+    the answer as it stands.
     """
     if spec.row_kind == "open" or (spec.row_kind == "mixed" and not options):
         text = strip_reasoning(answer)
@@ -79,7 +80,8 @@ def reread(
     Args:
         spec: The benchmark.
         prediction: Raw, as a sample records it: a model's text, or an entry of a submission file.
-        options: The question's options where its row is known; a letter in free text can't be told without them.
+        options: The question's options where its row is known; a letter in free text can't be told
+            without them.
         timing: What its row says of its video's times.
     """
     if isinstance(prediction, Mapping):

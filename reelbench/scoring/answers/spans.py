@@ -49,7 +49,8 @@ def read_span(
 
     Args:
         text: A model's answer; it may contain reasoning.
-        length: Length of the video in seconds. It is needed for answers in parts of the video, such as percent.
+        length: Length of the video in seconds. It is needed for answers in parts of the video, such
+            as percent.
         fps: Frames per second. It is needed for answers in frames.
     """
     answer = texts.answer_text(text)
@@ -146,13 +147,15 @@ def is_span_word(word: str) -> bool:
     return bool(patterns.SPAN_WORD.fullmatch(word.lower()))
 
 
-# --- JSON and Python literals ---------------------------------------------------------------------------------------
+# --- JSON and Python literals
+# ---------------------------------------------------------------------------------------
 
 
 def _in_literals(text: str) -> list[float] | None:
     """`{"span": [3, 12]}`, `{'start': '0:03', 'end': '0:12'}`, `[[3, 12], [20, 30]]`: the last; in a list the first."""
     literals = find_literals(text)
-    # In a list the list decides; in the brackets of prose an object is found after what stands by itself.
+    # In a list the list decides; in the brackets of prose an object is found after what stands by
+    # itself.
     for literal in sorted(literals, key=lambda literal: (literal.nested, -literal.end)):
         first = (
             literal.value[0] if isinstance(literal.value, list) and literal.value else literal.value
@@ -242,7 +245,8 @@ def _moment(value: Any) -> float | None:  # noqa: ANN401 - any literal
     return _seconds(match, "1") if match else None
 
 
-# --- prose ----------------------------------------------------------------------------------------------------------
+# --- prose
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
@@ -274,7 +278,8 @@ def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
         if not (joined and last and patterns.LIST_JOINT.fullmatch(low[last.end : entry.start])):
             kept.append(entry)
         last = entry
-    # Take back what was stated of ranges that stand as alternatives: "0:05-0:09 or 0:20-0:31" states neither.
+    # Take back what was stated of ranges that stand as alternatives: "0:05-0:09 or 0:20-0:31"
+    # states neither.
     weighed = list(kept)
     for number, (left, right) in enumerate(pairwise(kept)):
         if patterns.ALTERNATIVE.fullmatch(low[left.end : right.start]):
@@ -504,7 +509,8 @@ def _values(match: re.Match[str]) -> tuple[float, float] | None:
     return (start, end) if math.isfinite(start) and math.isfinite(end) else None
 
 
-# --- moments ----------------------------------------------------------------------------------------------------------
+# --- moments
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _seconds(match: re.Match[str], number: str) -> float:

@@ -67,8 +67,8 @@ def without_markup(text: str) -> str:
 def marked_answers(text: str) -> list[tuple[str, int]]:
     """Return the texts in answer tags and boxes, and their ends, the last first.
 
-    What is never closed reaches to the next or to the text's end. Of boxes within boxes the innermost are read, until
-    they hold twice the text.
+    What is never closed reaches to the next or to the text's end. Of boxes within boxes the
+    innermost are read, until they hold twice the text.
     """
     openings = list(patterns.ANSWER_OPENS.finditer(text))
     closings = [match.start() for match in patterns.ANSWER_CLOSES.finditer(text)]
@@ -95,7 +95,8 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
     return contents
 
 
-# --- words as kinds -----------------------------------------------------------------------------------------------
+# --- words as kinds
+# -----------------------------------------------------------------------------------------------
 
 
 class Token(NamedTuple):

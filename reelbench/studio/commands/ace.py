@@ -46,8 +46,9 @@ def ace(
 
     The gain is measured too.
 
-    The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the first, one at
-    random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this process, by transformers.
+    The choice is a result of its own (MODEL + ACE). Beside it stand, from the same candidates: the
+    first, one at random, the longest, and with a judge the best one. `--llm hf:MODEL` ranks in this
+    process, by transformers.
     """
     from reelbench.base.settings import home
     from reelbench.methods.candidates import limit_candidates
@@ -65,7 +66,8 @@ def ace(
             few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers
         )
         document = enhanced.document({} if no_controls else enhanced.controls(options))
-        # The folder of a choice: in a run's folder by default; of a file without a benchmark nowhere.
+        # The folder of a choice: in a run's folder by default; of a file without a benchmark
+        # nowhere.
         if output is not None:
             folder = output / f"k{enhanced.k}" if (len(sizes) > 1) else output
         elif run is not None or answers is not None:
@@ -185,7 +187,8 @@ def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path)
         console.note(
             f"written to {path}; a search with 3 beams may find others than the first 3 of 7"
         )
-    # A longer answer has more words that may be a reference's: what that alone is worth, `longest` shows.
+    # A longer answer has more words that may be a reference's: what that alone is worth, `longest`
+    # shows.
     if METEOR in there:
         number = ", and of how many candidates" if len(documents) > 1 else ""
         axes = f"mean words of the answers chosen{number}", spec.metric(METEOR).title

@@ -229,7 +229,8 @@ def run(
     from reelbench.tasks.lmms.worker import Worker
 
     models = _models(llm, options.prompts, retry_unread=options.retry_unread)
-    # A model that we run ourselves may need the memory of the one that would be kept between rounds.
+    # A model that we run ourselves may need the memory of the one that would be kept between
+    # rounds.
     ours = any(
         model.local for model in (*models.options.values(), *(judge.members if judge else ()))
     )
@@ -379,7 +380,8 @@ def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
     if any(first):
         console.show(table)
     for figures in documents:
-        # How many first answers were right by size of graph and by skill, and the errors of a skill's questions.
+        # How many first answers were right by size of graph and by skill, and the errors of a
+        # skill's questions.
         sizes = figures["sizes"] or {}
         groups = {
             "nodes": sizes.get("nodes", {}),

@@ -58,7 +58,8 @@ def profile(
         )
     if len(given) != 1 and (split or data):
         raise InputError("--split and --data belong to one benchmark; name only that one")
-    # A file is called by its stem, with its folders where another has that too, and whole if need be.
+    # A file is called by its stem, with its folders where another has that too, and whole if need
+    # be.
     called = [path.stem for path in files]
     for longer in (lambda path: str(path.with_suffix("")), str):
         times = Counter(called)
@@ -186,7 +187,8 @@ def _show_more(profile: "Profile") -> None:
         console.show(table)
 
 
-# --- files ----------------------------------------------------------------------------------------------------------
+# --- files
+# ----------------------------------------------------------------------------------------------------------
 
 _TERMS = 25
 
@@ -244,7 +246,8 @@ def plots(profiles: "Sequence[Profile]") -> dict[str, str]:
         of = {name: round(100 * label.n / label.share) for name, label in largest.items()}
         made[f"labels-{facet}"] = bars(f"Questions by {titled}", shares, n=of)
         for name, labels in known.items():
-            # Frequency against rate, the rarest first: CogME's weak labels stand at the top (Figure 4).
+            # Frequency against rate, the rarest first: CogME's weak labels stand at the top (Figure
+            # 4).
             judged = [
                 (label, found) for label, found in labels.items() if found.accuracy is not None
             ]

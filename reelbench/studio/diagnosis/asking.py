@@ -1,7 +1,7 @@
 """What a diagnosis asks of language models: evidence graphs of people's steps, and votes on what is wrong (CURVE).
 
-Roles share one cache of replies, one budget, and the prompts (supplement, Fig. 5 and 6). A tagger gives several votes
-over the whole graph, text against text.
+Roles share one cache of replies, one budget, and the prompts (supplement, Fig. 5 and 6). A tagger
+gives several votes over the whole graph, text against text.
 """
 
 import asyncio
@@ -53,7 +53,8 @@ COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED, PENDING})
 class DiagnosisPrompts(PromptFiles):
     """What models are told; the paper's prompts (supplement, Fig. 5 to 7) are read as they are printed.
 
-    There they are templates of Python's `str.format`, in which a brace that stands for itself is written twice.
+    There they are templates of Python's `str.format`, in which a brace that stands for itself is
+    written twice.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -111,7 +112,8 @@ def spent(askers: Mapping[str, Asker]) -> dict[str, Any]:
     return SpentByRole.model_validate(by_role).model_dump()
 
 
-# --- graphs ---------------------------------------------------------------------------------------------------------
+# --- graphs
+# ---------------------------------------------------------------------------------------------------------
 
 GRAPH_INVALID = "graph_invalid"
 DRAWN: dict[str, tuple[str, Callable[[Graph], str]]] = {
@@ -129,8 +131,8 @@ def make(
 ) -> tuple[list[Graph], dict[str, str], dict[str, Any]]:
     """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
 
-    Returns the graphs in the questions' order, question id -> why it has none, and which models were asked and by which
-    prompts; ReelbenchError where some replies can't be had now.
+    Returns the graphs in the questions' order, question id -> why it has none, and which models
+    were asked and by which prompts; ReelbenchError where some replies can't be had now.
     """
     askers = asked.askers([GRAPH])
     runner = Runner(askers.values(), progress)
@@ -186,8 +188,9 @@ def write(
 ) -> dict[str, Any]:
     """Write `graphs.jsonl` and `statistics.json` to a folder, and each graph in a format of `DRAWN` -> the statistics.
 
-    `questions` are the graphs', where they are known, for figures by locale and for the warning that needs the answer;
-    `lacking` says for which a model gave none, and why; `asked` which models made them and by which prompts.
+    `questions` are the graphs', where they are known, for figures by locale and for the warning
+    that needs the answer; `lacking` says for which a model gave none, and why; `asked` which models
+    made them and by which prompts.
     """
     locales = {question.id: question.group for question in questions}
     answers = {question.id: question.answer for question in questions}
@@ -209,7 +212,8 @@ def write(
     return counted
 
 
-# --- votes ----------------------------------------------------------------------------------------------------------
+# --- votes
+# ----------------------------------------------------------------------------------------------------------
 
 VOTES = 3
 """How often the paper asks (supplement, D.3)."""
@@ -227,8 +231,8 @@ async def tag(
 ) -> tuple[list[Vote], list[str | None]] | str:
     """Ask for the votes of a tagger on an attempt; the cue of the last of its `history` is what it was told.
 
-    Returns the votes, and the cue that each brings for the next attempt, where the prompt asks for one; or the reason
-    why some could not be had, which is not that they could not be read.
+    Returns the votes, and the cue that each brings for the next attempt, where the prompt asks for
+    one; or the reason why some could not be had, which is not that they could not be read.
     """
     texts = (question.question, question.answer, attempt.answer)
     english = await asyncio.gather(

@@ -38,7 +38,8 @@ _STDERR = 2  # our own table, or JSON, is all of stdout
 _COMES_BACK = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET, Reason.JUDGE_REFUSED})
 
 
-# --- a result -------------------------------------------------------------------------------------------------------
+# --- a result
+# -------------------------------------------------------------------------------------------------------
 
 
 def attempts_of_result(folder: Path) -> tuple[str, str, list[Attempt]]:
@@ -80,7 +81,8 @@ def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> 
     )
 
 
-# --- lmms-eval ------------------------------------------------------------------------------------------------------
+# --- lmms-eval
+# ------------------------------------------------------------------------------------------------------
 
 
 @dataclass

@@ -131,7 +131,8 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    # --- what it is of ----------------------------------------------------------------------------------------------
+    # --- what it is of
+    # ----------------------------------------------------------------------------------------------
 
     def begin(self, settings: Mapping[str, Any]) -> None:
         """Write what the diagnosis is of; InputError where the folder has another one."""
@@ -178,7 +179,8 @@ class Folder:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield lock.fileno()
 
-    # --- questions and graphs ---------------------------------------------------------------------------------------
+    # --- questions and graphs
+    # ---------------------------------------------------------------------------------------
 
     @property
     def questions(self) -> list[ReasonedQuestion]:
@@ -201,7 +203,8 @@ class Folder:
             return {}
         return {graph.id: graph for graph in read_graphs(path)}
 
-    # --- rounds -----------------------------------------------------------------------------------------------------
+    # --- rounds
+    # -----------------------------------------------------------------------------------------------------
 
     def steps(self) -> list[Step]:
         """Return every question's rounds that are over, in this order; InputError where something here is wrong."""
@@ -288,12 +291,13 @@ def read_questions(
 ) -> list[ReasonedQuestion]:
     """Return the questions of a benchmark, one of its tasks, or a file of JSON Lines.
 
-    A file's lines have `id`, `question`, `answer` and `reasoning_steps` (text, or a list of texts), and may have
-    `language` (default `en`), `locale`, `video` and `skills` (a list). With `fetch=False` nothing reaches for the
-    network.
+    A file's lines have `id`, `question`, `answer` and `reasoning_steps` (text, or a list of texts),
+    and may have `language` (default `en`), `locale`, `video` and `skills` (a list). With
+    `fetch=False` nothing reaches for the network.
 
     Raises:
-        InputError: There is no such benchmark or column, or a line is wrong; it names the line and the field.
+        InputError: There is no such benchmark or column, or a line is wrong; it names the line and
+            the field.
         DataUnavailableError: The benchmark's rows are not here.
     """
     if name.endswith(".jsonl"):
@@ -307,7 +311,8 @@ def read_questions(
         reasoned = []
         for row in located.read():
             if steps(row):
-                # A row as a question in words: of options, which answers name by letter, the question shows them all.
+                # A row as a question in words: of options, which answers name by letter, the
+                # question shows them all.
                 asked = {**row, "locale": next(iter(row.get("locale", ())), ""), STEPS: steps(row)}
                 if options := row.get("options"):
                     lettered = [

@@ -1,7 +1,8 @@
 """The loop: a model answers, its answers are judged and tagged, and what it still got wrong is asked again with a cue.
 
-A round is asked of all questions that are still open at once. What has ended on disk is never done again: a round that
-is over is read, a run of the model that has ended is read, and replies of the tagger come from the cache.
+A round is asked of all questions that are still open at once. What has ended on disk is never done
+again: a round that is over is read, a run of the model that has ended is read, and replies of the
+tagger come from the cache.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -70,7 +71,8 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
 
     Raises:
         InputError: The folder has another diagnosis.
-        ReelbenchError: A model can't be asked now, or failed on a question; the same call goes on from there.
+        ReelbenchError: A model can't be asked now, or failed on a question; the same call goes on
+            from there.
     """
     folder = Folder(out)
     with folder.locked(plan.models.note) as lock:
@@ -160,7 +162,8 @@ def _tag_attempts(
 ) -> tuple[list[Round], dict[str, Any]]:
     """Tag a round's attempts -> its records and what asking came to; graphs that are made are added to `graphs`.
 
-    Nothing is found before every question has been dealt with: ReelbenchError where a reply can't be had now.
+    Nothing is found before every question has been dealt with: ReelbenchError where a reply can't
+    be had now.
     """
     questions, prompts = {question.id: question for question in plan.questions}, plan.models.prompts
     askers, lacking = plan.models.askers(asking.ROLES), dict[str, str]()

@@ -1,7 +1,8 @@
 """What a diagnosis comes to: errors by label, round and locale, and how the loop ended (CURVE, section 5.2).
 
-And two diagnoses held against each other: two taggers of the same answers, or two models (supplement, D.3). All of it
-stands on one static page, with every question's graph round by round: its data are JSON, and it needs no server.
+And two diagnoses held against each other: two taggers of the same answers, or two models
+(supplement, D.3). All of it stands on one static page, with every question's graph round by round:
+its data are JSON, and it needs no server.
 """
 
 import math
@@ -60,16 +61,19 @@ _Answer = tuple[ReasonedQuestion, bool]
 def figures(folder: Folder) -> dict[str, Any]:
     """Compute a diagnosis' figures; counts are whole, shares from 0 to 1 with 95 % intervals over videos.
 
-    What a tagger says of right answers, which it is asked on request, counts in `right_answers` alone.
+    What a tagger says of right answers, which it is asked on request, counts in `right_answers`
+    alone.
 
     Returns:
-        What `isolation.report` says, `ci95` beside each label's share (None where errors are on fewer than
-        ten videos), and: `labels_by_order` (the same by the other reading of Fig. 6), `questions` (asked, right at
-        first, unjudged, entered), `perception`, `locales` (locale -> `n` questions, `labels`, `perception`, `rounds`),
-        `later` (errors that later rounds found: `n`, beside the first round's, of all, and how many are of reasoning),
-        `settled` (by round, questions whose end is known), `consensus_by_round` (Tab. 9: round -> locale -> nodes with
-        and without a majority), `nodes` (status -> n; `hint_ignored`, `recovered`, `divergent_share` of those
-        evaluated), `times`, `sizes`, `skills`, `right_answers`, `models` and `judge`.
+        What `isolation.report` says, `ci95` beside each label's share (None where errors are on
+        fewer than ten videos), and: `labels_by_order` (the same by the other reading of Fig. 6),
+        `questions` (asked, right at first, unjudged, entered), `perception`, `locales` (locale ->
+        `n` questions, `labels`, `perception`, `rounds`), `later` (errors that later rounds found:
+        `n`, beside the first round's, of all, and how many are of reasoning), `settled` (by round,
+        questions whose end is known), `consensus_by_round` (Tab. 9: round -> locale -> nodes with
+        and without a majority), `nodes` (status -> n; `hint_ignored`, `recovered`,
+        `divergent_share` of those evaluated), `times`, `sizes`, `skills`, `right_answers`, `models`
+        and `judge`.
 
     Raises:
         InputError: The folder has no diagnosis, or something in it is wrong.
@@ -151,7 +155,8 @@ def write(folder: Folder) -> dict[str, Any]:
     return report
 
 
-# --- errors ---------------------------------------------------------------------------------------------------------
+# --- errors
+# ---------------------------------------------------------------------------------------------------------
 
 
 def _labels(errors: Sequence[_Error]) -> dict[str, dict[str, Any]]:
@@ -191,7 +196,8 @@ def _locales(errors: Sequence[_Error], asked: Mapping[str, int]) -> dict[str, di
     return locales
 
 
-# --- questions and nodes --------------------------------------------------------------------------------------------
+# --- questions and nodes
+# --------------------------------------------------------------------------------------------
 
 
 def _statuses(tags: Iterable[NodeTag]) -> dict[str, int]:
@@ -226,8 +232,8 @@ def _consensus(steps: Iterable[Step]) -> dict[str, dict[str, dict[str, int]]]:
 def _times(steps: Iterable[Step]) -> dict[str, Any]:
     """Return the differences of stated times where the evidence was found and its time is critical.
 
-    `compared` counts votes on such nodes where both have a time, `beyond` how many of them are off by more than so many
-    seconds (a label rests on 5, Fig. 6).
+    `compared` counts votes on such nodes where both have a time, `beyond` how many of them are off
+    by more than so many seconds (a label rests on 5, Fig. 6).
     """
     off = [
         seconds
@@ -282,8 +288,9 @@ _DEPTHS = {"0": 0, "1": 1, "2": 2, "3–4": 4, "5 and more": math.inf}
 def _by_size(answers: Sequence[_Answer], graphs: Mapping[str, Graph]) -> dict[str, Any] | None:
     """Return the share of right answers by number of nodes and by depth (edges of the longest path).
 
-    `nodes` and `depth`: bin (`3–4`) -> `n`, `right` (a share, 0 to 1) and `ci95` over videos. None unless all judged
-    answers have a graph, the right ones too: those of lost questions alone have no share to tell.
+    `nodes` and `depth`: bin (`3–4`) -> `n`, `right` (a share, 0 to 1) and `ci95` over videos. None
+    unless all judged answers have a graph, the right ones too: those of lost questions alone have
+    no share to tell.
     """
     if not answers or not all(question.id in graphs for question, _ in answers):
         return None
@@ -322,14 +329,15 @@ def _rate(answers: Sequence[_Answer]) -> dict[str, Any]:
     return {"n": len(answers), "right": share.value, "ci95": share.ci95}
 
 
-# --- two diagnoses --------------------------------------------------------------------------------------------------
+# --- two diagnoses
+# --------------------------------------------------------------------------------------------------
 
 
 def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
     """Return the agreement of two diagnoses on nodes of the same graphs, in the questions that both lost.
 
-    Of round `number` alone, or of all rounds: `nodes` that both evaluated, the share on which both have the same status
-    and label (`same`), and Cohen's `kappa` (None where it is undefined).
+    Of round `number` alone, or of all rounds: `nodes` that both evaluated, the share on which both
+    have the same status and label (`same`), and Cohen's `kappa` (None where it is undefined).
     """
     kinds: dict[tuple[str, str | None], int] = {}
     pairs: list[tuple[int, ...]] = []
@@ -350,8 +358,9 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[
 def differences(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
     """Return the differences of the shares of errors in the questions that both lost; arguments as of `agreement`.
 
-    `questions` counts them; `shares`: label, and `perception` -> its share of `a`'s errors in them and of `b`'s, their
-    `difference` (a minus b) and its `ci95`, paired over videos; None where either has no error.
+    `questions` counts them; `shares`: label, and `perception` -> its share of `a`'s errors in them
+    and of `b`'s, their `difference` (a minus b) and its `ci95`, paired over videos; None where
+    either has no error.
     """
     shared = _both_lost(first, second, number)
     errors = [
@@ -395,7 +404,8 @@ def _both_lost(first: Folder, second: Folder, number: int | None) -> list[tuple[
     return [(lost[0][key], lost[1][key]) for key in sorted(lost[0].keys() & lost[1].keys())]
 
 
-# --- the page ---------------------------------------------------------------------------------------------------------
+# --- the page
+# ---------------------------------------------------------------------------------------------------------
 
 PAGE = "report.html"
 _LINKS = (

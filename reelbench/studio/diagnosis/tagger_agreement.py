@@ -1,7 +1,8 @@
 """How far a tagger of evidence graphs agrees with people, and whether it finds where a model first went wrong.
 
-The second is ProcessBench's measure (Zheng et al. 2024, arXiv 2412.06559): of questions with an error the share in
-which the first one is found, of questions without one the share in which none is seen, and their harmonic mean.
+The second is ProcessBench's measure (Zheng et al. 2024, arXiv 2412.06559): of questions with an
+error the share in which the first one is found, of questions without one the share in which none is
+seen, and their harmonic mean.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,8 +45,9 @@ class FirstErrors:
 class TaggerAgreement:
     """A tagger beside people, on `nodes` that both judged; `dataclasses.asdict` gives it as JSON.
 
-    `same` is the share on which they say the same, with an interval over videos, `kappa` Cohen's over `CODES`; `labels`
-    says how often people and the tagger gave a code, and both. `first_errors` are of questions judged wholly by people.
+    `same` is the share on which they say the same, with an interval over videos, `kappa` Cohen's
+    over `CODES`; `labels` says how often people and the tagger gave a code, and both.
+    `first_errors` are of questions judged wholly by people.
     """
 
     nodes: int

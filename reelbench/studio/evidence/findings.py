@@ -1,15 +1,18 @@
 """A tagger's findings on each node of an evidence graph, and the label that follows from them (CURVE, section 5.2).
 
-The tagger answers plain questions about a node (`Finding`); the rules of the paper's prompt (supplement, Fig. 6) are
-applied here. Where they leave something open: evidence found in part is not found, for a node is atomic; a time that is
-off while the content is right, and for which no cause is named, is Temporal Localization.
+The tagger answers plain questions about a node (`Finding`); the rules of the paper's prompt
+(supplement, Fig. 6) are applied here. Where they leave something open: evidence found in part is
+not found, for a node is atomic; a time that is off while the content is right, and for which no
+cause is named, is Temporal Localization.
 
-Fig. 6 has two readings, and both are on record. The label is of the *first cause*: the tagger goes through the causes
-in order and stops at the first that fits the model's first mistake. The label *by order* is of the earliest of all
-causes that it says apply; it favours early ones (Fig. 9's wrong name is a matter of knowledge, too, and not called so).
+Fig. 6 has two readings, and both are on record. The label is of the *first cause*: the tagger goes
+through the causes in order and stops at the first that fits the model's first mistake. The label
+*by order* is of the earliest of all causes that it says apply; it favours early ones (Fig. 9's
+wrong name is a matter of knowledge, too, and not called so).
 
-A reply in the paper's own shape (Fig. 7) is read as well; there the tagger states the status itself. That shape has no
-place for the model's time or whether it matters, so ±5 s is the tagger's word there, unless a prompt asks for both.
+A reply in the paper's own shape (Fig. 7) is read as well; there the tagger states the status
+itself. That shape has no place for the model's time or whether it matters, so ±5 s is the tagger's
+word there, unless a prompt asks for both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -105,7 +108,8 @@ class Finding(BaseModel):
 class NodeVerdict(BaseModel):
     """What one vote says of a node whose parents are known; a wrong one has a label.
 
-    From `found` on it is as the tagger said, for whoever would decide again; None where it didn't say.
+    From `found` on it is as the tagger said, for whoever would decide again; None where it didn't
+    say.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -147,7 +151,8 @@ def decide(finding: Finding, node: Node) -> NodeVerdict:
             f"found is {finding.found}, so cause (or causes) names one of {', '.join(LABEL_OF)}"
         )
     earliest = min(causes, key=list(LABEL_OF).index)
-    # A reply without a first cause, which a prompt of the user's may ask for, has the one reading only.
+    # A reply without a first cause, which a prompt of the user's may ask for, has the one reading
+    # only.
     cause = finding.cause or earliest
     kept |= {
         "label": LABEL_OF[cause],
@@ -168,8 +173,9 @@ def read_findings(
 ) -> tuple[dict[str, NodeVerdict], list[str]]:
     """Read a tagger's decoded reply -> (node id -> verdict, what is wrong, a line each).
 
-    It is `{"nodes": [finding, ...]}`, or the paper's `{"solution_graph": {id: {"outputs": {...}}}}` (Fig. 7), where a
-    node that is `undetermined` has no verdict. Nodes that are `asked` it must judge, others it may.
+    It is `{"nodes": [finding, ...]}`, or the paper's `{"solution_graph": {id: {"outputs": {...}}}}`
+    (Fig. 7), where a node that is `undetermined` has no verdict. Nodes that are `asked` it must
+    judge, others it may.
     """
     if is_object(value) and is_object(value.get("solution_graph")):
         return _read_solution(value["solution_graph"], graph, asked)

@@ -1,7 +1,8 @@
 """An evidence graph drawn: as SVG, or as text that other programs draw (Graphviz DOT, Mermaid).
 
-Ids and evidence are other people's words. The programs see names of ours (`n0`, `n1`, …), and the words only as quoted
-labels in which nothing means anything. In SVG: a column per depth, arrows from what is known to what rests on it.
+Ids and evidence are other people's words. The programs see names of ours (`n0`, `n1`, …), and the
+words only as quoted labels in which nothing means anything. In SVG: a column per depth, arrows from
+what is known to what rests on it.
 """
 
 import unicodedata
@@ -40,8 +41,8 @@ def to_mermaid(graph: Graph) -> str:
     named, edges = _named(graph)
     lines = ["flowchart LR"]
     for name, label in named.items():
-        # All but letters, digits, combining marks and spaces goes as a character code: Mermaid finds quotes, brackets,
-        # Markdown, comments, styles and HTML in labels.
+        # All but letters, digits, combining marks and spaces goes as a character code: Mermaid
+        # finds quotes, brackets, Markdown, comments, styles and HTML in labels.
         coded = "<br/>".join(
             "".join(
                 char
@@ -96,8 +97,8 @@ def to_svg(graph: Graph) -> str:
         lines[node.id] = [(words, SOFT) for words in _lines(heading(node), _COLUMNS, 1)]
         lines[node.id] += [(words, INK) for words in _lines(node.evidence, _COLUMNS, _MOST_LINES)]
     heights = {key: 2 * _PADDING + _LINE * len(words) for key, words in lines.items()}
-    # Stack each column, what comes from above on top; an edge passes a column in a lane, never behind a box. By column,
-    # the height of the middle of each node and of the lane of each parent.
+    # Stack each column, what comes from above on top; an edge passes a column in a lane, never
+    # behind a box. By column, the height of the middle of each node and of the lane of each parent.
     layout: list[dict[str, float]] = []
     reach = {
         key: max((depths[child] for child in graph.children[key]), default=0) for key in graph.order

@@ -1,8 +1,9 @@
 """Evidence graphs: what a question's answer rests on, as a directed acyclic graph (CURVE, section 5.3 and Fig. 5).
 
-A node is one piece of evidence: one moment of the video, one outside fact, or one inference. A parent is evidence that
-the node strictly depends on. The same checks serve a file and a model's reply: `read_nodes` returns what it read and
-what is wrong with it, `read_graphs` turns the latter into an error, and whoever asked a model tells it.
+A node is one piece of evidence: one moment of the video, one outside fact, or one inference. A
+parent is evidence that the node strictly depends on. The same checks serve a file and a model's
+reply: `read_nodes` returns what it read and what is wrong with it, `read_graphs` turns the latter
+into an error, and whoever asked a model tells it.
 """
 
 import json
@@ -43,10 +44,12 @@ _MINUTES = 60
 def read_windows(text: str) -> tuple[Window, ...] | None:
     """Return the windows that a text of times names, in its order; empty for `N/A`, None where it can't be read.
 
-    Read are `m:ss`, `mmm:ss` and `h:mm:ss` with digits of any script, a fraction of a second, full-width signs, ranges
-    with any dash, a tilde or `to`, several of these with commas or `and`, and brackets around them.
+    Read are `m:ss`, `mmm:ss` and `h:mm:ss` with digits of any script, a fraction of a second,
+    full-width signs, ranges with any dash, a tilde or `to`, several of these with commas or `and`,
+    and brackets around them.
     """
-    # Format characters go: text written from right to left carries marks of direction around its digits.
+    # Format characters go: text written from right to left carries marks of direction around its
+    # digits.
     if len(text) > bounds.NAME:
         return None
     text = ascii_signs(unicodedata.normalize("NFKC", text).casefold()).translate(_BRACKETS)
@@ -195,9 +198,10 @@ def read_graphs(path: Path | str) -> list[Graph]:
 def read_nodes(value: object) -> tuple[list[Node], list[str]]:
     """Read a graph's nodes from decoded JSON -> (nodes, what is wrong with them, each in one line).
 
-    Where something is wrong, the nodes are those that could be read and are not a graph. Keys that are not ours are
-    passed over. The value is `{"nodes": [{"id", "evidence", "timestamp", "parents"}]}`, or the paper's
-    `{"solution_graph": {id: {"evidence", "timestamp", "parent_nodes"}}}`.
+    Where something is wrong, the nodes are those that could be read and are not a graph. Keys that
+    are not ours are passed over. The value is `{"nodes": [{"id", "evidence", "timestamp",
+    "parents"}]}`, or the paper's `{"solution_graph": {id: {"evidence", "timestamp",
+    "parent_nodes"}}}`.
     """
     entries, problem = _entries(value)
     edges = sum(
@@ -291,9 +295,9 @@ def count_warnings(
 def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Count graphs as the paper does (supplement, Tab. 7), unrounded.
 
-    `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd` (the population's) and
-    `total`; `depth` (edges of the longest path) with `mean` and `sd`; with `locales`, question -> locale, all of that
-    by locale, too. A mean over no questions is None.
+    `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd`
+    (the population's) and `total`; `depth` (edges of the longest path) with `mean` and `sd`; with
+    `locales`, question -> locale, all of that by locale, too. A mean over no questions is None.
     """
     graphs = list(graphs)
     counts = {

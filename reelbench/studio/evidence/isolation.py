@@ -1,13 +1,18 @@
 """Iterative error isolation: where in a graph a model went wrong, and what it is told next (CURVE, section 5.2).
 
-Pure rules: verdicts on nodes go in, tags and cues come out. What the paper leaves open (supplement, D.3 and Fig. 7):
+Pure rules: verdicts on nodes go in, tags and cues come out. What the paper leaves open (supplement,
+D.3 and Fig. 7):
 
-- Votes are taken per node, on status and label together; where no majority agrees the node is `undecided`, and is voted
+- Votes are taken per node, on status and label together; where no majority agrees the node is
+  `undecided`, and is voted
   on again if there is another round.
-- A node is evaluated once all its parents are known: right, given by a cue, or found by the model in a later round.
+- A node is evaluated once all its parents are known: right, given by a cue, or found by the model
+  in a later round.
 - A settled node keeps its first label, so it has at most one error, whatever later votes say.
-- A question ends when every node is evaluated, right or wrong, and also when its answer is right. A right answer has no
-  errors (all its nodes are right in Fig. 8 and 9): it is tagged on request alone, and never counted.
+- A question ends when every node is evaluated, right or wrong, and also when its answer is right. A
+  right answer has no
+  errors (all its nodes are right in Fig. 8 and 9): it is tagged on request alone, and never
+  counted.
 """
 
 from collections import Counter
@@ -98,9 +103,10 @@ def advance(
 ) -> Round:
     """Merge the votes on one attempt with what earlier rounds settled -> the next round's record.
 
-    `votes` has one for each time that the tagger was asked. `answer_right` says whether the judge gave this attempt's
-    answer its full score. `cues` are those that each vote brought for the next attempt, where a tagger writes them
-    (Fig. 7); without one the next attempt is told what the graph says.
+    `votes` has one for each time that the tagger was asked. `answer_right` says whether the judge
+    gave this attempt's answer its full score. `cues` are those that each vote brought for the next
+    attempt, where a tagger writes them (Fig. 7); without one the next attempt is told what the
+    graph says.
     """
     number = len(history) + 1
     if sum(vote is not None for vote in votes) < _majority(len(votes)):
@@ -158,7 +164,8 @@ def _cue(
 ) -> str:
     """Return the cue for a failing node, in English: never what went wrong, or a node that was not evaluated.
 
-    It is that of the first vote that has `written` one and for which this is the first failing node, else the graph's.
+    It is that of the first vote that has `written` one and for which this is the first failing
+    node, else the graph's.
     """
     for cue, vote in written:
         first = next(
@@ -185,10 +192,10 @@ def _cue(
 def report(records: Iterable[Round]) -> dict[str, Any]:
     """Count errors, agreement and ends over all questions' rounds.
 
-    `rounds`: by round, `labels` (errors that it found) and `open` (questions that were asked in it); `labels`: label ->
-    `n` and `share` of all errors (None without any); `consensus`: how many of the votes agreed -> nodes, each counted
-    in the rounds that voted on it; `stops`: reason -> questions. Of right answers nothing but the end counts, also
-    where they were tagged.
+    `rounds`: by round, `labels` (errors that it found) and `open` (questions that were asked in
+    it); `labels`: label -> `n` and `share` of all errors (None without any); `consensus`: how many
+    of the votes agreed -> nodes, each counted in the rounds that voted on it; `stops`: reason ->
+    questions. Of right answers nothing but the end counts, also where they were tagged.
     """
     records = list(records)
     asked, stops = (

@@ -1,7 +1,8 @@
 """The blind human test: what people answered from the video alone, scored as a model's answers are.
 
-The page knows no answers; they come from the benchmark's data here. The mean over people rests on both: its interval
-resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole bootstrap).
+The page knows no answers; they come from the benchmark's data here. The mean over people rests on
+both: its interval resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole
+bootstrap).
 """
 
 from collections.abc import Mapping, Sequence
@@ -146,8 +147,8 @@ def _write(
 ) -> str:
     """Write each person's submission in the owners' format, and their result for the board, to a folder each.
 
-    `by_folder` are the model's name on the board and the answers; a split has so many `rows`, whose right answers may
-    be `hidden`: then nothing is scored here.
+    `by_folder` are the model's name on the board and the answers; a split has so many `rows`, whose
+    right answers may be `hidden`: then nothing is scored here.
     """
     spec = located.spec
     for name, (model, scored) in by_folder.items():
@@ -224,7 +225,8 @@ def _pooled_metrics(
             if aggregate.column in sample.scores
         ]
         if cells:
-            # The mean of (person, video, value) with its interval over both; over videos alone of one person.
+            # The mean of (person, video, value) with its interval over both; over videos alone of
+            # one person.
             (names, person_of), (videos, video_of) = (
                 np.unique([cell[which] for cell in cells], return_inverse=True) for which in (0, 1)
             )

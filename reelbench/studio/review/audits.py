@@ -1,7 +1,8 @@
 """Questions audited as CURVE's were (supplement, B.2): clear or not, answered blind, then compared with the writer's.
 
-The page shows the writer's answer and steps once the auditor has answered; it holds them from the start. An audit ends
-as there: what is right stays, what writer and auditor mended together is entered and stays, and the rest goes back.
+The page shows the writer's answer and steps once the auditor has answered; it holds them from the
+start. An audit ends as there: what is right stays, what writer and auditor mended together is
+entered and stays, and the rest goes back.
 """
 
 import re
@@ -216,10 +217,10 @@ def _figures(
 ) -> dict[str, Any]:
     """Return an audit's figures.
 
-    `settled` are the marks that hold by question (decided, or of auditors who chose the same code), `codes` what each
-    auditor chose, by question. A code's agreement is the share, of all choices of it by one of a pair of auditors, that
-    the other made too: 2 both / (one + other), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates
-    and Proportions, 18.1).
+    `settled` are the marks that hold by question (decided, or of auditors who chose the same code),
+    `codes` what each auditor chose, by question. A code's agreement is the share, of all choices of
+    it by one of a pair of auditors, that the other made too: 2 both / (one + other), over all pairs
+    (Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions, 18.1).
     """
     marks, about = reviews.marks(), reviews.items
     held = Counter(AUDITS.verdict_of(one) for one in settled.values())
@@ -281,9 +282,9 @@ def _figures(
 def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:
     """Write the data with what was mended, without what goes back to its writers; `verified` in each row.
 
-    Back go B, C1 and C3 where nobody entered what they ask for, to a file of their own (`….back.json`) with code and
-    reasons, which its writer mends and an audit takes again (`--data`). What nobody audited, or is open, stays
-    unverified.
+    Back go B, C1 and C3 where nobody entered what they ask for, to a file of their own
+    (`….back.json`) with code and reasons, which its writer mends and an audit takes again
+    (`--data`). What nobody audited, or is open, stays unverified.
     """
     verified = {name for name, marks in settled.items() if _stays(marks)}
     changes = {name: edits for name in verified if (edits := _edits(settled[name]))}

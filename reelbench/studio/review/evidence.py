@@ -1,7 +1,7 @@
 """What people say of a diagnosis: its evidence graphs, checked and mended, and what a model has of each node of them.
 
-People who tag nodes again don't see what a tagger said. Those who check a graph read and mend it as lines, a node each:
-its id, its time where it has one, the nodes that it rests on, and the evidence.
+People who tag nodes again don't see what a tagger said. Those who check a graph read and mend it as
+lines, a node each: its id, its time where it has one, the nodes that it rests on, and the evidence.
 
     n1 [0:59]: A red book lies on the shelf.
     n2 [1:02 - 1:10] <- n1: Its corner is torn.
@@ -37,7 +37,8 @@ from reelbench.studio.review.review_kind import (
     Sources,
 )
 
-# --- nodes ----------------------------------------------------------------------------------------------------------
+# --- nodes
+# ----------------------------------------------------------------------------------------------------------
 
 
 class EvidenceNodes(ReviewKind):
@@ -50,7 +51,8 @@ class EvidenceNodes(ReviewKind):
     def content(self, given: Sources, draw: Draw | None, only: Container[str] = ()) -> Content:  # noqa: ARG002
         """Draw questions, each with all its attempts (one after the other) and the nodes that were settled on them.
 
-        The draw's seed decides which questions; without a draw it is all of them, every node at a place of its own.
+        The draw's seed decides which questions; without a draw it is all of them, every node at a
+        place of its own.
         """
         folder, known = Folder(given.beside["diagnosis"]), discovery.find_task(given.name)
         spec, settings = known[0] if known else discovery.find(given.name), folder.settings()
@@ -91,8 +93,8 @@ class EvidenceNodes(ReviewKind):
     def settled_codes(self, reviews: Reviews) -> tuple[dict[NodeKey, str], list[str], float | None]:
         """Return the code of each node, the ids of open ones, and the alpha of what each gave before they talked.
 
-        A node's code is what was decided, or what more than half of those who judged it gave; InputError where nothing
-        is tagged.
+        A node's code is what was decided, or what more than half of those who judged it gave;
+        InputError where nothing is tagged.
         """
         given, about = self.verdicts_of_all(reviews), reviews.items
         settled, still_open = self.settle(reviews, given, majority=True)
@@ -165,7 +167,8 @@ def _node_items(step: Step, *, alone: bool = False) -> list[parts.Item]:
     return items
 
 
-# --- graphs ---------------------------------------------------------------------------------------------------------
+# --- graphs
+# ---------------------------------------------------------------------------------------------------------
 
 RIGHT, MENDED, UNUSABLE = STATES = ("right", "mended", "unusable")
 """What people say of a graph; `mended` is right as they changed it."""
@@ -231,8 +234,8 @@ class EvidenceGraphs(ReviewKind):
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the counts of verdicts, agreement, and how many nodes were added, taken out or changed by mending.
 
-        Written are the graphs that are right, mended or decided, as `diagnose --graphs` takes them. InputError where
-        nothing is checked.
+        Written are the graphs that are right, mended or decided, as `diagnose --graphs` takes them.
+        InputError where nothing is checked.
         """
         given = self.verdicts_of_all(reviews)
         settled, still_open = self.settle(reviews, given)

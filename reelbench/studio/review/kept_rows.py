@@ -1,7 +1,7 @@
 """What people's verification leaves of a data set: rows kept, edited or dropped, `verified` in each, and the funnel.
 
-MovieCORE had people rate a part of its questions, and a meta-reviewer keep or drop what was rated low (appendix II.3,
-Figure S3).
+MovieCORE had people rate a part of its questions, and a meta-reviewer keep or drop what was rated
+low (appendix II.3, Figure S3).
 """
 
 from collections import Counter
@@ -30,8 +30,10 @@ class Verification:
         verified: Ids of rows that people looked at and let stand.
         dropped: Id -> reason of rows that are left out.
         changes: Id -> fields that get other values.
-        back: Id -> what is said of a dropped row to its writer, under `audit` in a file of such rows.
-        only_with: Field that an entry must have; where it is named, rows that nobody looked at are left out too.
+        back: Id -> what is said of a dropped row to its writer, under `audit` in a file of such
+            rows.
+        only_with: Field that an entry must have; where it is named, rows that nobody looked at are
+            left out too.
     """
 
     verified: set[str]
@@ -44,7 +46,8 @@ class Verification:
 def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
     """Write the owners' or the chain's entries that stay, in the shape of their file, and return what was written.
 
-    Where the data lies beside a chain's `funnel.json`, that gets a last stage, `people`, and is written beside `path`.
+    Where the data lies beside a chain's `funnel.json`, that gets a last stage, `people`, and is
+    written beside `path`.
     """
     if not reviews.benchmark:
         raise InputError(

@@ -1,6 +1,7 @@
 """All kinds of pages by name, and saved files merged whatever they were asked.
 
-And the page on which raters' disagreements stand side by side, to be decided with a note; of ratings, what is low.
+And the page on which raters' disagreements stand side by side, to be decided with a note; of
+ratings, what is low.
 """
 
 from collections import Counter
@@ -81,7 +82,8 @@ def read(paths: Sequence[Path]) -> Reviews:
 def summarize(paths: Sequence[Path], data: Path | None = None, wage: float = WAGE) -> ReviewSummary:
     """Merge reviewers' files of one page; errors as of `read`.
 
-    `data` is the benchmark's own, where what people marked needs it; `wage` dollars an hour of their work.
+    `data` is the benchmark's own, where what people marked needs it; `wage` dollars an hour of
+    their work.
     """
     reviews = replace(read(paths), data=data, wage=wage)
     return KINDS[reviews.kind].summarize(reviews)
@@ -94,8 +96,8 @@ def draw_content(ask: KindName, given: Sources, draw: Draw, files: Sequence[Path
     """Draw what a page asks; with raters' `files` their kind's items on which they differ, with every rater's marks.
 
     Raises:
-        InputError: A kind lacks what it looks at, or another's is named; or files differ on nothing (ratings: rate
-            nothing low), or are not of this benchmark.
+        InputError: A kind lacks what it looks at, or another's is named; or files differ on nothing
+            (ratings: rate nothing low), or are not of this benchmark.
     """
     reviews = read(files) if files else None
     kind = KINDS[ask if reviews is None else reviews.kind]

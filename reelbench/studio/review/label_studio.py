@@ -1,7 +1,8 @@
 """To Label Studio and back, for teams that have its server: tasks and configuration out, its JSON export in.
 
-Its video timeline counts frames from 1, whole ones, the last of a range included (HumanSignal/label-studio at 025bce5,
-TimelineRegion.js), so a range from frame s to frame e is the time from (s - 1) / fps to e / fps.
+Its video timeline counts frames from 1, whole ones, the last of a range included
+(HumanSignal/label-studio at 025bce5, TimelineRegion.js), so a range from frame s to frame e is the
+time from (s - 1) / fps to e / fps.
 """
 
 import math
@@ -57,8 +58,9 @@ def write(
 ) -> tuple[int, list[str]]:
     """Write `CONFIG` and `TASKS` of spans or question spans to `folder`, made if needed.
 
-    `media_url` stands before a video's path: an address, or `/data/local-files/?d=` and a folder. Returns the number of
-    tasks, and the videos that are not here: their rate is Label Studio's default.
+    `media_url` stands before a video's path: an address, or `/data/local-files/?d=` and a folder.
+    Returns the number of tasks, and the videos that are not here: their rate is Label Studio's
+    default.
     """
     if content.kind not in KINDS:
         raise InputError(
@@ -207,7 +209,8 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
     Cancelled annotations and regions without a range are left out and counted.
 
     Raises:
-        InputError: It is no such export, or a task, an annotation or a range is wrong; the line names which.
+        InputError: It is no such export, or a task, an annotation or a range is wrong; the line
+            names which.
     """
     ignored: Counter[str] = Counter()
     about: dict[str, dict[str, Any]] = {}
@@ -244,7 +247,8 @@ def parse(document: list[Any], path: Path) -> tuple[list[Review], Counter[str]]:
         "question" in marks for _, marks in latest.values()
     )
     kind = QUESTION_SPANS.name if of_questions else SPANS.name
-    # The span that was asked for; an answer's span beside a question's is what that one is held against.
+    # The span that was asked for; an answer's span beside a question's is what that one is held
+    # against.
     names = {"question": "span", "answer": "answer_span"} if of_questions else {"answer": "span"}
     names |= {"verdict": "verdict", "note": "note"}
     reviews = []

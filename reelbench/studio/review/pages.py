@@ -1,11 +1,12 @@
 """Writing what people look at as a page, or as one page for each of several raters; and a page's videos.
 
-A page holds no path of the machine that made it: films lie beside it, come from an address that its maker names, or are
-chosen by each reviewer from the own disk. Where a browser can't play a video, the page shows frames of it from our
-store instead, each at its own time.
+A page holds no path of the machine that made it: films lie beside it, come from an address that its
+maker names, or are chosen by each reviewer from the own disk. Where a browser can't play a video,
+the page shows frames of it from our store instead, each at its own time.
 
-Small clips may travel with a page. Videos are their owners': clips are made only where the user says so, for the
-reviewers alone, and never of a benchmark whose owners forbid it; the page says what may be done with them.
+Small clips may travel with a page. Videos are their owners': clips are made only where the user
+says so, for the reviewers alone, and never of a benchmark whose owners forbid it; the page says
+what may be done with them.
 """
 
 import base64
@@ -99,9 +100,9 @@ def write(
 ) -> WrittenPages:
     """Write the pages of a draw: to a file, or with clips in a folder to one.
 
-    `clips` says where small clips of the videos go, if anywhere. `media_url` stands before a video's path: an address
-    from which pages play them; without it they play those that lie beside them, and reviewers choose the others from
-    their own disks. `note` is told what can't be read.
+    `clips` says where small clips of the videos go, if anywhere. `media_url` stands before a
+    video's path: an address from which pages play them; without it they play those that lie beside
+    them, and reviewers choose the others from their own disks. `note` is told what can't be read.
 
     Raises:
         InputError: The benchmark forbids clips of its videos, or they are more than a page holds.
@@ -221,7 +222,8 @@ def _document(
     }
 
 
-# --- videos -----------------------------------------------------------------------------------------------------------
+# --- videos
+# -----------------------------------------------------------------------------------------------------------
 
 Facts = Mapping[str, object]
 """What a page knows of a video."""
@@ -261,8 +263,9 @@ def describe_video(
 ) -> Facts:
     """Return the page's facts on a video (None: not here): `source`, `fps`, `duration`, `strip` of (source, seconds).
 
-    `source` is its address where its maker names one, else it lies beside the page or has none. `strips` gives a strip,
-    which lies beside the page, also to videos that browsers play; `note` is told what can't be read.
+    `source` is its address where its maker names one, else it lies beside the page or has none.
+    `strips` gives a strip, which lies beside the page, also to videos that browsers play; `note` is
+    told what can't be read.
     """
     if path is None:
         return {**NOT_HERE, "source": source}
@@ -283,7 +286,8 @@ def describe_video(
             folder.mkdir(parents=True, exist_ok=True)
             strip = []
             for image, time in zip(frames.images, frames.timestamps, strict=True):
-                # A copy: the store may drop its own at any time, and the page may be sent elsewhere with its folder.
+                # A copy: the store may drop its own at any time, and the page may be sent elsewhere
+                # with its folder.
                 copy = folder / image.name
                 shutil.copyfile(image, copy)
                 strip.append((address(copy, page), round(time, 3)))
@@ -317,7 +321,8 @@ def terms(spec: BenchmarkSpec, split: str) -> str:
 def window(places: Iterable[Place]) -> tuple[float, float | None]:
     """Return from when to when a video is needed, in seconds; None is its end.
 
-    Where each question shows its time and asks for none, these times with `MARGIN` about them; else the whole video.
+    Where each question shows its time and asks for none, these times with `MARGIN` about them; else
+    the whole video.
     """
     items = [item for place in places for item in place.items]
     shown = [[show["span"] for show in item["shows"] if show["type"] == "span"] for item in items]
@@ -340,8 +345,8 @@ def cut_clips(
 ) -> dict[str, Facts]:
     """Cut a clip of each video (media key -> file, None where it is not here) to what its questions need.
 
-    They are called by numbers in `folder`. `parts` are each rater's places, `note` is told what can't be read. Returns
-    what a page knows of each video.
+    They are called by numbers in `folder`. `parts` are each rater's places, `note` is told what
+    can't be read. Returns what a page knows of each video.
 
     Raises:
         InputError: The clips of one rater's page would hold more than `PAGE_BYTES`.

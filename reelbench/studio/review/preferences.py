@@ -1,7 +1,7 @@
 """Two versions of one question, chosen between blind: a single pass's and the discussion's (MovieCORE, 3.3, figure 3).
 
-The paper shows such pairs and asks nobody. Here neither the page nor a saved file says which version is whose: which of
-the two is shown first follows from a hash of the question's id.
+The paper shows such pairs and asks nobody. Here neither the page nor a saved file says which
+version is whose: which of the two is shown first follows from a hash of the question's id.
 """
 
 import hashlib
@@ -70,8 +70,8 @@ class Preferences(ReviewKind):
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the win rate (of the discussion's version, a tie counting half, over all choices; 0 to 1) and alpha.
 
-        Written is what each question got (JSON Lines): the decision, else what most chose, a tie where they are even.
-        InputError where nothing is chosen.
+        Written is what each question got (JSON Lines): the decision, else what most chose, a tie
+        where they are even. InputError where nothing is chosen.
         """
         chosen: dict[str, dict[str, Better]] = {
             name: {who: _better(name, letter) for who, letter in said.items()}

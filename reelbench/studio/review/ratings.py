@@ -1,6 +1,7 @@
 """Ratings of captions, questions and answers, merged as MovieCORE's authors merge theirs (appendix II.3, Table S1).
 
-And people's scores of a model's answers, on the judge's scale and blind to its scores: what calibrates a judge.
+And people's scores of a model's answers, on the judge's scale and blind to its scores: what
+calibrates a judge.
 """
 
 import random
@@ -193,7 +194,8 @@ def low_places(
 ) -> list[parts.Place]:
     """Return the low-rated items, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
 
-    Question and answer are decided on together, under the question's id, a caption under `caption` and its video.
+    Question and answer are decided on together, under the question's id, a caption under `caption`
+    and its video.
     """
     said: dict[str, list[str]] = {}
     ratings = {who: reviews.reviews[who].rated for who in reviews.reviewers}
@@ -261,8 +263,9 @@ def _write_verified(
 ) -> str:
     """Write the data without what was dropped and with what was edited; `verified` in each row.
 
-    A row is verified where people rated both its question and its answer, and rated none of it low or decided to keep
-    or edit it. What nobody rated, and what is low and undecided, stays unverified.
+    A row is verified where people rated both its question and its answer, and rated none of it low
+    or decided to keep or edit it. What nobody rated, and what is low and undecided, stays
+    unverified.
     """
     whole = [
         {

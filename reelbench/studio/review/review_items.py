@@ -1,7 +1,8 @@
 """Items of a review page as plain data: what is shown of one, and what is asked; the page's scripts know no kind.
 
-An item has `shows` (texts, spans, other raters' marks) and `asks` (`scale`, `choice`, `labels`, `text`, `verdict`,
-`span`), each answer under its ask's name. On a blind page nothing else of the row may be in it.
+An item has `shows` (texts, spans, other raters' marks) and `asks` (`scale`, `choice`, `labels`,
+`text`, `verdict`, `span`), each answer under its ask's name. On a blind page nothing else of the
+row may be in it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -52,7 +53,8 @@ def row_item(row: Row, shows: list[Part], asks: Iterable[Part], part: str = "") 
     return review_item(row["id"], row["video"], shows, asks, part=part, language=row["language"])
 
 
-# --- what is shown --------------------------------------------------------------------------------------------------
+# --- what is shown
+# --------------------------------------------------------------------------------------------------
 
 
 def shown_text(heading: str, text: str, language: str = "", others: Iterable[str] = ()) -> Part:
@@ -95,7 +97,8 @@ def right_answer(spec: BenchmarkSpec, row: Row) -> tuple[str, list[str]]:
     return row["options"][right] if right is not None else "", others
 
 
-# --- what is asked --------------------------------------------------------------------------------------------------
+# --- what is asked
+# --------------------------------------------------------------------------------------------------
 
 
 def scale_ask(name: str, low: int, high: int, anchors: Mapping[int, str]) -> Part:

@@ -1,7 +1,8 @@
 """What a kind of review page is: what it shows and asks, what a saved file may hold, and how people's marks are merged.
 
-Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`, its words and what
-it asks in `kinds.yaml`, and a line in `kinds`. What pages save is read here, and files of one page are put together.
+Each kind is one object (`ratings`, `spans`, `tags`, …). A new kind is that, its name in `KindName`,
+its words and what it asks in `kinds.yaml`, and a line in `kinds`. What pages save is read here, and
+files of one page are put together.
 """
 
 import random
@@ -38,9 +39,10 @@ Marks = dict[str, Any]
 class Review(BaseModel):
     """What a page saves.
 
-    `ratings` is part -> id (a caption has its video's) -> dimension -> rating from 1 to 5, `marks` of all other pages
-    is id -> ask -> what was said, `seconds` is question (or video) -> time spent, `items` is id -> its `video` and, of
-    question spans, its `answer_span`; `part` is the rater's number where there are several pages.
+    `ratings` is part -> id (a caption has its video's) -> dimension -> rating from 1 to 5, `marks`
+    of all other pages is id -> ask -> what was said, `seconds` is question (or video) -> time
+    spent, `items` is id -> its `video` and, of question spans, its `answer_span`; `part` is the
+    rater's number where there are several pages.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -229,7 +231,8 @@ SOURCES = {
 class Content:
     """What pages are made of, before it is said who gets what.
 
-    `rows` has a row of each video, to find it; with `consensus` other raters' marks are shown, to be decided on.
+    `rows` has a row of each video, to find it; with `consensus` other raters' marks are shown, to
+    be decided on.
     """
 
     kind: "ReviewKind"

@@ -1,7 +1,7 @@
 """Spans of answers, or of the events that questions name: medians, overlaps, and what was rejected.
 
-ReXTime (supplement, C.7 and Figure 1) had people mark the answer's span or call the question bad, and on some items the
-question's span; from both come certificate length and QA-mIoU (C.6).
+ReXTime (supplement, C.7 and Figure 1) had people mark the answer's span or call the question bad,
+and on some items the question's span; from both come certificate length and QA-mIoU (C.6).
 """
 
 import statistics
@@ -160,8 +160,8 @@ class AnswerSpans(ReviewKind):
     def _write(self, reviews: Reviews, items: Mapping[str, "ItemSpans"], path: Path) -> str:
         """Write what people agreed on: `{"qid", "span"}` in JSON Lines for question spans, else upstream rows.
 
-        Upstream rows are the owners' entries of these questions with the new spans; items without a span, and those
-        that half or more called bad, are left out.
+        Upstream rows are the owners' entries of these questions with the new spans; items without a
+        span, and those that half or more called bad, are left out.
         """
         spans = {name: list(item.span) for name, item in items.items() if item.span and item.kept}
         lost = {

@@ -1,7 +1,7 @@
 """Several people's CogME tags: how far they agreed before they talked, and what they all gave or decided.
 
-CogME had two raters tag every question by one manual and settle what differed; how often that was is not reported. Here
-agreement is of what each gave alone.
+CogME had two raters tag every question by one manual and settle what differed; how often that was
+is not reported. Here agreement is of what each gave alone.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -85,7 +85,8 @@ class CogmeTags(ReviewKind):
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the agreement of each pair that tagged something in common, and what all gave or was decided.
 
-        Written is that as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl` beside it.
+        Written is that as a tags file (in a folder: `consensus.jsonl`), and `disagreements.jsonl`
+        beside it.
         """
         given: dict[str, dict[str, Tags]] = self.verdicts_of_all(reviews)
         videos = {

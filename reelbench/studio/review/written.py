@@ -75,7 +75,8 @@ class WrittenQuestions(ReviewKind):
         said = [
             name for name in ("question", "answer", "steps") if not str(marks.get(name, "")).strip()
         ]
-        # Who names the entity says by that which skill is the first (B.1.1 counts it; Fig. 8 to 10 don't list it).
+        # Who names the entity says by that which skill is the first (B.1.1 counts it; Fig. 8 to 10
+        # don't list it).
         skills = {
             *marks.get("skills", ()),
             *([CULTURE] if str(marks.get("entity", "")).strip() else []),

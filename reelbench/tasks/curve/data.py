@@ -1,7 +1,7 @@
 """CURVE's annotation file -> rows.
 
-The owners describe the fields, not the container nor the fields' types: a list and an object are both read, a video as
-a YouTube address or as its id, and lists written as one text with commas.
+The owners describe the fields, not the container nor the fields' types: a list and an object are
+both read, a video as a YouTube address or as its id, and lists written as one text with commas.
 """
 
 import logging

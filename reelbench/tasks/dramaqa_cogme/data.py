@@ -1,7 +1,7 @@
 """DramaQA's question file, and the script where it lies beside it -> rows.
 
-A question is about a shot (`AnotherMissOh14_001_0025`) or about a scene, whose id ends in `_0000` and whose shots
-`shot_contained` gives as first and last. Pictures lie in a folder per shot.
+A question is about a shot (`AnotherMissOh14_001_0025`) or about a scene, whose id ends in `_0000`
+and whose shots `shot_contained` gives as first and last. Pictures lie in a folder per shot.
 """
 
 import re
@@ -105,8 +105,8 @@ def folders(row: Mapping[str, Any]) -> list[str]:
 def read_script(path: Path) -> dict[str, str]:
     """Read the script: shot or scene -> what is said in it, a line each as `Speaker: words`, in order of time.
 
-    A scene has what its shots have, each line once by its start, as the authors merge it (DramaQAChallenge2020
-    load_subtitle.py at 446efa5).
+    A scene has what its shots have, each line once by its start, as the authors merge it
+    (DramaQAChallenge2020 load_subtitle.py at 446efa5).
     """
     document = read_json(path)
     if not isinstance(document, dict):

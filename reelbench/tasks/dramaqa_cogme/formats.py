@@ -1,7 +1,7 @@
 """DramaQA's prediction files.
 
-Predictions are a list of `{"qid", "correct_idx"}`, or an object of these by qid, as the authors' eval_submission.py
-reads them (liveseongho/DramaQAChallenge2020 at 446efa5).
+Predictions are a list of `{"qid", "correct_idx"}`, or an object of these by qid, as the authors'
+eval_submission.py reads them (liveseongho/DramaQAChallenge2020 at 446efa5).
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """A subclass of each adapter of lmms-eval's, made when its class is looked up, that answers our tasks as was chosen.
 
-All other requests, other people's and those of a plain run, reach the adapter's own `generate_until` as they were.
+All other requests, other people's and those of a plain run, reach the adapter's own
+`generate_until` as they were.
 """
 
 import logging
@@ -86,7 +87,8 @@ def _answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any
 
     ask_ours = partial(swallowed.answers, ask=ask)
     plain = groups.pop(None, [])
-    # Its own order (on by default) is by a hash of the prompt, which parts a video's questions; its user may choose it.
+    # Its own order (on by default) is by a hash of the prompt, which parts a video's questions; its
+    # user may choose it.
     as_it_does = not getattr(adapter, _QUEUE, False) or _QUEUE in adapter.reelbench_chosen
     in_our_order = (
         nullcontext() if as_it_does else replacing_attribute(adapter, _QUEUE, stand_in=False)

@@ -1,8 +1,8 @@
 """How lmms-eval's adapters are made to take a clip's frames as they are: all of them, and no other.
 
-Every adapter samples the video that it is given once more, each by a rule and with arguments of its own. What
-`adapters.yaml` says was read from lmms-eval 0.7.3 and qwen_vl_utils 0.0.14. An adapter that is not there may still be
-exact; nobody has looked.
+Every adapter samples the video that it is given once more, each by a rule and with arguments of its
+own. What `adapters.yaml` says was read from lmms-eval 0.7.3 and qwen_vl_utils 0.0.14. An adapter
+that is not there may still be exact; nobody has looked.
 """
 
 import json
@@ -36,17 +36,19 @@ task_type = "simple"
 class Adapter:
     """One of lmms-eval's adapters.
 
-    `arguments` are the --model_args that make it take a clip whole, with `{n}` for the number of frames; `batched`
-    those that do where several questions are asked at once; `others` are those with which a user chooses frames too.
-    `even`: it takes pairs of frames, from 2 up. `images`: it is given pictures unless a clip is asked for. `server`:
-    it sends them on, as pictures whatever was asked for; but with the arguments `video` it sends a video as it is,
-    which `as=clip` asks for. `needs`: the module, with FFmpeg's libraries, without which it reads no clip. `spreads`:
-    it takes one number of frames of every clip, and fails or repeats where there are fewer. `sees`: whether it looks at
-    videos at all. `caveat`: what may go wrong all the same. `listens`: it gives a model a video's sound by itself (not
-    Qwen's omni models, to which lmms-eval hands `use_audio_in_video=False`). `encodes_anew`: it opens pictures and
-    encodes them for its server itself, for each question. `thinks`: its model does unless it is told not to.
-    `miscounts`: it gives one answer too many where a question fails. Where nobody `looked_at` how it takes a clip, it
-    gets one of pairs, to be safe.
+    `arguments` are the --model_args that make it take a clip whole, with `{n}` for the number of
+    frames; `batched` those that do where several questions are asked at once; `others` are those
+    with which a user chooses frames too. `even`: it takes pairs of frames, from 2 up. `images`: it
+    is given pictures unless a clip is asked for. `server`: it sends them on, as pictures whatever
+    was asked for; but with the arguments `video` it sends a video as it is, which `as=clip` asks
+    for. `needs`: the module, with FFmpeg's libraries, without which it reads no clip. `spreads`: it
+    takes one number of frames of every clip, and fails or repeats where there are fewer. `sees`:
+    whether it looks at videos at all. `caveat`: what may go wrong all the same. `listens`: it gives
+    a model a video's sound by itself (not Qwen's omni models, to which lmms-eval hands
+    `use_audio_in_video=False`). `encodes_anew`: it opens pictures and encodes them for its server
+    itself, for each question. `thinks`: its model does unless it is told not to. `miscounts`: it
+    gives one answer too many where a question fails. Where nobody `looked_at` how it takes a clip,
+    it gets one of pairs, to be safe.
     """
 
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -195,8 +197,9 @@ def adapt(
     Args:
         model: The adapter, as `--model` names it; None where nobody said.
         sampling: What was asked for.
-        row_kind: The kind of the rows: where they are answered with times, a server's pictures carry theirs, and so do
-            those of a sampling whose times no clip can tell (frames that aren't even, or don't begin with the video).
+        row_kind: The kind of the rows: where they are answered with times, a server's pictures
+            carry theirs, and so do those of a sampling whose times no clip can tell (frames that
+            aren't even, or don't begin with the video).
         chat: Whether it takes messages, in which times can stand; by default as the one that runs.
     """
     adapter = of(model)
@@ -235,7 +238,8 @@ def added_arguments(
 ) -> tuple[dict[str, str], list[str]]:
     """Return the arguments to add for an adapter to take each clip whole, and what the user should know.
 
-    `given` are the user's own arguments, and `batch_size`: where one of them chooses frames, none is added.
+    `given` are the user's own arguments, and `batch_size`: where one of them chooses frames, none
+    is added.
     """
     adapter = of(model)
     costs = [

@@ -1,11 +1,13 @@
 """What reached a model: the pictures and the frames of clips that its processor, or its server, was given.
 
-An adapter may sample a clip once more, take the first pictures alone, or count one video's frames for a whole batch. So
-each thread's rows are noted as their video is handed over, and the frames are counted where they arrive: at Hugging
-Face's processors, at a chat completion of openai's client, and at vLLM's own. Elsewhere nobody knows.
+An adapter may sample a clip once more, take the first pictures alone, or count one video's frames
+for a whole batch. So each thread's rows are noted as their video is handed over, and the frames are
+counted where they arrive: at Hugging Face's processors, at a chat completion of openai's client,
+and at vLLM's own. Elsewhere nobody knows.
 
-On the way to a server stored pictures go out as their files lie (`StoredPicture`): lmms-eval would decode each and
-encode it again as a PNG of several times the bytes, in the thread that all requests wait for.
+On the way to a server stored pictures go out as their files lie (`StoredPicture`): lmms-eval would
+decode each and encode it again as a PNG of several times the bytes, in the thread that all requests
+wait for.
 """
 
 import sys
@@ -136,7 +138,8 @@ class StoredPicture(str):
         return picture
 
 
-# --- where frames are counted, and pictures go out ---------------------------------------------------------------
+# --- where frames are counted, and pictures go out
+# ---------------------------------------------------------------
 
 
 def install() -> None:

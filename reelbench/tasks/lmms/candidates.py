@@ -1,9 +1,10 @@
 """Several answers to each question, from any adapter of lmms-eval's that calls Hugging Face's `generate`.
 
-No adapter reads `num_return_sequences`, and some mix up all later answers where one request gives five. So a request
-is asked by itself, and the adapter's own call of `generate` is caught: it searches with as many beams as are wanted and
-keeps all their sequences, and the adapter gets the best one, as ever. Samples need no such thing: lmms-eval asks each
-question `repeats` times by itself, and `AllAnswers` keeps what its own filters throw away.
+No adapter reads `num_return_sequences`, and some mix up all later answers where one request gives
+five. So a request is asked by itself, and the adapter's own call of `generate` is caught: it
+searches with as many beams as are wanted and keeps all their sequences, and the adapter gets the
+best one, as ever. Samples need no such thing: lmms-eval asks each question `repeats` times by
+itself, and `AllAnswers` keeps what its own filters throw away.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,8 +36,9 @@ class AllAnswers:
 def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] | str":  # noqa: ANN401 - lmms-eval's model
     """Return the `k` best sequences of one beam search, best first, as the adapter would have written them.
 
-    Where `generate` itself failed and the adapter says nothing of it, the one mark of a failed request. ReelbenchError
-    where it has no beams, or edits its text, so that only it knows what another beam would say.
+    Where `generate` itself failed and the adapter says nothing of it, the one mark of a failed
+    request. ReelbenchError where it has no beams, or edits its text, so that only it knows what
+    another beam would say.
     """
     model = getattr(adapter, "model", None)
     name = type(adapter).__name__

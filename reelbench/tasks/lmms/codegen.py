@@ -4,9 +4,10 @@ A package has them as files: a YAML for each task.
 
     python -m reelbench.tasks.lmms.codegen PACKAGE
 
-writes them into the package's folder; `make tasks` does so for our own. What a `benchmark.yaml` declares has none: its
-tasks' configurations are made when they are asked for (`index`, `config`), with the functions themselves in place of
-their names. What YAML names by `!function` is an attribute of this module, `BENCHMARK-NAME`.
+writes them into the package's folder; `make tasks` does so for our own. What a `benchmark.yaml`
+declares has none: its tasks' configurations are made when they are asked for (`index`, `config`),
+with the functions themselves in place of their names. What YAML names by `!function` is an
+attribute of this module, `BENCHMARK-NAME`.
 """
 
 import re
@@ -90,7 +91,8 @@ def _config(spec: BenchmarkSpec, task: TaskSpec) -> dict[str, Any]:
     }
 
 
-# --- files --------------------------------------------------------------------------------------------------------
+# --- files
+# --------------------------------------------------------------------------------------------------------
 
 
 def files_of(spec: BenchmarkSpec) -> dict[str, str]:
@@ -119,7 +121,8 @@ def write(package: str) -> list[Path]:
     return changed
 
 
-# --- what files declare, which has no YAML ------------------------------------------------------------------------
+# --- what files declare, which has no YAML
+# ------------------------------------------------------------------------
 
 
 def index() -> dict[str, dict[str, Any]]:

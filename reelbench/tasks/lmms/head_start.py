@@ -2,8 +2,9 @@
 
     python -P -m reelbench.tasks.lmms.head_start ARGUMENTS
 
-is what `begin` starts, with lmms-eval's arguments: a process of its own, because each thread of lmms-eval's would wait
-for what is being imported. It says nothing: what can't be decoded is found again, and said, when it is asked for.
+is what `begin` starts, with lmms-eval's arguments: a process of its own, because each thread of
+lmms-eval's would wait for what is being imported. It says nothing: what can't be decoded is found
+again, and said, when it is asked for.
 """
 
 import math
@@ -50,8 +51,9 @@ def begin(arguments: Sequence[str]) -> None:
 def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[], object]]:
     """Return what makes ready the frames of the videos that lmms-eval's arguments ask for first, by task and video.
 
-    As many as are decoded ahead of any question. Only data and clips that are here are looked at: others are left to
-    lmms-eval. Where it leaves questions out (no translation, no cue, answered before), some may not be needed.
+    As many as are decoded ahead of any question. Only data and clips that are here are looked at:
+    others are left to lmms-eval. Where it leaves questions out (no translation, no cue, answered
+    before), some may not be needed.
     """
     asked, model = visuals.sampling(), option_value(arguments, "--model")
     if not (asked.decodes and adapters.of(model).sees):

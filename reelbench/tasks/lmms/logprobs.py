@@ -1,7 +1,7 @@
 """How likely an adapter's model holds sentences: its last call is intercepted to ask for that, and not for an answer.
 
-Two kinds of call: Hugging Face's `generate`, of any adapter that calls it, and a chat completion of an
-OpenAI-compatible server that gives the log-probabilities of a prompt (vLLM's `prompt_logprobs`).
+Two kinds of call: Hugging Face's `generate`, of any adapter that calls it, and a chat completion of
+an OpenAI-compatible server that gives the log-probabilities of a prompt (vLLM's `prompt_logprobs`).
 """
 
 import copy
@@ -181,7 +181,8 @@ class _ServerCall(_Call):
         return bare
 
 
-# --- of a model of Hugging Face's: the prompt read once, where that gives the same ------------------------------------
+# --- of a model of Hugging Face's: the prompt read once, where that gives the same
+# ------------------------------------
 
 reads_once: "WeakKeyDictionary[Any, bool]" = WeakKeyDictionary()
 """Models whose first question was asked both ways: whether both gave the same."""
@@ -190,15 +191,17 @@ reads_once: "WeakKeyDictionary[Any, bool]" = WeakKeyDictionary()
 def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> SentenceLogprobs:  # noqa: ANN401 - Hugging Face's
     """Return the log-likelihood of each continuation after a prompt, in float32.
 
-    The prompt, with thousands of tokens of video, is read once and its cache shared. A model's first question is asked
-    by whole forwards too; where the two differ by more than rounding, that model is asked by whole forwards ever after.
-    `inputs` are what its `generate` was given, `input_ids` (1 × length) among it; `tokens` are the continuations.
+    The prompt, with thousands of tokens of video, is read once and its cache shared. A model's
+    first question is asked by whole forwards too; where the two differ by more than rounding, that
+    model is asked by whole forwards ever after. `inputs` are what its `generate` was given,
+    `input_ids` (1 × length) among it; `tokens` are the continuations.
     """
     import torch
 
     mask = inputs.get("attention_mask")
     if mask is not None and mask.shape == inputs["input_ids"].shape:
-        # Leave out pads at the prompt's end: a forward counts them as positions, `generate` doesn't.
+        # Leave out pads at the prompt's end: a forward counts them as positions, `generate`
+        # doesn't.
         seen = int(mask[0].nonzero().max()) + 1
         of_tokens = {
             name for name, part in inputs.items() if getattr(part, "shape", ())[:2] == mask.shape
@@ -213,7 +216,8 @@ def of_model(model: Any, inputs: Mapping[str, Any], tokens: list[list[int]]) -> 
             # Read the prompt once, and each continuation after a copy of its cache.
             prompt = model(**inputs, use_cache=True, **_last(model, 1))
             mask = inputs.get("attention_mask")
-            # A mask that hides nothing says nothing, and Qwen2.5-VL takes its length for that of what is new.
+            # A mask that hides nothing says nothing, and Qwen2.5-VL takes its length for that of
+            # what is new.
             masked = {} if mask is None or bool(mask.all()) else {"attention_mask": mask}
             shared = []
             for ids in tokens:

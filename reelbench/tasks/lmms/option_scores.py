@@ -1,7 +1,8 @@
 """Asking an adapter of lmms-eval's for the likelihood of a question's options, where a task is scored by that.
 
-Frames, chat template and preprocessing are the adapter's own: it is asked as ever, and only its last call, the one that
-reaches the model, is another (`logprobs`). What lmms-eval gets for the request is one JSON text; `answered` reads it.
+Frames, chat template and preprocessing are the adapter's own: it is asked as ever, and only its
+last call, the one that reaches the model, is another (`logprobs`). What lmms-eval gets for the
+request is one JSON text; `answered` reads it.
 """
 
 import copy

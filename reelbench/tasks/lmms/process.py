@@ -74,8 +74,8 @@ def run_and_score(
 ) -> list[Outcome]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
 
-    For the arguments and errors see `run`; `questions` are those that `check_data` found. InputError too where a task
-    is one that is not scored.
+    For the arguments and errors see `run`; `questions` are those that `check_data` found.
+    InputError too where a task is one that is not scored.
     """
     for name in wanted_tasks(arguments):
         check_scored(name)
@@ -100,9 +100,9 @@ def run(
 ) -> list[LoggedTask]:
     """Run lmms-eval into `output` with the frames asked for (None: nobody asked) -> what it left, by task.
 
-    `output` is the `--output_path` in its arguments; `note` is told one line for each thing that the user should know;
-    `environ` are variables beside this process's; `start` runs it, by default in a process of its own. ReelbenchError
-    where it failed, or left no result at all.
+    `output` is the `--output_path` in its arguments; `note` is told one line for each thing that
+    the user should know; `environ` are variables beside this process's; `start` runs it, by default
+    in a process of its own. ReelbenchError where it failed, or left no result at all.
     """
     environ = dict(environ or {})
     arguments = with_frames(arguments, sampling or FrameSampling(), note)
@@ -162,8 +162,8 @@ def check_data(
 ) -> dict[str, Questions]:
     """Look for the rows, and with `videos` for the videos, of the tasks that are named, before a model loads.
 
-    A task that lacks them is left out by lmms-eval; DataUnavailableError only where no other one is left. Returned are
-    the questions of each task whose rows are here.
+    A task that lacks them is left out by lmms-eval; DataUnavailableError only where no other one is
+    left. Returned are the questions of each task whose rows are here.
     """
     ours = wanted_tasks(arguments)
     videos = videos and (sampling is None or sampling.kind != "none")
@@ -248,7 +248,8 @@ def with_output_limit(
 ) -> list[str]:
     """Return lmms-eval's arguments with an answer's limit among its `--gen_kwargs`; one that is there stays.
 
-    A temperature can't be left out there: where none is given, most of lmms-eval's adapters (0.7.3) take 0.
+    A temperature can't be left out there: where none is given, most of lmms-eval's adapters (0.7.3)
+    take 0.
     """
     tokens = max_tokens or (THINKING_TOKENS if thinking else None)
     model = option_value(arguments, "--model")
@@ -276,8 +277,8 @@ def with_output_limit(
 def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], PresetRecord]:
     """Return lmms-eval's arguments with a preset's values that they don't give, and the preset as it was taken.
 
-    Its sampling and tokens go to `--gen_kwargs`; of the pixels of a frame only Qwen's adapters can be told. InputError
-    where it has a value that can't be said to lmms-eval.
+    Its sampling and tokens go to `--gen_kwargs`; of the pixels of a frame only Qwen's adapters can
+    be told. InputError where it has a value that can't be said to lmms-eval.
     """
     for name in ("prompt", "thinking"):
         if preset.get(name) not in {None, "after"}:
@@ -475,9 +476,9 @@ def start(
     if find_spec("lmms_eval") is None:
         raise InputError(f"lmms-eval is not installed; {installing('lmms-eval')}")
     command = [sys.executable, "-m", *module]
-    # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the model.
-    # The current folder stays off the path: a folder `datasets` or `evaluate` there would shadow a library. Nor is its
-    # `.env` read, which could say to whom the user's key goes.
+    # The judge is asked afterwards, in one batch: many calls at once, and none that holds up the
+    # model. The current folder stays off the path: a folder `datasets` or `evaluate` there would
+    # shadow a library. Nor is its `.env` read, which could say to whom the user's key goes.
     if Path(".env").exists() and version("python-dotenv") < "1.2":
         raise InputError(
             ".env: lmms-eval would take its settings from this folder; move it, or python-dotenv>=1.2"

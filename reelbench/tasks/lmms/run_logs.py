@@ -46,8 +46,8 @@ _SECRET = ("key", "token", "secret", "password", "auth")
 class LoggedTask:
     """One of our tasks, or a twin of one, in an lmms-eval output folder: its results file, its samples file.
 
-    `document` is what the results file holds; `own` is a run that this process itself has just had made, so that its
-    scores are no stranger's.
+    `document` is what the results file holds; `own` is a run that this process itself has just had
+    made, so that its scores are no stranger's.
     """
 
     task: str
@@ -108,8 +108,9 @@ class LoggedItems:
     """What a samples file holds: the items, the ids that came twice, and what the judge of the run said if it had one.
 
     `columns` are the scores that the run gave each item, by id, where its scorer did not fail.
-    `heard` is what became of the sound of each item's video; empty where the run does not say, as older ones.
-    `delivered` is the sampling as the adapter was shown it, where that isn't the one asked for.
+    `heard` is what became of the sound of each item's video; empty where the run does not say, as
+    older ones. `delivered` is the sampling as the adapter was shown it, where that isn't the one
+    asked for.
     """
 
     items: list[Item]
@@ -123,8 +124,8 @@ class LoggedItems:
 def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) -> LoggedItems:
     """Read the items of lmms-eval's samples file, by their numbers; of an id that occurs twice the last one counts.
 
-    lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their first metric, and the
-    question's text; `words` are those of the rows, where these are here.
+    lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their
+    first metric, and the question's text; `words` are those of the rows, where these are here.
     """
     items: dict[str, Item] = {}
     duplicate: list[str] = []
@@ -149,7 +150,8 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
         try:
             logged = _Detail.model_validate(detail)
             sample = logged.sample
-            # What a judge or a scorer could not do then may be done now; what the model did not answer stays.
+            # What a judge or a scorer could not do then may be done now; what the model did not
+            # answer stays.
             reason = sample.reason if sample.reason in UNANSWERED - {Reason.CUT_OFF} else None
             ended = reason is None and cut_off(sample.prediction)
             more = {"tokens": _tokens(line, sample)} | ({"flags": ()} if ended else {})
@@ -177,8 +179,8 @@ def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) 
                 sample.judge_replies,
             )
             process = str((logged.judge or {}).get("process"))
-            # Each counts on from the one before. Replies first: a call is counted when it is made, so an early record
-            # can have all calls and not all replies.
+            # Each counts on from the one before. Replies first: a call is counted when it is made,
+            # so an early record can have all calls and not all replies.
             known = judges.get(process, judge)
             judges[process] = max(
                 known, judge, key=lambda one: (sum(one.returned.values()), one.calls + one.cached)
@@ -200,8 +202,9 @@ _COUNTS = {"input_tokens": "prompt", "output_tokens": "completion", "reasoning_t
 def _tokens(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
     """Return the adapter's token counts for an answer; None where it didn't, as of an answer from lmms-eval's cache.
 
-    An adapter that wasn't told says 0, and openai's then counts the answer's *words*. Of several answers lmms-eval logs
-    the first one's tokens alone, which say nothing of all. It doesn't time a question.
+    An adapter that wasn't told says 0, and openai's then counts the answer's *words*. Of several
+    answers lmms-eval logs the first one's tokens alone, which say nothing of all. It doesn't time a
+    question.
     """
     counts = line.get("token_counts")
     if (
@@ -347,7 +350,8 @@ def settings_of(
     ) or kwargs.get("frames")
     sampling = FrameSampling.parse(str(delivered or data.frames or in_yaml or "native"))
     model_args = _parsed_args(config.get("model_args"))
-    # An adapter that sends pictures unless it is told to pass videos on: the record says where it was told.
+    # An adapter that sends pictures unless it is told to pass videos on: the record says where it
+    # was told.
     as_video = sampling.decodes and str(model_args.get(PASS_VIDEO)).lower() == "true"
     # Samples may have been asked for by lmms-eval's own `--repeats`.
     repeats, temperature = (

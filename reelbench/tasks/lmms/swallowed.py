@@ -1,9 +1,10 @@
 """Failures that an adapter of lmms-eval's takes for an answer, noticed while it is asked, so that none is scored.
 
-Some 30 of its adapters (0.7.3) catch what goes wrong with a question, say so in their log and go on: with an empty
-text, with the answer before, without the video, or with one answer too many. What is noticed is a line of the log that
-is written inside an `except` which doesn't raise; such lines are read from the adapter's own code, by its syntax tree.
-A question is asked again by itself where others were under way with it.
+Some 30 of its adapters (0.7.3) catch what goes wrong with a question, say so in their log and go
+on: with an empty text, with the answer before, without the video, or with one answer too many. What
+is noticed is a line of the log that is written inside an `except` which doesn't raise; such lines
+are read from the adapter's own code, by its syntax tree. A question is asked again by itself where
+others were under way with it.
 """
 
 import ast
@@ -196,7 +197,8 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
         log.warning(whose, type(adapter).__name__, len(given), len(requests))
         return [_alone(adapter, request, ask) for request in requests]
     if noticed:
-        # Put the mark in the place of each answer whose question failed; ask again where several were under way.
+        # Put the mark in the place of each answer whose question failed; ask again where several
+        # were under way.
         unknown, unsure = not all(one.rows for one in noticed), set[arrivals.Key]()
         sure: defaultdict[arrivals.Key, list[Noticed]] = defaultdict(list)
         for one in noticed:
@@ -218,7 +220,8 @@ def answers(adapter: Any, requests: "Sequence[Instance]", ask: Ask) -> list[Any]
 def _read(adapter: Any, request: "Instance", answer: Any) -> Any:  # noqa: ANN401 - a text or lmms-eval's own
     """Return an answer as it is meant: an error is the mark of one, and of a thought that was cut off its opening tag.
 
-    An adapter whose model thinks cuts at `</think>`; where the tokens ended before that, nothing was left.
+    An adapter whose model thinks cuts at `</think>`; where the tokens ended before that, nothing
+    was left.
     """
     text = text_of(answer)
     if ERRORS.match(text):

@@ -1,7 +1,8 @@
 """What an lmms-eval task of ours is made of: the functions that its YAML names, the same for every benchmark.
 
-Each benchmark has one `LmmsTask`, which YAML's `!function` reaches through `codegen`. Nothing here raises into
-lmms-eval's worker threads: it would retry five times, throw the whole run away and still exit with 0.
+Each benchmark has one `LmmsTask`, which YAML's `!function` reaches through `codegen`. Nothing here
+raises into lmms-eval's worker threads: it would retry five times, throw the whole run away and
+still exit with 0.
 """
 
 import json
@@ -76,7 +77,8 @@ class LmmsTask:
         self._translations: Translations | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LmmsTask":
-        # lmms-eval copies a task's config, and with a bound method what it is bound to: what is known here is shared.
+        # lmms-eval copies a task's config, and with a bound method what it is bound to: what is
+        # known here is shared.
         return self
 
     def named(self, name: str) -> Any:  # noqa: ANN401 - a function, or rows
@@ -88,7 +90,8 @@ class LmmsTask:
                 return self.data[task.name]
         raise AttributeError(f"{self.spec.id}: there is no {name}")
 
-    # --- what the model sees ----------------------------------------------------------------------------------------
+    # --- what the model sees
+    # ----------------------------------------------------------------------------------------
 
     def doc_to_text(
         self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
@@ -208,7 +211,8 @@ class LmmsTask:
             self._frames[split] = frames.Frames(Library(self.spec, split))
         return self._frames[split]
 
-    # --- what its answer is worth -----------------------------------------------------------------------------------
+    # --- what its answer is worth
+    # -----------------------------------------------------------------------------------
 
     def item(self, doc: Row, answer: str, *others: str) -> Item:
         """Return a row with a model's raw answer, ready to be scored; of steps with an answer, the answer is.
@@ -232,7 +236,8 @@ class LmmsTask:
             reason = Reason.ANSWERS_HIDDEN
         if shown.problem is not None:
             reason = Reason.MEDIA_UNREADABLE
-        # Count the frames that arrived where others were handed over; None too where a model was shown none.
+        # Count the frames that arrived where others were handed over; None too where a model was
+        # shown none.
         number, handed = arrivals.arrived(doc), len(shown.timestamps or ())
         arrived = (
             "unknown"
@@ -349,7 +354,8 @@ def _select_rows(dataset: "Dataset", ids: Container[str]) -> "Dataset":
 def _asked_as_chosen(dataset: "Dataset", task: TaskSpec) -> "Dataset":
     """Return the rows with how they are answered, where options are scored.
 
-    InputError where the environment's way of asking is none, or not for this task, or no adapter was patched.
+    InputError where the environment's way of asking is none, or not for this task, or no adapter
+    was patched.
     """
     candidates = settings.CANDIDATES.read(Candidates.parse)
     answering = settings.ANSWERING.read(Answering.parse)
@@ -381,7 +387,8 @@ def _with_cues(dataset: "Dataset") -> "Dataset":
 def _detail(spec: BenchmarkSpec, metric: Metric, sample: Sample) -> dict[str, Any]:
     detail: dict[str, Any] = {"metric": metric.name, "id": sample.id, "video": sample.video}
     if isinstance(metric.aggregate, Corpus):
-        # The aggregation sees nothing but these dicts, and in a run on several machines only these are gathered.
+        # The aggregation sees nothing but these dicts, and in a run on several machines only these
+        # are gathered.
         return detail | {
             "prediction": sample.prediction,
             "parsed": sample.parsed,

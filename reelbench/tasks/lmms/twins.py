@@ -1,7 +1,8 @@
 """Runs of lmms-eval's own tasks on rows that are ours too: their answers, as our readers read them.
 
-lmms-eval drops the row from what it logs. What is left says which it was: an id in a metric's details, where the task
-puts one there; else the row's number (`doc_id`), held against the question in the logged prompt (`input`).
+lmms-eval drops the row from what it logs. What is left says which it was: an id in a metric's
+details, where the task puts one there; else the row's number (`doc_id`), held against the question
+in the logged prompt (`input`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,8 +37,8 @@ _Line = Mapping[str, Any]
 class TwinItems:
     """The answers of a run, in the order of its lines; of `duplicate` ids, which came twice, the last one counts.
 
-    Of `compared` answers lmms-eval logs what it read, or whether it took them as right; `differing` are those of them
-    that our readers read otherwise: id, our reading, and lmms-eval's.
+    Of `compared` answers lmms-eval logs what it read, or whether it took them as right; `differing`
+    are those of them that our readers read otherwise: id, our reading, and lmms-eval's.
     """
 
     items: list[Item]
@@ -65,7 +66,8 @@ class TwinItems:
 def twin_items(path: Path, questions: Questions) -> TwinItems:
     """Read the answers to questions of ours out of the samples of lmms-eval's own task.
 
-    InputError where a line is about none of them, or has no answer; DataUnavailableError where their rows are not here.
+    InputError where a line is about none of them, or has no answer; DataUnavailableError where
+    their rows are not here.
     """
     spec, known = questions.spec, questions.here.rows
     by_id = {row["id"]: row for row in known}

@@ -1,10 +1,10 @@
 """What an adapter of lmms-eval's is shown of a row's video: the frames asked for, made ready before it is asked.
 
-lmms-eval throws a whole run away when a task's function raises while a model is being asked, so nothing here does. It
-writes all prompts before it asks the first question; frames are decoded after that, beside the asking, those asked for
-next first (`decoding_ahead`). A video that gives no frames makes its questions unscored (`media_unreadable`): an
-answer to one is never taken for one to the video, nor kept by lmms-eval's response cache, which knows a question by its
-prompt.
+lmms-eval throws a whole run away when a task's function raises while a model is being asked, so
+nothing here does. It writes all prompts before it asks the first question; frames are decoded after
+that, beside the asking, those asked for next first (`decoding_ahead`). A video that gives no frames
+makes its questions unscored (`media_unreadable`): an answer to one is never taken for one to the
+video, nor kept by lmms-eval's response cache, which knows a question by its prompt.
 """
 
 import json
@@ -50,9 +50,9 @@ def sampling(kwargs: Mapping[str, Any] | None = None) -> FrameSampling:
 def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]]:
     """Return the items of a chat message of lmms-eval's; with `as_data` a video is a data URL, for a server to read.
 
-    Not the path then: the server may be on another machine, and one on this machine reads no files unless it was told.
-    Pictures are handed over as lmms-eval's own tasks do, opened and not yet decoded; an adapter that sends them on gets
-    their paths.
+    Not the path then: the server may be on another machine, and one on this machine reads no files
+    unless it was told. Pictures are handed over as lmms-eval's own tasks do, opened and not yet
+    decoded; an adapter that sends them on gets their paths.
     """
     sent_on = adapters.sends(adapters.running)
     items: list[dict[str, Any]] = []
@@ -139,7 +139,8 @@ class Frames:
     def prepared(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown | None:
         """Return the facts of a row's video before its frames are there; None where there is nothing to show.
 
-        InputError where the sampling is not one: this runs when the task is loaded, so a wrong spec ends the run there.
+        InputError where the sampling is not one: this runs when the task is loaded, so a wrong spec
+        ends the run there.
         """
         wanted = sampling(kwargs)
         self._asked.add(wanted)

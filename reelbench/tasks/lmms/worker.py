@@ -2,8 +2,9 @@
 
     python -P -m reelbench.tasks.lmms.worker SOCKET
 
-is what `Worker` starts: it reads each run, a line of JSON, from a socket (a file descriptor) and says there how it
-ended. lmms-eval takes a model apart at the end of each run; here the next run gets it whole, if it asks for the same.
+is what `Worker` starts: it reads each run, a line of JSON, from a socket (a file descriptor) and
+says there how it ended. lmms-eval takes a model apart at the end of each run; here the next run
+gets it whole, if it asks for the same.
 """
 
 import json

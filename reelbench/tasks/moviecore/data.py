@@ -1,8 +1,8 @@
 """MovieCORE's annotation files -> rows.
 
-The owners' file layout is known from their code and a sibling project, not from the files themselves, so all three
-shapes that these imply are read: an object keyed by question id, an object keyed by video with a list of questions
-each, and a list (or JSON Lines) of questions.
+The owners' file layout is known from their code and a sibling project, not from the files
+themselves, so all three shapes that these imply are read: an object keyed by question id, an object
+keyed by video with a list of questions each, and a list (or JSON Lines) of questions.
 """
 
 from collections import Counter
@@ -21,7 +21,8 @@ EXPECTED = "question, answer (or enhanced_answer), video, question_id and, where
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     """Yield the rows of one annotation file; every split has the same shape.
 
-    MovieChat's own file beside it, which is of the same videos, brings each video's genre (its `class`).
+    MovieChat's own file beside it, which is of the same videos, brings each video's genre (its
+    `class`).
     """
     del split
     first, *joined = paths
@@ -42,8 +43,8 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 def entries(path: Path, document: Any = None) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
     """Yield (where, entry) for every question of a file, whose `document` may be read, in any of the three shapes.
 
-    Each has its `id` and `video`; `named` says whether the id is the file's own, or made of the video and the
-    question's place.
+    Each has its `id` and `video`; `named` says whether the id is the file's own, or made of the
+    video and the question's place.
     """
     document = read_json_or_jsonl(path) if document is None else document
     ordinals: Counter[str] = Counter()

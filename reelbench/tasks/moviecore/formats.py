@@ -1,8 +1,9 @@
 """MovieCORE's prediction files.
 
-The authors' evaluator reads `{"<video>.mp4": [{"question", "answer", "pred", "classification", "enhanced_answer"?}]}`
-with the references inside (evaluate_moviecore.py at 316f1ff). Any of the annotation shapes with a `pred` per question
-is read the same way; predictions without references are compared with a references file, or the benchmark's own data.
+The authors' evaluator reads `{"<video>.mp4": [{"question", "answer", "pred", "classification",
+"enhanced_answer"?}]}` with the references inside (evaluate_moviecore.py at 316f1ff). Any of the
+annotation shapes with a `pred` per question is read the same way; predictions without references
+are compared with a references file, or the benchmark's own data.
 """
 
 from collections.abc import Iterator
@@ -42,7 +43,8 @@ def read(
 ) -> dict[str, submissions.Prediction]:  # noqa: ANN401
     """Read predictions by id; InputError where one occurs twice.
 
-    The authors' shape has no ids, so against other references an entry without one is matched by video and question.
+    The authors' shape has no ids, so against other references an entry without one is matched by
+    video and question.
     """
     entries = list(data.entries(path, document))
     if not any("pred" in entry for _, entry in entries):

@@ -1,7 +1,8 @@
 """ReXTime's annotation files -> rows.
 
-Two schemas exist for the validation split: the Hub's JSON array (question, options, span, category) and the
-evaluator's ground truth in JSON Lines (`relevant_windows`, no options). Both may be given; they are joined by `qid`.
+Two schemas exist for the validation split: the Hub's JSON array (question, options, span, category)
+and the evaluator's ground truth in JSON Lines (`relevant_windows`, no options). Both may be given;
+they are joined by `qid`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +30,8 @@ _CATEGORIES = {
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     """Yield the rows of a split.
 
-    On `test` the answers stay hidden whatever the file holds in their place. On `train` a question may have no options;
-    its answer is then the sentence alone.
+    On `test` the answers stay hidden whatever the file holds in their place. On `train` a question
+    may have no options; its answer is then the sentence alone.
     """
     hidden = split == "test"
     for where, entry in entries(paths):
@@ -85,8 +86,9 @@ def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
 def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
     """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`.
 
-    A window that runs backwards is damage, and would be a zero for every model: it is an InputError. The owners' file
-    has two without length, on which their evaluator gives nobody a point; these stay.
+    A window that runs backwards is damage, and would be a zero for every model: it is an
+    InputError. The owners' file has two without length, on which their evaluator gives nobody a
+    point; these stay.
     """
     given = entry.get("relevant_windows", entry.get("span"))
     if not given:

@@ -1,7 +1,7 @@
 """ReXTime's submission files: JSON Lines of `{"qid", "pred_relevant_windows": [[start, end]], "ans": "A"}`.
 
-Answers only and windows only are both allowed (README of ReXTime/ReXTime at cb9f484). References are the evaluator's
-ground truth in JSON Lines or the Hub's JSON.
+Answers only and windows only are both allowed (README of ReXTime/ReXTime at cb9f484). References
+are the evaluator's ground truth in JSON Lines or the Hub's JSON.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,8 @@ def read_references(path: Path) -> Iterator[submissions.Reference]:
     """Yield the references of ground truth in either of its schemas."""
     for where, entry in data.entries([path]):
         answer = text_of(entry, "ans", where, "the letter of the right option")
-        # The evaluator's ground truth lists no options: a question has four (supplement, datasheet).
+        # The evaluator's ground truth lists no options: a question has four (supplement,
+        # datasheet).
         options = entry.get("options") or []
         if not isinstance(options, list):
             raise InputError(f"{where}: options is {options!r:.80}, expected a list of texts")
@@ -52,7 +53,8 @@ def read(
     """Read predictions by qid; InputError where one occurs twice."""
     del questions
     entries = list(submissions.entries(path, document, "qid", EXPECTED, KEYS.keys().isdisjoint))
-    # What a submission offers is a matter of the whole file: a row that lacks what others have got it wrong.
+    # What a submission offers is a matter of the whole file: a row that lacks what others have got
+    # it wrong.
     offers = {
         key: name for key, name in KEYS.items() if any(key in entry for _, _, entry in entries)
     }
@@ -88,7 +90,8 @@ def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
 def check_submission(table: Sequence[Mapping[str, Any]]) -> None:
     """Hold a submission to what the authors' evaluator reads (their README, at cb9f484).
 
-    InputError names the line and the field: each question once, one window of two numbers, a letter or nothing.
+    InputError names the line and the field: each question once, one window of two numbers, a letter
+    or nothing.
     """
     seen: set[str] = set()
     for number, row in enumerate(table, start=1):

@@ -1,7 +1,7 @@
 """Results in the Every Eval Ever format.
 
-Its package has its schema but needs Python 3.12: where it is installed its own validator is run; the format's rules
-that matter to us are held here besides, from its published schema 0.3.0.
+Its package has its schema but needs Python 3.12: where it is installed its own validator is run;
+the format's rules that matter to us are held here besides, from its published schema 0.3.0.
 """
 
 import hashlib

@@ -45,7 +45,8 @@ def made(*names):
     )
 
 
-# Written by hand from the contract: names that scripts read, in the order in which they have always stood.
+# Written by hand from the contract: names that scripts read, in the order in which they have always
+# stood.
 HEAD = (
     "rank,model,revision,source,setting,split,subset,version,judge,judge_prompts,frames,"
     "accuracy_at_iou_0.5,accuracy_at_iou_0.5_low,accuracy_at_iou_0.5_high,accuracy,accuracy_low,accuracy_high,"

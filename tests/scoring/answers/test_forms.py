@@ -270,7 +270,8 @@ STATED = {
     " 0:12 - 0:20": [12, 20],
     " (12.0–20.5 seconds)": [12, 20.5],
 }
-# Events in whose words a span was lost: rooms, people, floors, weights, scores; another, out, over, not, either.
+# Events in whose words a span was lost: rooms, people, floors, weights, scores; another, out, over,
+# not, either.
 EVENTS = (
     *(
         "The people talk",

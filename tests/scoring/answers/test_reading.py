@@ -292,8 +292,9 @@ def test_a_hedge_of_what_follows_is_none_of_the_answer(text):
 
 @pytest.mark.parametrize(("spaces", "letter"), [(8, "B"), (9, "C")])
 def test_boxes_within_boxes_are_read_until_they_hold_twice_the_text(spaces, letter):
-    # 48 characters and the spaces. From the innermost the boxes hold 0, 7, 14, 21 and 30 characters and the spaces,
-    # 112 = 2 x 56 with eight of them; with nine they hold 117, more than 2 x 57, and the outermost is left out.
+    # 48 characters and the spaces. From the innermost the boxes hold 0, 7, 14, 21 and 30 characters
+    # and the spaces, 112 = 2 x 56 with eight of them; with nine they hold 117, more than 2 x 57,
+    # and the outermost is left out.
     text = "Answer: C. \\boxed{B " + "\\boxed{" * 4 + " " * spaces
     assert read_option(text, WHY) == letter
 

@@ -1,8 +1,8 @@
 """Reading takes as many steps as the answer has characters: with twice the answer at most about twice as many.
 
-A step is a character that a reader hands to one of its regular expressions: the whole window of a search, of a match
-its length. It is the same on every machine, as no time is. What an expression does within one such window isn't
-seen; that has an alarm of its own in `test_exact_match.py`.
+A step is a character that a reader hands to one of its regular expressions: the whole window of a
+search, of a match its length. It is the same on every machine, as no time is. What an expression
+does within one such window isn't seen; that has an alarm of its own in `test_exact_match.py`.
 """
 
 import re

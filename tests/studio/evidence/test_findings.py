@@ -35,7 +35,8 @@ def test_the_labels_are_those_of_table_8():
 @pytest.mark.parametrize(
     ("said", "status", "label"),
     [
-        # Rule 2: another path counts only where all three conditions hold; otherwise rule 3 goes on.
+        # Rule 2: another path counts only where all three conditions hold; otherwise rule 3 goes
+        # on.
         (finding("no", other_path=PATH, causes=["spatial"]), "divergent", None),
         (finding("yes", other_path=PATH), "divergent", None),
         (finding("yes", other_path=PATH | {"new_evidence": False}), "right", None),
@@ -141,20 +142,23 @@ def test_what_is_wrong_is_told_in_a_line(value, told):
     assert all(text in problems[0] for text in told)
 
 
-# --- both readings of Fig. 6 ----------------------------------------------------------------------------------------
+# --- both readings of Fig. 6
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("cause", "causes", "label", "by_order"),
     [
-        # Fig. 9, GPT-5's second attempt: it sees the man and names another; that a name is knowledge comes after.
+        # Fig. 9, GPT-5's second attempt: it sees the man and names another; that a name is
+        # knowledge comes after.
         (
             "attribute",
             ["knowledge", "attribute"],
             "Attribute Misidentification",
             "Knowledge-Dependent Issue",
         ),
-        # Fig. 10: the writer is right, and his college, which no frame shows, is wrong: one reading as the other.
+        # Fig. 10: the writer is right, and his college, which no frame shows, is wrong: one reading
+        # as the other.
         ("knowledge", ["knowledge"], "Knowledge-Dependent Issue", "Knowledge-Dependent Issue"),
         # Fig. 8: the time is right, the players aren't found, so their sum is wrong too.
         ("spatial", ["spatial", "logic"], "Spatial Grounding", "Spatial Grounding"),
@@ -176,7 +180,8 @@ def test_what_a_time_rests_on_is_kept_so_that_it_can_be_decided_anew():
     assert seconds_off(None, TIMED) is seconds_off("1:21", GRAPH.by_id["b"]) is None
 
 
-# --- the paper's own shape (Fig. 7) ---------------------------------------------------------------------------------
+# --- the paper's own shape (Fig. 7)
+# ---------------------------------------------------------------------------------
 
 
 def solution(**nodes):

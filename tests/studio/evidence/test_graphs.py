@@ -245,7 +245,8 @@ def test_statistics_of_nothing_are_not_zero():
 
 def test_table_7_of_the_paper():
     """878 graphs with the printed totals (4351 nodes, 2743 timed, 3865 edges) have the printed means."""
-    # 839 graphs of five nodes and 39 of four make 4351; some are given the edges and times that are missing.
+    # 839 graphs of five nodes and 39 of four make 4351; some are given the edges and times that are
+    # missing.
     sizes = [5] * 839 + [4] * 39
     timed = [3] * 769 + [4] * 109
     edges = [4] * 525 + [5] * 353

@@ -112,7 +112,8 @@ def test_figure_8_gpt_5():
     history = play(RAID, unseen, EVERYTHING, right_at=2)
     assert new_labels(history) == [["Spatial Grounding"] * 3, []]
     assert [record.stop for record in history] == [None, "answer_right"]
-    # It completes all that remains, though the cue gave one of the three: the other two it found by itself.
+    # It completes all that remains, though the cue gave one of the three: the other two it found by
+    # itself.
     assert [history[1].nodes[key].status for key in ("sum", "product")] == ["right", "right"]
     assert history[1].nodes["second"].later == "recovered"
 
@@ -165,7 +166,8 @@ def test_figure_9_in_a_taggers_words_by_both_readings():
         "name": "Attribute Misidentification",
     }
     assert second.stop == "all_evaluated"
-    # By the earliest of all causes the name would be a matter of knowledge, which the caption denies.
+    # By the earliest of all causes the name would be a matter of knowledge, which the caption
+    # denies.
     assert [tag.by_order for tag in second.nodes.values()] == [
         "Reasoning",
         None,
@@ -191,7 +193,8 @@ def test_figure_10(model):
 
 
 def test_what_was_right_stays_as_it_was_whatever_comes_later():
-    # The shelf is right at once; a later attempt without it, and one with it, say nothing more of it.
+    # The shelf is right at once; a later attempt without it, and one with it, say nothing more of
+    # it.
     history = play(
         COLLEGE,
         {"shelf": "+", "book": "S", "writer": "K", "college": "K"},
@@ -231,8 +234,8 @@ def test_the_report_of_the_figures():
     ]
     assert counted["labels"][LABEL["S"]] == {"n": 3, "share": pytest.approx(3 / 7)}
     assert counted["labels"]["Spurious Object/Event"] == {"n": 0, "share": 0}
-    # All 6 + 3 + 4 nodes are settled once, two of them by the right answer of Fig. 8, which is held apart; the
-    # torn book by two of three.
+    # All 6 + 3 + 4 nodes are settled once, two of them by the right answer of Fig. 8, which is held
+    # apart; the torn book by two of three.
     assert counted["consensus"] == {"3": 10, "2": 1, "none": 0}
     assert counted["stops"] == {"answer_right": 1, "all_evaluated": 2}
     assert report([])["labels"]["Reasoning"] == {"n": 0, "share": None}
@@ -418,11 +421,13 @@ def test_a_record_is_read_back_as_it_was():
     assert Round.model_validate_json(record.model_dump_json()) == record
 
 
-# --- what a tagger in the paper's shape leaves out, and the cue that it writes --------------------------------------
+# --- what a tagger in the paper's shape leaves out, and the cue that it writes
+# --------------------------------------
 
 
 def test_a_node_that_no_vote_judges_waits_and_a_hint_that_is_ignored_is_told_again():
-    # Of the paper's tagger what follows from a wrong node is undetermined, also where the cue had given that node.
+    # Of the paper's tagger what follows from a wrong node is undetermined, also where the cue had
+    # given that node.
     history = play(
         NAME,
         {"mistake": "R-"},
@@ -438,7 +443,8 @@ def test_a_node_that_no_vote_judges_waits_and_a_hint_that_is_ignored_is_told_aga
 
 
 def test_a_first_round_in_which_no_vote_judges_a_known_node_ends_without_consensus():
-    # Each vote (Fig. 7's shape) leaves the last node out, behind another parent; two of three find each parent.
+    # Each vote (Fig. 7's shape) leaves the last node out, behind another parent; two of three find
+    # each parent.
     graph = graph_of(a=[], b=[], c=[], d=["a", "b", "c"])
     votes = [
         {"a": "S", "b": "+", "c": "+"},

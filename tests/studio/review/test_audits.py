@@ -147,17 +147,20 @@ def test_what_differs_is_settled_on_a_page(files, tmp_path, data_of):
 
 TEXTS = {"question": "New question?", "answer": "New answer"}
 OUTCOMES = {
-    # B.2: what both say, or the auditor was wrong about, stays as it is, whatever was typed under another code before.
+    # B.2: what both say, or the auditor was wrong about, stays as it is, whatever was typed under
+    # another code before.
     ("A", ""): {}, ("A", "question answer"): {}, ("C2", ""): {}, ("C2", "answer"): {},
     # "Work with the rater to agree on the best version. The rater will update it."
     ("B", ""): None, ("B", "question"): {"question"}, ("B", "answer"): {"answer"},
     ("B", "question answer"): {"question", "answer"},
     # "Tell them to update their GT answer": a new question alone leaves the answer wrong.
     ("C1", ""): None, ("C1", "question"): None, ("C1", "answer"): {"answer"}, ("C1", "question answer"): {"answer"},
-    # "The rater will update both the question and the GT answer": a new answer alone leaves the question unclear.
+    # "The rater will update both the question and the GT answer": a new answer alone leaves the
+    # question unclear.
     ("C3", ""): None, ("C3", "answer"): None, ("C3", "question"): {"question"},
     ("C3", "question answer"): {"question", "answer"},
-    # At the gate: what only its writer can mend goes back; what was mended there keeps its new question.
+    # At the gate: what only its writer can mend goes back; what was mended there keeps its new
+    # question.
     ("unclear", "question answer"): None, ("mended A", "question"): {"question"},
     ("mended C1", "question"): None, ("mended C1", "question answer"): {"question", "answer"},
 }  # fmt: skip

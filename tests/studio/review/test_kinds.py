@@ -18,7 +18,8 @@ def tagged(target="", content="", thinking="Recall", **more):
     return {"target": target.split(), "content": content.split(), "thinking": thinking, **more}
 
 
-# --- tags ----------------------------------------------------------------------------------------------------------
+# --- tags
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_agreement_is_of_what_each_said_before_and_consensus_is_what_all_say(review, tmp_path):
@@ -228,7 +229,8 @@ def test_the_same_answers_are_counted_under_both_files_and_a_machine_is_tested(r
     }  # fmt: skip
     assert profile["labels"]["target.Character"]["a"]["value"] == 100
     assert profile["labels"]["content.Identity"]["difference"]["value"] == 0
-    # The machine says what a says: as near to b as a is on every item, but there are too few items for a test.
+    # The machine says what a says: as near to b as a is on every item, but there are too few items
+    # for a test.
     test = found["alternative_annotator"]["thinking"]
     assert [(one["advantage_model"], one["n"]) for one in test["people"].values()] == [
         (1.0, len(ids))
@@ -241,7 +243,8 @@ def test_the_same_answers_are_counted_under_both_files_and_a_machine_is_tested(r
     assert (refused.returncode, "give --machine FILE too" in refused.stderr) == (2, True)
 
 
-# --- answers -------------------------------------------------------------------------------------------------------
+# --- answers
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.browser
@@ -318,7 +321,8 @@ def test_what_people_wrote_is_a_file_of_predictions_where_the_owners_have_no_for
     assert json.loads(written.read_text()) == {"id": first["id"], "prediction": "a kettle"}
 
 
-# --- scores --------------------------------------------------------------------------------------------------------
+# --- scores
+# --------------------------------------------------------------------------------------------------------
 
 
 def test_each_dimension_is_scored_by_the_words_that_its_judge_is_given():

@@ -26,7 +26,8 @@ def test_a_real_export_is_read(reelbench):
     }
     assert found["items"]["mini10"]["rejected"] == 1
     assert found["ignored"] == {"cancelled": 1, "without_range": 1, "unfinished": 0}
-    # The first annotator marked the answer too, frames 25 to 48: 2 to 4 s. Together 0 to 4 s, shared 0.5 s.
+    # The first annotator marked the answer too, frames 25 to 48: 2 to 4 s. Together 0 to 4 s,
+    # shared 0.5 s.
     assert found["certificate_length"]["value"] == pytest.approx(4)
     assert found["qa_miou"]["value"] == pytest.approx(0.5 / 4)
     assert "left out: 1 result of Label Studio, cancelled" in done.stderr

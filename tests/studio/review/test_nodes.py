@@ -16,7 +16,8 @@ def test_the_page_has_every_attempt_with_what_was_settled_on_it_and_no_label(
         place["label"]: [item["about"]["node"] for item in place["items"]]
         for place in document["places"]
     }
-    # q1 settles n1 at first and n2 once it is told; q2 both n1 and n2 likewise; of q4 n2 is never settled.
+    # q1 settles n1 at first and n2 once it is told; q2 both n1 and n2 likewise; of q4 n2 is never
+    # settled.
     assert shown == {
         "q1, attempt 1": ["n1"], "q1, attempt 2": ["n2"], "q2, attempt 1": ["n1"], "q2, attempt 2": ["n2"],
         "q3, attempt 1": ["n1", "n2"], "q4, attempt 1": ["n1"],
@@ -60,7 +61,8 @@ def test_nodes_are_tagged_by_keyboard_and_the_tagger_is_held_against_it(
         "Attribute Misidentification": "4",
         "Reasoning": "7",
     }
-    # The tagger says q1: T, R; q2: A, right; q3: right, T; q4: another path. People say otherwise of q1 n2 and q3 n2.
+    # The tagger says q1: T, R; q2: A, right; q3: right, T; q4: another path. People say otherwise
+    # of q1 n2 and q3 n2.
     said = {
         "q1 n1": LABELS["T"], "q1 n2": LABELS["A"], "q2 n1": LABELS["A"], "q2 n2": "right", "q3 n1": "right",
         "q3 n2": "right", "q4 n1": "right",
@@ -82,7 +84,8 @@ def test_nodes_are_tagged_by_keyboard_and_the_tagger_is_held_against_it(
     # The same on q1 n1, both of q2 and q3 n1: four of seven.
     assert people["nodes"] == 7
     assert people["same"]["value"] == pytest.approx(4 / 7)
-    # q1 and q2 have an error, and the first of each is found; q3 and q4 have none: q4's other path is no error.
+    # q1 and q2 have an error, and the first of each is found; q3 and q4 have none: q4's other path
+    # is no error.
     assert people["first_errors"] == {
         "erroneous": 2, "found": 1.0, "correct": 2, "cleared": 0.5, "f1": pytest.approx(2 * 0.5 / 1.5)
     }  # fmt: skip
@@ -108,7 +111,8 @@ def test_people_who_differ_leave_a_node_open(review, reelbench, diagnosis):
         1,
         1,
     )
-    # Three values, each pair of the first node's two: observed 1 of 2 differ, expected 1 - (2 x 1) / (4 x 3) of all.
+    # Three values, each pair of the first node's two: observed 1 of 2 differ, expected 1 - (2 x 1)
+    # / (4 x 3) of all.
     assert people["alpha"] == pytest.approx(1 - (1 / 2) / (1 - 2 / 12))
     wrong = review("Ada", {"q2 n1": {"code": "Bad luck"}}, **more)
     refused = reelbench("diagnose", "report", diagnosis, "--people", wrong)

@@ -25,7 +25,8 @@ def places(*sizes):
     ]
 
 
-# --- who gets what -------------------------------------------------------------------------------------------------
+# --- who gets what
+# -------------------------------------------------------------------------------------------------
 
 
 def test_every_video_goes_to_as_many_raters_as_asked_and_loads_are_even():
@@ -75,7 +76,8 @@ def test_raters_pages_are_of_one_draw(reelbench, data_of, tmp_path):
     assert sorted(labels) == sorted(2 * [row["id"] for row in rows])
 
 
-# --- the blind page ------------------------------------------------------------------------------------------------
+# --- the blind page
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("benchmark", ["rextime", "dramaqa_cogme", "moviecore", "curve"])
@@ -83,7 +85,8 @@ def test_a_blind_page_holds_nothing_of_the_answer(make, data_of, benchmark):
     spec_rows = {row["id"]: row for row in loading.locate(f"{benchmark}_mini").read()}
     made = make(f"{benchmark}_mini", kind="answers", sample=50)
     held = data_of(made.paths[0])
-    # Only what the page shows: the question, the options in the owners' order, ids, and where the video lies.
+    # Only what the page shows: the question, the options in the owners' order, ids, and where the
+    # video lies.
     allowed = {"key", "id", "part", "language", "shows", "asks", "about"}
     for place in held["places"]:
         assert set(place) == {"id", "label", "video", "items"}
@@ -135,7 +138,8 @@ def test_reference_answers_are_not_on_a_blind_page_plain_or_encoded(make):
                 assert form not in text
 
 
-# --- what a page withstands ----------------------------------------------------------------------------------------
+# --- what a page withstands
+# ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.browser
@@ -271,7 +275,8 @@ def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(
     page.wait_for_function(f"() => {near}.every((picture) => picture.naturalWidth > 0)")
 
 
-# --- by other people's checkers ------------------------------------------------------------------------------------
+# --- by other people's checkers
+# ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -293,7 +298,8 @@ def test_axe_finds_nothing_and_a_phone_is_wide_enough(opened, page_of_kind, chec
     for width, scheme in ((1280, "light"), (390, "dark")):
         page = opened(path, width=width, scheme=scheme)
         page.locator("summary", has_text="Keys").click()
-        # The page's own policy keeps scripts from being made of text; the checker is put in from outside.
+        # The page's own policy keeps scripts from being made of text; the checker is put in from
+        # outside.
         page.evaluate((checkers / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
         found = page.evaluate(
             "axe.run({ preload: false, resultTypes: ['violations'] }).then((all) => all.violations)"

@@ -11,7 +11,8 @@ from reelbench.base.errors import InputError
 from reelbench.studio.review.kinds import summarize
 from tests.program import app
 
-# --- drawing -------------------------------------------------------------------------------------------------------
+# --- drawing
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_the_draw_is_of_videos_with_all_their_questions_and_the_seed_decides(data_of, make):
@@ -84,7 +85,8 @@ def test_a_choices_page_has_the_right_option_and_the_others(data_of, make):
     assert shown["text"] not in shown["others"]
 
 
-# --- in the browser ------------------------------------------------------------------------------------------------
+# --- in the browser
+# ------------------------------------------------------------------------------------------------
 
 
 def rate(page, part, dimension, value, item=0):
@@ -221,7 +223,8 @@ def test_a_file_of_another_page_is_refused_and_nothing_is_lost(save, make, opene
 @pytest.mark.browser
 def test_a_file_that_the_browser_may_write_is_kept_up_to_date(make, opened):
     page = opened(make("moviecore_mini", "page.html").paths[0], picker=True)
-    # The browser's own dialogue can't be clicked: the file behind it is played, the page's code is the real one.
+    # The browser's own dialogue can't be clicked: the file behind it is played, the page's code is
+    # the real one.
     page.evaluate(
         """() => { window.written = [];
         window.showSaveFilePicker = async () => ({ createWritable: async () => ({
@@ -257,7 +260,8 @@ def test_texts_are_shown_as_text(make, opened, tmp_path, monkeypatch):
     expect(page.locator("#path")).to_contain_text("the page doesn't hold it")
 
 
-# --- merging -------------------------------------------------------------------------------------------------------
+# --- merging
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_table_s1_by_hand(review):

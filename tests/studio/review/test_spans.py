@@ -176,7 +176,8 @@ def test_ends_are_nudged_typed_and_dragged(opened, make):
     )
 
 
-# --- by hand -------------------------------------------------------------------------------------------------------
+# --- by hand
+# -------------------------------------------------------------------------------------------------------
 
 
 def spans_of(*spans):
@@ -243,7 +244,8 @@ def test_items_that_most_rejected_count_in_no_certificate(review, tmp_path):
     mary = review("Mary", bad, **about)
     summary = summarize([ada, grace, mary])
     found = summary.document()
-    # Touching: 20 s, overlap 0. [0, 4] and [2, 6]: 6 s, 2 of 6. The same: 2 s, 1. Two of three rejected the fourth.
+    # Touching: 20 s, overlap 0. [0, 4] and [2, 6]: 6 s, 2 of 6. The same: 2 s, 1. Two of three
+    # rejected the fourth.
     assert found["certificate_length"]["n"] == found["qa_miou"]["n"] == 3
     assert found["certificate_length"]["value"] == pytest.approx((20 + 6 + 2) / 3)
     assert found["qa_miou"]["value"] == pytest.approx((0 + 1 / 3 + 1) / 3)

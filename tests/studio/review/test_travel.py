@@ -49,7 +49,8 @@ def sent(tmp_path, reelbench_home, opened):
     return run
 
 
-# --- what goes with it ----------------------------------------------------------------------------------------------
+# --- what goes with it
+# ----------------------------------------------------------------------------------------------
 
 
 def test_nothing_of_the_makers_machine_is_in_it_and_whose_the_clips_are(
@@ -138,7 +139,8 @@ def test_a_clip_is_of_what_its_questions_show(places, expected):
     assert pages.window(places) == expected
 
 
-# --- in the browser -------------------------------------------------------------------------------------------------
+# --- in the browser
+# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.browser

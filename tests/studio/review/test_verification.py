@@ -139,7 +139,8 @@ def test_decisions_drop_edit_and_keep_and_the_funnel_counts_it(decide, made, ree
     assert list(after) == [name for name in before if name != "film0_2"]
     assert after["film0_3"]["answer"] == "Because of the flood."
     assert after["film0_3"]["question"] == before["film0_3"]["question"]
-    # The first video's questions were rated; the fifth is low and undecided, the others were not looked at.
+    # The first video's questions were rated; the fifth is low and undecided, the others were not
+    # looked at.
     assert [name for name, entry in after.items() if entry["verified"]] == [
         "film0_1",
         "film0_3",
@@ -196,7 +197,8 @@ def test_the_papers_table_s1_stands_beside_ours(review, made, reelbench):
     assert "4.1" in line
 
 
-# --- preference ------------------------------------------------------------------------------------------------------
+# --- preference
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_a_page_of_two_versions_says_nowhere_which_is_whose(made, reelbench, data_of, tmp_path):
@@ -233,7 +235,8 @@ def test_choices_become_a_win_rate(made, review, tmp_path, data_of, reelbench):
         (item,) = place["items"]
         letters[item["id"]] = "AB"[item["shows"][2]["text"] == last[item["id"]]["question"]]
     other = {"A": "B", "B": "A"}
-    # Ada takes the discussion's version of four questions and neither of the fifth; Grace its version of one.
+    # Ada takes the discussion's version of four questions and neither of the fifth; Grace its
+    # version of one.
     names = list(letters)[:5]
     ada = {name: {"better": letters[name]} for name in names[:4]} | {names[4]: {"better": "tie"}}
     grace = {
@@ -257,7 +260,8 @@ def test_either_order_comes_about_as_often():
     assert 450 < first.count("discussion") < 550
 
 
-# --- in a browser ----------------------------------------------------------------------------------------------------
+# --- in a browser
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.browser
@@ -307,7 +311,8 @@ def test_a_low_question_is_edited_in_a_browser(decide, made, reelbench, opened, 
     )
 
 
-# --- ReXTime's span page ---------------------------------------------------------------------------------------------
+# --- ReXTime's span page
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["spans", "question-spans"])

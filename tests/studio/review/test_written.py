@@ -82,7 +82,8 @@ def test_finished_questions_make_a_file_that_our_reader_takes(review, tmp_path):
 @pytest.mark.parametrize(
     ("skills", "entity", "steps"),
     [
-        # Of the supplement's own questions: B.1.1's, with a step of B.1.2 that names no time; Fig. 8, 9 and 10.
+        # Of the supplement's own questions: B.1.1's, with a step of B.1.2 that names no time; Fig.
+        # 8, 9 and 10.
         (
             ["Temporal Event Localization", "Counting", "Visual Cultural Understanding"],
             "Kabaddi",

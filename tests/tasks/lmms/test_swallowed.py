@@ -1,6 +1,7 @@
 """What an adapter logs of a failure that it swallows: an answer to that question is none.
 
-The adapters here are modules written to a folder `lmms_eval/models`: their code is read as lmms-eval's own is.
+The adapters here are modules written to a folder `lmms_eval/models`: their code is read as
+lmms-eval's own is.
 """
 
 import ast
@@ -219,7 +220,8 @@ class TestTheListOfTheInstalledLmmsEval:
 
     LOOKED_AT = frozenset(
         {
-            # It answers nothing by itself: the request that the thread was for is asked for anew, or the run ends.
+            # It answers nothing by itself: the request that the thread was for is asked for anew,
+            # or the run ends.
             *("chat/async_hf_model.py:worker_loop", "chat/nanovlm.py:worker_loop"),
             # Tools of the user's own: what they say is part of the conversation.
             *("chat/async_openai.py:maybe_forward_with_tool", "chat/sglang.py:async_a_request"),
@@ -237,7 +239,8 @@ class TestTheListOfTheInstalledLmmsEval:
                 "simple/internvl.py:generate_until",
                 "simple/qwen2_vl.py:generate_until",
             ),
-            # Said by their text, which is known to be none (`swallowed.ERRORS`), or by their number of answers.
+            # Said by their text, which is known to be none (`swallowed.ERRORS`), or by their number
+            # of answers.
             *(
                 "simple/llava_onevision_moviechat.py:generate_until",
                 "simple/llava_sglang.py:generate_until",
