@@ -1,6 +1,7 @@
-"""Hold product code to the rules of CONTRIBUTING's "Plain code" that ruff does not have.
+"""Hold product code to the rules of "Plain code" in CONTRIBUTING.md that ruff does not have.
 
-`python -m tools.plain_code [PATH…]` prints a line for each place, and ends with 1 where there is one.
+`python -m tools.plain_code [PATH…]` prints a line for each place that breaks one, and then ends
+with 1.
 """
 
 import ast
@@ -14,7 +15,7 @@ DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 CLAUSE = re.compile(r"(Return )?(what|who|whose|whom|whether|how|which|where)\b", re.IGNORECASE)
 MOST_WORDS = 15
 NO_NAMES = frozenset(
-    [
+    {
         "found",
         "given",
         "known",
@@ -46,7 +47,7 @@ NO_NAMES = frozenset(
         "all_",
         "them",
         "it",
-    ]
+    }
 )
 
 
