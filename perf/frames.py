@@ -53,13 +53,13 @@ READERS = {
     "reelbench store": """
         import reelbench.video.decoder
         from reelbench.registry.sampling import FrameSampling
-        from reelbench.video.store import FrameStore
+        from reelbench.video.frame_store import FrameStore
         start()
         frames = FrameStore(store).get(path, FrameSampling.parse(f"uniform:{N}")).timestamps
     """,
     "reelbench, 5 questions": """
         from reelbench.registry.sampling import FrameSampling
-        from reelbench.video.store import FrameStore
+        from reelbench.video.frame_store import FrameStore
         import reelbench.video.decoder
         start()
         for question in range(5):
@@ -67,7 +67,7 @@ READERS = {
     """,
     "5 questions, read each time": """
         from reelbench.registry.sampling import FrameSampling
-        from reelbench.video.store import FrameStore
+        from reelbench.video.frame_store import FrameStore
         import av, reelbench.video.decoder
         start()
         for question in range(5):
@@ -78,7 +78,7 @@ READERS = {
     """,
     "reelbench store, warm": """
         from reelbench.registry.sampling import FrameSampling
-        from reelbench.video.store import FrameStore
+        from reelbench.video.frame_store import FrameStore
         import reelbench.video.decoder
         FrameStore(store).get(path, FrameSampling.parse(f"uniform:{N}"))
         start()

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from perf.measure import run
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video.mini import draw_clip
-from reelbench.video.store import FrameStore, _fingerprints
-from reelbench.video.stored import RECORD
+from reelbench.video.frame_store import FrameStore, _fingerprints
+from reelbench.video.mini_clips import draw_clip
+from reelbench.video.stored_frames import RECORD
 
 FRAMES = "uniform:8"
 

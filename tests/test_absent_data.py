@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reelbench.base.errors import DataUnavailableError
-from reelbench.video.mini import draw_clip
+from reelbench.video.mini_clips import draw_clip
 
 pytestmark = [pytest.mark.lmms, pytest.mark.slow]
 

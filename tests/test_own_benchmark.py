@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.video.mini import draw_clip
+from reelbench.video.mini_clips import draw_clip
 from tests.servers.judge import Answer, JudgeServer
 
 OPTIONS = ["a cup", "a tin", "a jar"]

@@ -16,7 +16,7 @@ from tests.video import clips
 FILMS, EACH, BROKEN, FRAMES = 16, 2, 5, "uniform:8,size=64"
 TOLD = """
 import logging, os
-logger, handler = logging.getLogger("reelbench.video.store"), logging.FileHandler(os.environ["TOLD"])
+logger, handler = logging.getLogger("reelbench.video.frame_store"), logging.FileHandler(os.environ["TOLD"])
 logger.addHandler(handler)
 handler.setFormatter(logging.Formatter("%(message)s by %(process)d"))
 logger.setLevel(logging.INFO)

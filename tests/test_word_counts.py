@@ -6,7 +6,7 @@ import pytest
 
 import reelbench
 from reelbench.base.languages import words
-from reelbench.hub_cards import counts
+from reelbench.hub_cards import split_counts
 from reelbench.registry import discovery
 from reelbench.studio.profile import Extras, profile, read_benchmark
 
@@ -31,7 +31,7 @@ def test_a_card_and_a_profile_agree(name):
     rows = list(reelbench.load(f"{name}_mini"))
     card = {
         found.title: fmean(found.values)
-        for found in counts.of_split(discovery.get(name), rows).distributions
+        for found in split_counts.of_split(discovery.get(name), rows).distributions
     }
     measured = profile(read_benchmark(name, "mini"), Extras()).model_dump()["words"]
     assert measured["question"] == pytest.approx(card["Words per question"])

@@ -84,8 +84,8 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
 
     Exits with 1 if anything is missing or broken.
     """
-    from reelbench.data import check as checking
     from reelbench.data import loading, sources
+    from reelbench.data import split_check as checking
 
     spec, split, _ = loading.find_split(name, split)
     if is_mini(split):

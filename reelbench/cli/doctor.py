@@ -174,7 +174,7 @@ def _folders() -> dict[str, object]:
     from reelbench.base.settings import home
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.store import is_address
-    from reelbench.video.store import FrameStore
+    from reelbench.video.frame_store import FrameStore
 
     frames = FrameStore().info()
     existing = next(parent for parent in (home(), *home().parents) if parent.exists())

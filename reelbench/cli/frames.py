@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from reelbench.registry.rows import Row
     from reelbench.registry.sampling import FrameSampling
-    from reelbench.video.fill import Filled
+    from reelbench.video.fill_store import Filled
+    from reelbench.video.frame_store import FrameStore
     from reelbench.video.library import Library
-    from reelbench.video.store import FrameStore
 
 app = App("Decode videos before a run, and manage the stored frames.")
 _frames = partial(option, "frames")
@@ -44,7 +44,7 @@ def info(
     """Show what videos contain and which frames are stored; without videos, how full the store is."""
     from reelbench.registry.sampling import FrameSampling
     from reelbench.video.decoder import VideoFile
-    from reelbench.video.store import FrameStore
+    from reelbench.video.frame_store import FrameStore
 
     store = FrameStore()
     if not videos:
@@ -96,7 +96,7 @@ def extract(
     Stored frames are not decoded again: rerun to resume.
     """
     from reelbench.registry.sampling import FrameSampling
-    from reelbench.video.store import FrameStore
+    from reelbench.video.frame_store import FrameStore
 
     sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
     if not videos:
@@ -149,7 +149,7 @@ def clear(
     ] = False,
 ) -> None:
     """Remove the frames of videos from the store, or with --all everything in it."""
-    from reelbench.video.store import FrameStore
+    from reelbench.video.frame_store import FrameStore
 
     store = FrameStore()
     if bool(videos) == everything:
@@ -292,7 +292,7 @@ def _fill_store(
     even: bool,
 ) -> "Iterator[Filled]":
     from reelbench.base.errors import ReelbenchError
-    from reelbench.video.fill import Filled, fill
+    from reelbench.video.fill_store import Filled, fill
 
     if wanted.files:
         yield from fill(

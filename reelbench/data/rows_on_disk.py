@@ -133,7 +133,7 @@ class RowsOnDisk(os.PathLike[str]):
         from reelbench.registry.decoding import Answering, Candidates
         from reelbench.registry.question_files import QuestionCues, QuestionIds, Translations
         from reelbench.registry.sampling import FrameSampling
-        from reelbench.video.store import ENCODER_VERSIONS
+        from reelbench.video.frame_store import ENCODER_VERSIONS
 
         data, fingerprint = None, "unavailable"
         with suppress(ReelbenchError):

@@ -11,9 +11,9 @@ from typing import Any
 from reelbench.base.errors import DataUnavailableError, installing
 from reelbench.base.languages import language_of
 from reelbench.data.loading import locate
-from reelbench.data.passing_on import UNLICENSED, why_withheld
-from reelbench.hub_cards.counts import Distribution, LabelCounts, facet_title
-from reelbench.hub_cards.material import CONFIG, Material, data_path
+from reelbench.data.redistribution import UNLICENSED, why_withheld
+from reelbench.hub_cards.card_material import CONFIG, Material, data_path
+from reelbench.hub_cards.split_counts import Distribution, LabelCounts, facet_title
 from reelbench.pages import plots
 from reelbench.pages.markdown import Sources, cell, code, count, inert, lower, plain, table
 from reelbench.pages.shell_page import page_asset

@@ -12,7 +12,7 @@ from reelbench.cli.app import App
 from reelbench.cli.option_groups import benchmark_names, options_in
 
 if TYPE_CHECKING:
-    from reelbench.hub_cards.counts import Labels
+    from reelbench.hub_cards.split_counts import Labels
 
 _option = options_in(Path(__file__).with_name("options.json"))
 _cards, _push = partial(_option, "cards"), partial(_option, "cards push")
@@ -38,7 +38,7 @@ def render(
 ) -> None:
     """Write a dataset card: README.md, eval.yaml, and plots if the data is here. Needs no network."""
     from reelbench.data.loading import find_split
-    from reelbench.hub_cards import material, merge
+    from reelbench.hub_cards import card_material, merge
 
     spec = find_split(name)[0]
     # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file
@@ -47,11 +47,11 @@ def render(
         path.name not in (merge.README, merge.EVAL, "plots") for path in out.iterdir()
     )
     here = (
-        [split for split in spec.splits if (out / material.data_path(split)).is_file()]
+        [split for split in spec.splits if (out / card_material.data_path(split)).is_file()]
         if clone
         else None
     )
-    made = material.gather(
+    made = card_material.gather(
         spec, data, repo_id=repo, data_splits=here, labels=_labels(tags), framework=framework
     )
     for note in merge.write(made, out):

@@ -21,7 +21,7 @@ from reelbench.base.files import open_aside, written_aside
 from reelbench.base.yaml_text import LOADER, read_mapping
 from reelbench.data.loading import SplitData, rows_to_columns
 from reelbench.hub_cards.card import Card, render, to_yaml
-from reelbench.hub_cards.material import CONFIG, Material, data_path
+from reelbench.hub_cards.card_material import CONFIG, Material, data_path
 from reelbench.registry import rows
 
 OTHER_CONFIG = "reelbench"

@@ -10,9 +10,9 @@ from typing import Literal, NamedTuple
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.data import hub, loading
 from reelbench.data.hub_write import FileChanges, Head, Repository, differs
-from reelbench.data.passing_on import why_withheld
-from reelbench.hub_cards import material, merge
-from reelbench.hub_cards.counts import Labels
+from reelbench.data.redistribution import why_withheld
+from reelbench.hub_cards import card_material, merge
+from reelbench.hub_cards.split_counts import Labels
 from reelbench.registry.spec import BenchmarkSpec, LocalFile
 from reelbench.registry.splits import user_data
 
@@ -95,7 +95,7 @@ def push(
         str, loading.SplitData
     ] = {}  # those of the user's copy, else all, fetched where they are not here
     if options.with_data and user_data(spec, data) is not None:
-        rows = material.locate_splits(spec, data)
+        rows = card_material.locate_splits(spec, data)
     elif options.with_data:
         rows = {split: loading.locate(spec.id, split) for split in spec.splits}
     rows = {split: found for split, found in rows.items() if why_withheld(spec, split) is None}
@@ -193,18 +193,20 @@ def _texts(
     }
     readme = existing.get(merge.README)
     config, ours = merge.own_config(readme)
-    for path in map(material.data_path, rows):
+    for path in map(card_material.data_path, rows):
         if not ours and path in head.files:
             raise InputError(
                 f"{repo_id} has {path} already, not from Reelbench; move it or take another repository"
             )
-    made = material.gather(
+    made = card_material.gather(
         spec,
         data,
         repo_id=repo_id,
         config=config,
         data_splits=[
-            s for s in spec.splits if s in rows or (ours and material.data_path(s) in head.files)
+            s
+            for s in spec.splits
+            if s in rows or (ours and card_material.data_path(s) in head.files)
         ],
         labels=labels,
         framework=options.framework,

@@ -18,7 +18,7 @@ from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.base.files import read_text, write_json, write_text
 from reelbench.data import hub
 from reelbench.data.hub_write import FileChanges, Head, Repository, RepoType, differs
-from reelbench.data.passing_on import why_withheld
+from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, community, site, store, withheld
 from reelbench.leaderboard.board import Board

@@ -20,7 +20,7 @@ from typing import Any
 from reelbench.base.errors import InputError, ReelbenchError, installing
 from reelbench.base.files import read_text, remove_leftovers, replacing_folder
 from reelbench.base.workers import ALONE, Workers
-from reelbench.data.passing_on import why_withheld
+from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import board as boards
 from reelbench.leaderboard import columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board

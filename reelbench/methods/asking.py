@@ -33,8 +33,8 @@ from reelbench.tasks import about as abouts
 from reelbench.tasks.earlier import EarlierResult, most_returned
 from reelbench.tasks.score import Evaluation, Options
 from reelbench.tasks.submissions import Prediction, answered
-from reelbench.video.ahead import PAUSE_S, Ahead, Waits, by_video
-from reelbench.video.shown import Shown
+from reelbench.video.decode_ahead import PAUSE_S, Ahead, Waits, by_video
+from reelbench.video.shown_media import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from reelbench.registry.rows import Row, timing
 from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.score import Evaluation, Options, record_of_model
 from reelbench.tasks.submissions import Prediction, answered
-from reelbench.video.shown import Shown
+from reelbench.video.shown_media import Shown
 
 ADAPTER = "reelbench-function"
 """What a record of such answers has for lmms-eval's adapter."""

@@ -22,7 +22,7 @@ from reelbench.tasks.prompting import prompt_of
 from reelbench.tasks.score import Answers, Evaluation, Options, evaluation
 from reelbench.tasks.submissions import Prediction, Questions, frames_given, join, reference_of
 from reelbench.video.library import Library, Missing, where_looked
-from reelbench.video.shown import Shown, show, sound
+from reelbench.video.shown_media import Shown, show, sound
 
 MISSING = Prediction(None, reason=Reason.MEDIA_MISSING)
 """In the place of an answer, where the question's video is not here."""

@@ -11,8 +11,8 @@ from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.studio.funnel import DroppedError
 from reelbench.video.library import Library
-from reelbench.video.shown import Shown
-from reelbench.video.stored import StoredFrames
+from reelbench.video.shown_media import Shown
+from reelbench.video.stored_frames import StoredFrames
 
 _IN_A_PLAN = 16  # pictures, where the sampling does not say how many
 

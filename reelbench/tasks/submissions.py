@@ -29,7 +29,7 @@ from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.registry.splits import expected_files, is_mini, upstream_split
 from reelbench.scoring import aggregation, answers, cognitive_profile, temporal_span
 from reelbench.scoring.cognitive_profile import TagsFile
-from reelbench.video import looks
+from reelbench.video import look_log
 from reelbench.video.library import Library
 
 
@@ -366,7 +366,7 @@ def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, Set
     """
     videos = {item.id: item.video for item in submission.items}
     times: dict[str, set[float]] = defaultdict(set)
-    for number, look in looks.read(log):
+    for number, look in look_log.read(log):
         if look.question is None:
             raise InputError(
                 f"{log}, line {number}: has no question; `frames serve --question ID` says it"
@@ -386,7 +386,7 @@ def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, Set
     # Looks are pictures; whether the agent heard anything elsewhere nobody knows.
     given = frames_given(items)
     settings = SettingsRecord(
-        frames=looks.AGENTIC, frames_given=given, audio="unknown", label=looks.AGENTIC
+        frames=look_log.AGENTIC, frames_given=given, audio="unknown", label=look_log.AGENTIC
     )
     return replace(submission, items=items), settings
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reelbench.registry.sampling import FrameSampling
-    from reelbench.video.store import FrameStore
-    from reelbench.video.stored import StoredFrames
+    from reelbench.video.frame_store import FrameStore
+    from reelbench.video.stored_frames import StoredFrames
 
 
 def take(
@@ -31,7 +31,7 @@ def take(
     """
     from reelbench.base.errors import InputError
     from reelbench.registry.sampling import FrameSampling
-    from reelbench.video.store import FrameStore
+    from reelbench.video.frame_store import FrameStore
 
     sampling = FrameSampling.parse(spec) if isinstance(spec, str) else spec
     if not sampling.decodes:

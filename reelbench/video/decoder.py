@@ -29,8 +29,8 @@ from av.video.reformatter import ColorRange, Colorspace, Interpolation
 from reelbench.base.errors import InputError, MediaError
 from reelbench.base.workers import usable_cores
 from reelbench.registry.sampling import FrameSampling, Timeline
-from reelbench.video.ahead import turns, waiting
-from reelbench.video.index import (
+from reelbench.video.decode_ahead import turns, waiting
+from reelbench.video.frame_index import (
     Deadline,
     FrameIndex,
     open_container,

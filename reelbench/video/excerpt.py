@@ -17,9 +17,9 @@ from av.error import FFmpegError
 
 from reelbench.base.errors import MediaError, first_line
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video.clip import CLOCK, write_film
+from reelbench.video.clip_writer import CLOCK, write_film
 from reelbench.video.decoder import VideoFile
-from reelbench.video.index import open_container
+from reelbench.video.frame_index import open_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,14 +27,14 @@ from reelbench.base.settings import home
 from reelbench.registry.rows import Row, videos
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, ImageFolders, MediaSource
 from reelbench.registry.splits import is_mini, user_data
-from reelbench.video import mini as clips
+from reelbench.video import mini_clips as clips
 from reelbench.video import subtitles as subtitle_files
 from reelbench.video.subtitles import Cue
 
 if TYPE_CHECKING:
     from reelbench.registry.sampling import FrameSampling
-    from reelbench.video.store import FrameStore
-    from reelbench.video.stored import StoredFrames
+    from reelbench.video.frame_store import FrameStore
+    from reelbench.video.stored_frames import StoredFrames
 
 log = logging.getLogger("reelbench")
 
@@ -344,7 +344,7 @@ class Library:
 
     @cached_property
     def _store(self) -> "FrameStore":
-        from reelbench.video.store import FrameStore
+        from reelbench.video.frame_store import FrameStore
 
         return FrameStore()
 

@@ -23,10 +23,10 @@ from reelbench.base.base_record import first_wrong_field
 from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_line, installing
 from reelbench.registry.rows import Row
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video import looks
+from reelbench.video import look_log
+from reelbench.video.frame_store import FrameStore
 from reelbench.video.library import Library
-from reelbench.video.store import FrameStore
-from reelbench.video.stored import StoredFrames
+from reelbench.video.stored_frames import StoredFrames
 
 if TYPE_CHECKING:
     from mcp import types
@@ -105,14 +105,14 @@ class Served:
             window.video, FrameSampling.parse(f"{spec},size={self.size}" if self.size else spec)
         )
         times = list(stored.timestamps)
-        look = looks.Look(
+        look = look_log.Look(
             question=self.question,
             video=window.video,
             start=window.start,
             end=window.end,
             times=times,
         )
-        looks.append(self.log, look)
+        look_log.append(self.log, look)
         content: list[types.ContentBlock] = []
         for number, (at, picture) in enumerate(zip(times, stored.images, strict=True), start=1):
             kind = "image/png" if picture.suffix.lower() == ".png" else "image/jpeg"

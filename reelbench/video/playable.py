@@ -18,7 +18,7 @@ def defect(path: Path) -> str | None:
     from av.error import FFmpegError
 
     from reelbench.base.errors import MediaError, first_line
-    from reelbench.video.index import open_container, video_stream
+    from reelbench.video.frame_index import open_container, video_stream
 
     if path.stat().st_size == 0:
         return "the file is empty"
@@ -36,7 +36,7 @@ def defect(path: Path) -> str | None:
 
 def seconds(path: Path) -> float | None:
     """Return the length that a playable file states; None where it states none."""
-    from reelbench.video.index import open_container, video_stream
+    from reelbench.video.frame_index import open_container, video_stream
 
     with open_container(path) as container:
         length = _length(container, video_stream(container, path))

@@ -11,7 +11,7 @@ import pytest
 from reelbench.base import containment
 from reelbench.base.errors import InputError
 from reelbench.data.loading import locate
-from reelbench.hub_cards import material
+from reelbench.hub_cards import card_material
 from reelbench.registry import benchmark_file, discovery, prompts
 from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms import process
@@ -89,7 +89,7 @@ def used(folder):
             file.read_text(encoding="utf-8")
             for file in prompts.judge_folder(spec, spec.judge).glob("*.txt")
         ]
-    material.read_datasheet(spec)
+    card_material.read_datasheet(spec)
 
 
 def declared(folder, more="", kind="exact"):

@@ -30,7 +30,7 @@ NAMES = (
 
 def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
     """Render a card to a folder and return its files."""
-    from reelbench.hub_cards import material, merge
+    from reelbench.hub_cards import card_material, merge
     from reelbench.registry import discovery
     from reelbench.scoring.cognitive_profile import read_tags
 
@@ -41,7 +41,7 @@ def render(name: str, folder: Path, *, counted: bool) -> dict[str, bytes]:
         if counted and tags.is_file()
         else None
     )
-    merge.write(material.gather(spec, mini if counted else None, labels=labels), folder)
+    merge.write(card_material.gather(spec, mini if counted else None, labels=labels), folder)
     return content(folder)
 
 
@@ -55,11 +55,11 @@ def rendered(name: str, *, counted: bool) -> dict[str, bytes]:
 def with_mini_as_owners(spec):
     """Return a benchmark's spec as if its mini rows were the owners', and their folder."""
     from reelbench.data import ownership
-    from reelbench.hub_cards import material
+    from reelbench.hub_cards import card_material
 
     mini = spec.folder / "mini"
     splits = dict(spec.splits)
-    for name, located in material.locate_splits(spec, mini).items():
+    for name, located in card_material.locate_splits(spec, mini).items():
         known = ownership.rows_sha256(ownership.entry_of(spec, row) for row in located.read())
         splits[name] = replace(splits[name], owners_rows=known)
     return replace(spec, splits=splits), mini

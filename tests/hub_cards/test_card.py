@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from reelbench.base.errors import InputError
-from reelbench.hub_cards import card, material, merge
+from reelbench.hub_cards import card, card_material, merge
 from reelbench.registry import discovery
 from tests.hub_cards.rendering import rendered
 
@@ -25,7 +25,7 @@ def counted(tmp_path):
         moviecore = discovery.get("moviecore")
         unknown = replace(moviecore.splits["test"], owners_files=(), owners_rows=None)
         spec = replace(moviecore, splits={**moviecore.splits, "test": unknown})
-        return card.render(material.gather(spec, tmp_path)).sections
+        return card.render(card_material.gather(spec, tmp_path)).sections
 
     return run
 
@@ -71,7 +71,7 @@ def test_labels_that_the_data_has_not_are_told():
     text = rendered("dramaqa_cogme", counted=False)["README.md"].decode()
     assert "### Thinking" not in text
     spec = discovery.get("dramaqa_cogme")
-    mini = material.gather(spec, spec.folder / "mini")
+    mini = card_material.gather(spec, spec.folder / "mini")
     statistics = card.render(mini).sections["statistics"]
     assert "Not counted: `target`, `content`, `thinking`." in statistics
 
@@ -90,13 +90,13 @@ def test_eval_yaml_has_the_tasks_that_anybody_can_score():
 def test_a_file_in_the_folder_s_place_is_refused(tmp_path):
     (tmp_path / "card").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="is a file, expected a folder"):
-        merge.write(material.gather(discovery.get("moviecore")), tmp_path / "card")
+        merge.write(card_material.gather(discovery.get("moviecore")), tmp_path / "card")
 
 
 def test_a_readme_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "README.md").write_bytes(b"caf\xe9")
     with pytest.raises(InputError, match=r"README.md: not UTF-8 text \(byte 3\)"):
-        merge.write(material.gather(discovery.get("moviecore")), tmp_path)
+        merge.write(card_material.gather(discovery.get("moviecore")), tmp_path)
     assert (tmp_path / "README.md").read_bytes() == b"caf\xe9"
 
 
@@ -133,18 +133,18 @@ class TestOwnRows:
 
     def test_it_never_goes_over_the_owners_card(self, mine, tmp_path):
         moviecore = discovery.get("moviecore")
-        merge.write(material.gather(moviecore), tmp_path / "card")
+        merge.write(card_material.gather(moviecore), tmp_path / "card")
         before = (tmp_path / "card" / "README.md").read_bytes()
         with pytest.raises(
             InputError,
             match=r"README.md: is the card of moviecore; write this one to another folder",
         ):
-            merge.write(material.gather(moviecore, mine), tmp_path / "card")
+            merge.write(card_material.gather(moviecore, mine), tmp_path / "card")
         assert (tmp_path / "card" / "README.md").read_bytes() == before
 
 
 def test_a_folder_with_another_benchmark_s_card_is_refused_and_keeps_it(tmp_path, reelbench):
-    merge.write(material.gather(discovery.get("moviecore")), tmp_path)
+    merge.write(card_material.gather(discovery.get("moviecore")), tmp_path)
     before = (tmp_path / "README.md").read_bytes()
     for name in ("curve", "dramaqa_cogme", "moviechat", "rextime"):
         done = reelbench("cards", "render", name, "--out", tmp_path)
@@ -155,5 +155,5 @@ def test_a_folder_with_another_benchmark_s_card_is_refused_and_keeps_it(tmp_path
             .endswith("is the card of moviecore; write this one to another folder")
         )
         assert (tmp_path / "README.md").read_bytes() == before
-    merge.write(material.gather(discovery.get("moviecore")), tmp_path)
+    merge.write(card_material.gather(discovery.get("moviecore")), tmp_path)
     assert (tmp_path / "README.md").read_bytes() == before

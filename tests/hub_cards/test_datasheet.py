@@ -3,19 +3,21 @@
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.hub_cards import material
+from reelbench.hub_cards import card_material
 from reelbench.registry import discovery
 
 GOOD = (
     "---\ntask_categories: [video-text-to-text]\nannotations_creators: [found]\nlanguage_creators: [found]\n"
     "source_datasets: [original]\ntags: [video]\n---\n"
-) + "".join(f"## {name}\n\nText.\n\n" for name in (material.LIMITATIONS, *material.SECTIONS))
+) + "".join(
+    f"## {name}\n\nText.\n\n" for name in (card_material.LIMITATIONS, *card_material.SECTIONS)
+)
 
 
 def test_every_benchmark_has_one():
     for spec in discovery.specs().values():
-        sheet = material.read_datasheet(spec)
-        assert tuple(sheet.sections) == material.SECTIONS
+        sheet = card_material.read_datasheet(spec)
+        assert tuple(sheet.sections) == card_material.SECTIONS
         assert sheet.limitations.startswith("- ")
 
 
@@ -34,4 +36,4 @@ def test_every_benchmark_has_one():
 def test_what_is_wrong_is_told(old, new, told):
     assert old in GOOD
     with pytest.raises(InputError, match=rf"sheet.md(, line \d+)?: {told}"):
-        material.parse_datasheet(GOOD.replace(old, new, 1), "sheet.md")
+        card_material.parse_datasheet(GOOD.replace(old, new, 1), "sheet.md")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reelbench.hub_cards import material, merge
+from reelbench.hub_cards import card_material, merge
 from reelbench.registry import discovery
 from tests.hub_cards.rendering import (
     HELD,
@@ -116,7 +116,7 @@ def test_how_the_user_called_a_file_is_not_in_a_card(tmp_path):
     spec, mini = with_mini_as_owners(discovery.get("rextime"))
     own = tmp_path / "from_jane_confidential.json"
     own.write_bytes((mini / "rextime_val.json").read_bytes())
-    merge.write(material.gather(spec, own), tmp_path / "card")
+    merge.write(card_material.gather(spec, own), tmp_path / "card")
     text = (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
     assert "| `val` (default) | 12 |" in text
     assert "jane" not in text

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from reelbench.base.errors import InputError, ReelbenchError
-from reelbench.data.passing_on import why_withheld
+from reelbench.data.redistribution import why_withheld
 from reelbench.hub_cards.push import TITLE, PushOptions, push
 from reelbench.registry import discovery
 from reelbench.registry import rows as rows_module

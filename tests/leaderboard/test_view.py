@@ -19,7 +19,7 @@ from reelbench.leaderboard.view import pictures
 from reelbench.leaderboard.view.page import read_groups, wanted_ids
 from reelbench.pages.shell_page import in_script
 from reelbench.scoring import result_files
-from reelbench.video.store import FrameStore
+from reelbench.video.frame_store import FrameStore
 from tests.checkers import invalid, violations
 from tests.leaderboard.test_site import EVIL
 

@@ -7,7 +7,7 @@ import pytest
 
 from reelbench.base.errors import InputError
 from reelbench.registry.sampling import FrameSampling, Timeline
-from reelbench.video.shown import Shown
+from reelbench.video.shown_media import Shown
 
 parse = FrameSampling.parse
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
 from reelbench.video import library as media
-from reelbench.video.mini import draw_clip
+from reelbench.video.mini_clips import draw_clip
 
 # The shape of MovieCORE's Hub file: one object, keyed by question id.
 MOVIECORE = json.dumps(

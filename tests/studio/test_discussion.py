@@ -14,7 +14,7 @@ from reelbench.llm.budget import Budget
 from reelbench.studio.chain import ChainPrompts
 from reelbench.studio.discussion import Discussion, DiscussionOptions
 from reelbench.studio.discussion_files import read_videos
-from reelbench.video import mini
+from reelbench.video import mini_clips
 from tests.servers import roles
 from tests.servers.judge import Answer
 from tests.studio.conftest import INJECTIONS, adds_up, dropped, files_in, read, stages, video
@@ -185,7 +185,7 @@ class TestWhatIsRead:
 class TestContext:
     def test_a_model_that_sees_the_frames_is_asked_eight_questions(self, discuss, server):
         row = loading.locate("moviecore_mini").read()[0]
-        clip = mini.mini_clip("moviecore", row["video"], None)
+        clip = mini_clips.mini_clip("moviecore", row["video"], None)
         media = Path(clip).parent
         given = {"video": Path(clip).stem, "qa": [{"question": "q", "answer": "a"}]}
         folder, document = discuss(
@@ -231,7 +231,9 @@ class TestContext:
         self, discuss, server, frames, sent, said
     ):
         clip = Path(
-            mini.mini_clip("moviecore", loading.locate("moviecore_mini").read()[0]["video"], None)
+            mini_clips.mini_clip(
+                "moviecore", loading.locate("moviecore_mini").read()[0]["video"], None
+            )
         )
         given = {"video": clip.stem, "qa": [{"question": "q", "answer": "a"}]}
         discuss([given], ("context", *ROLES), media=clip.parent, frames=frames, questions=5)

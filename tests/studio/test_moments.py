@@ -22,7 +22,7 @@ from reelbench.studio.moment_pairs import (
 )
 from reelbench.studio.moment_sources import read_sources
 from reelbench.studio.moments import MomentOptions, Moments, run
-from reelbench.video import mini
+from reelbench.video import mini_clips
 from tests.servers import roles
 from tests.servers.judge import Answer
 from tests.studio.conftest import INJECTIONS, adds_up, dropped, files_in, stages, valid
@@ -302,7 +302,7 @@ class TestQueries:
             for row in loading.locate("rextime_mini").read()
             if not row["video"].startswith("v_")
         )
-        return Path(mini.mini_clip("rextime", row["video"], row["duration"]))
+        return Path(mini_clips.mini_clip("rextime", row["video"], row["duration"]))
 
     def test_frames_are_shown_and_both_sides_become_questions(self, make, server, media):
         folder, document = make(

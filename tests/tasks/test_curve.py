@@ -16,7 +16,7 @@ from reelbench.registry.records import Item
 from reelbench.scoring import aggregation
 from reelbench.tasks.lmms import codegen
 from reelbench.video import library as media
-from reelbench.video.mini import draw_clip
+from reelbench.video.mini_clips import draw_clip
 from tests.servers.judge import Answer, JudgeServer
 
 SPEC = registry.get("curve")

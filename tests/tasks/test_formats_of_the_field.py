@@ -17,8 +17,8 @@ from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.parity import parity, sentence
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video.library import Library
-from reelbench.video.mini import draw_clip
-from reelbench.video.shown import show
+from reelbench.video.mini_clips import draw_clip
+from reelbench.video.shown_media import show
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 

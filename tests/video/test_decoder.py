@@ -15,7 +15,7 @@ import pytest
 
 from reelbench.base.errors import MediaError
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video import ahead, decoder
+from reelbench.video import decode_ahead, decoder
 from reelbench.video.decoder import Frame, VideoFile, decode
 from tests.video import clips
 
@@ -417,7 +417,7 @@ def test_a_consumer_that_stops_early_leaves_no_thread(clip: Make) -> None:
 
 PEAK = """
 import sys
-from reelbench.video import ahead, decoder
+from reelbench.video import decode_ahead, decoder
 from reelbench.video.decoder import decode
 from reelbench.registry.sampling import FrameSampling
 count = 0
@@ -469,15 +469,15 @@ def test_a_film_that_begins_behind_its_only_keyframe_has_none_to_show(tmp_path):
 def two_ahead(monkeypatch: pytest.MonkeyPatch, clip: Make) -> Callable[..., list[str]]:
     """Decode two films ahead, the first once the second waits for it -> the films' suffixes as readers opened them."""
     opened: list[str] = []
-    start, wait, waits = decoder._Reader.__init__, ahead.turns.wait, threading.Event()
+    start, wait, waits = decoder._Reader.__init__, decode_ahead.turns.wait, threading.Event()
 
     def noted(reader: decoder._Reader, index: decoder.FrameIndex, *rest: object) -> None:
         opened.append(index.path.suffix)
         start(reader, index, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(decoder._Reader, "__init__", noted)
-    monkeypatch.setattr(ahead.turns, "wait", lambda seconds: (waits.set(), wait(seconds)))
-    monkeypatch.setattr(ahead, "usable_cores", lambda: 2)
+    monkeypatch.setattr(decode_ahead.turns, "wait", lambda seconds: (waits.set(), wait(seconds)))
+    monkeypatch.setattr(decode_ahead, "usable_cores", lambda: 2)
     monkeypatch.setattr(decoder, "usable_cores", lambda: 2)
 
     def run(goes_on: threading.Event = waits) -> list[str]:
@@ -489,7 +489,9 @@ def two_ahead(monkeypatch: pytest.MonkeyPatch, clip: Make) -> Callable[..., list
             if suffix == "mkv":
                 done.set()
 
-        with ahead.Ahead({suffix: partial(work, suffix) for suffix in ("mp4", "mkv")}) as both:
+        with decode_ahead.Ahead(
+            {suffix: partial(work, suffix) for suffix in ("mp4", "mkv")}
+        ) as both:
             for suffix in ("mp4", "mkv"):
                 both.reached(suffix).result(60)
         return opened
@@ -504,7 +506,7 @@ def test_the_film_that_is_asked_for_first_is_read_first_whichever_is_open_first(
 ) -> None:
     monkeypatch.setattr(decoder, "_TURN_S", 600.0)
     assert two_ahead() == [".mp4", ".mkv"]
-    assert (ahead.waiting, decoder._reading) == ({}, set())
+    assert (decode_ahead.waiting, decoder._reading) == ({}, set())
 
 
 def test_a_film_of_which_nothing_comes_holds_up_no_other(

@@ -12,7 +12,7 @@ import pytest
 
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video.decoder import VideoFile
-from reelbench.video.store import FrameStore
+from reelbench.video.frame_store import FrameStore
 from tests.video import clips
 
 Make = Callable[..., Path]

@@ -19,7 +19,7 @@ from reelbench.data import loading
 from reelbench.leaderboard import withheld
 from reelbench.registry import datasheet_form
 from reelbench.scoring import calibration_file
-from reelbench.video.mini import draw_clip
+from reelbench.video.mini_clips import draw_clip
 from tests.forks import Forks
 from tests.servers.judge import Answer, JudgeServer
 

@@ -29,7 +29,7 @@ from reelbench import studio as making
 from reelbench.base.files import written_aside
 from reelbench.base.settings import home
 from reelbench.registry import discovery
-from reelbench.video.mini import draw_clip
+from reelbench.video.mini_clips import draw_clip
 from tests.servers import diagnosis, ranker, roles
 from tests.servers.judge import Answer, Call, JudgeServer
 from tools.fuzzing import damage, seeds

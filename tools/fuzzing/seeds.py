@@ -153,10 +153,10 @@ def fit_hashes(folder: Path) -> None:
 @cache
 def rendered(name: str) -> Any:  # noqa: ANN401 - a Card
     """Return a benchmark's card."""
-    from reelbench.hub_cards import card, material
+    from reelbench.hub_cards import card, card_material
 
     spec = discovery.get(name)
-    return card.render(material.gather(spec, None))
+    return card.render(card_material.gather(spec, None))
 
 
 @cache

@@ -328,7 +328,7 @@ def check_video(folder: Path) -> None:
     """Take frames of it: some frames or one line, and a store that holds whole entries only."""
     from reelbench.registry.sampling import FrameSampling
     from reelbench.video.decoder import decode
-    from reelbench.video.store import FrameStore
+    from reelbench.video.frame_store import FrameStore
 
     said = _noted(folder)
     [path] = folder.glob("film.*")

@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import sha256_of, write_jsonl, write_text
 from reelbench.base.values import as_text, is_number
-from reelbench.data.passing_on import why_withheld
+from reelbench.data.redistribution import why_withheld
 from reelbench.judges.prompting import load_prompts
 from reelbench.leaderboard.entries import means_of
 from reelbench.leaderboard.exports import Exported

@@ -15,7 +15,7 @@ from reelbench.base.files import replacing_folder, write_text
 from reelbench.base.settings import home
 from reelbench.base.values import as_text
 from reelbench.data import loading
-from reelbench.data.passing_on import why_withheld
+from reelbench.data.redistribution import why_withheld
 from reelbench.leaderboard import site
 from reelbench.leaderboard.exports.tables import sheet
 from reelbench.leaderboard.recompute import mismatches

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from reelbench.base.errors import ReelbenchError
 from reelbench.registry.records import Sample
 from reelbench.registry.sampling import FrameSampling
+from reelbench.video.frame_store import FrameStore
 from reelbench.video.library import Library
-from reelbench.video.looks import AGENTIC
-from reelbench.video.store import FrameStore
+from reelbench.video.look_log import AGENTIC
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from reelbench.video.stored import StoredFrames
+    from reelbench.video.stored_frames import StoredFrames
 
 SIDE = 144
 """Short side of a picture, in pixels."""

@@ -249,7 +249,7 @@ def read_rate(path: Path) -> tuple[float | None, bool]:
 
     MediaError where it is no video.
     """
-    from reelbench.video.index import open_container, video_stream
+    from reelbench.video.frame_index import open_container, video_stream
 
     with closing(open_container(path)) as container:
         stream = video_stream(container, path)

@@ -19,7 +19,7 @@ from reelbench.registry.decoding import Candidates
 from reelbench.tasks.lmms import option_scores, swallowed, visuals
 from reelbench.tasks.lmms.candidates import Ask, beams, replacing_attribute, row_of
 from reelbench.tasks.lmms.logprobs import at_once
-from reelbench.video.ahead import by_video
+from reelbench.video.decode_ahead import by_video
 
 if TYPE_CHECKING:
     from lmms_eval.api.instance import Instance

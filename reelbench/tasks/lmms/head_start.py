@@ -25,9 +25,9 @@ from reelbench.data.loading import locate
 from reelbench.registry.question_files import QuestionIds
 from reelbench.tasks.lmms import adapters, visuals
 from reelbench.tasks.lmms.process import option_value, wanted_tasks
-from reelbench.video.ahead import WINDOW, Ahead, by_video
+from reelbench.video.decode_ahead import WINDOW, Ahead, by_video
 from reelbench.video.library import Library
-from reelbench.video.shown import show
+from reelbench.video.shown_media import show
 
 if TYPE_CHECKING:
     from reelbench.registry.rows import Row

@@ -36,8 +36,8 @@ from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 from reelbench.scoring.result_files import RESULT_FILE
 from reelbench.tasks.lmms.adapters import PASS_VIDEO, values_in
 from reelbench.tasks.submissions import Questions, Words, cut_off, frames_given, frames_unlike
-from reelbench.video.shown import sound
-from reelbench.video.stored import Sound
+from reelbench.video.shown_media import sound
+from reelbench.video.stored_frames import Sound
 
 _SECRET = ("key", "token", "secret", "password", "auth")
 

@@ -29,9 +29,9 @@ from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.lmms import adapters
 from reelbench.tasks.lmms.arrivals import StoredPicture
-from reelbench.video.ahead import PAUSE_S, Ahead, Waits
+from reelbench.video.decode_ahead import PAUSE_S, Ahead, Waits
 from reelbench.video.library import Library
-from reelbench.video.shown import Shown, show
+from reelbench.video.shown_media import Shown, show
 
 log = logging.getLogger("reelbench")
 

@@ -13,7 +13,7 @@ from reelbench.studio.review import KindName, pages
 from reelbench.studio.review.kinds import KINDS
 from reelbench.studio.review.review_items import Place
 from reelbench.studio.review.review_kind import Sources
-from reelbench.video import mini
+from reelbench.video import mini_clips
 
 PLAYS = "() => document.querySelector('video').currentTime > .4"
 READY = "() => document.querySelector('video').readyState >= 2"
@@ -179,7 +179,7 @@ def test_a_video_that_is_not_here_is_chosen_and_stays_chosen(make, opened, monke
     expect(tab.locator("#path")).to_contain_text("the page doesn't hold it")
     expect(tab.locator("video")).to_be_hidden()
     videos = tab.evaluate("() => Object.keys(review.videos)")
-    clips = [mini.mini_clip(spec.id, video, None) for video in videos]
+    clips = [mini_clips.mini_clip(spec.id, video, None) for video in videos]
     files = [
         shutil.copy(clip, tmp_path / f"{Path(video).stem}.mp4")
         for video, clip in zip(videos, clips, strict=True)

@@ -206,7 +206,7 @@ def test_what_was_extracted_for_an_adapter_is_not_decoded_again(
     monkeypatch.setattr(adapters, "task_type", task_type)
     located = locate("rextime_mini")
     frames = visuals.Frames(Library(located.spec, located.split))
-    with caplog.at_level(logging.INFO, "reelbench.video.store"):
+    with caplog.at_level(logging.INFO, "reelbench.video.frame_store"):
         shown = [frames.shown(row, None) for row in located.read()]
     assert [one.problem for one in shown] == [None] * len(shown)
     assert not [line for line in caplog.messages if "decoded" in line]

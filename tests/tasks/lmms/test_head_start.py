@@ -11,7 +11,7 @@ from reelbench.base.errors import MediaError
 from reelbench.registry import discovery
 from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms.head_start import first_videos
-from reelbench.video.store import FrameStore
+from reelbench.video.frame_store import FrameStore
 from tests.video import clips
 
 FILMS, FRAMES = 3, "uniform:4,size=64"

@@ -397,7 +397,9 @@ def extract_for(monkeypatch):
     """Run `frames extract` for an adapter in this process."""
     from reelbench.cli.frames import extract
 
-    monkeypatch.setattr("reelbench.video.fill._in_pool", lambda videos, work, _: map(work, videos))
+    monkeypatch.setattr(
+        "reelbench.video.fill_store._in_pool", lambda videos, work, _: map(work, videos)
+    )
     return lambda adapter: extract(
         ["rextime_mini"], frames="uniform:5", shown_to=adapter, workers=1
     )
@@ -411,7 +413,7 @@ def test_what_was_extracted_for_an_adapter_is_not_decoded_again(
 ):
     shown_to(adapter, "uniform:5")
     extract_for(adapter)
-    caplog.set_level("INFO", logger="reelbench.video.store")
+    caplog.set_level("INFO", logger="reelbench.video.frame_store")
     content, sample = asked(LmmsTask(rextime.SPEC), row)
     assert len(content) in {1, 5}
     assert sample.frame_timestamps[:2] == [0, 1]

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from reelbench.base.workers import usable_cores
-from reelbench.video.ahead import WINDOW, Ahead, Waits, by_video
+from reelbench.video.decode_ahead import WINDOW, Ahead, Waits, by_video
 
 
 def test_a_videos_questions_stand_together_the_longest_video_first():

@@ -21,7 +21,7 @@ from typing import Any
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.workers import Workers, cluster, end_with_caller, starting
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video.store import FrameStore
+from reelbench.video.frame_store import FrameStore
 
 _RETRIES = 2
 _DIED = "decoding it ends the process (out of memory, or a fault in a codec)"

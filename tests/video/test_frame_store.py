@@ -20,7 +20,7 @@ import pytest
 from reelbench.base.errors import InputError, MediaError
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video import take
-from reelbench.video.store import ENCODER_VERSIONS, IN_USE_S, FrameStore, StoredFrames
+from reelbench.video.frame_store import ENCODER_VERSIONS, IN_USE_S, FrameStore, StoredFrames
 from tests.video import clips
 
 Make = Callable[..., Path]
@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> FrameStore:
 
 @pytest.fixture
 def decodes(caplog: pytest.LogCaptureFixture) -> Callable[[], int]:
-    caplog.set_level(logging.INFO, logger="reelbench.video.store")
+    caplog.set_level(logging.INFO, logger="reelbench.video.frame_store")
     return lambda: sum(record.getMessage().startswith("decoded ") for record in caplog.records)
 
 
@@ -291,7 +291,7 @@ ASK = """
 import logging, sys
 from concurrent.futures import ThreadPoolExecutor
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video.store import FrameStore
+from reelbench.video.frame_store import FrameStore
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 store = FrameStore(sys.argv[1])
 import reelbench.video.decoder
@@ -327,7 +327,7 @@ def test_two_processes_on_one_store_decode_each_video_once(clip: Make, store: Fr
 def test_a_half_written_entry_is_not_used(
     clip: Make, store: FrameStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from reelbench.video import clip as writer
+    from reelbench.video import clip_writer as writer
 
     video = clip("libx264", "mp4")
 

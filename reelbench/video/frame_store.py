@@ -28,8 +28,8 @@ from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_
 from reelbench.base.files import written_aside
 from reelbench.base.settings import home
 from reelbench.registry.sampling import FrameSampling, Timeline
-from reelbench.video import stored as entries
-from reelbench.video.stored import Sound, StoredFrames
+from reelbench.video import stored_frames as entries
+from reelbench.video.stored_frames import Sound, StoredFrames
 
 if TYPE_CHECKING:
     from reelbench.video.decoder import Frame, VideoFile
@@ -238,7 +238,7 @@ class FrameStore:
         twin = clip.parent.with_name(f"{clip.parent.name}-even")
 
         def with_repeat(aside: Path) -> StoredFrames:
-            from reelbench.video.clip import repeat_last
+            from reelbench.video.clip_writer import repeat_last
 
             repeat_last(clip, aside / f"{clip.stem}-even.mp4")
             return replace(stored.padded(), path=aside / f"{clip.stem}-even.mp4")
@@ -404,7 +404,7 @@ def _write_frames(
     """Write frames into an entry's folder, one at a time; `sound` is an mp4 that goes into the clip."""
     import numpy as np
 
-    from reelbench.video.clip import write_clip
+    from reelbench.video.clip_writer import write_clip
 
     positions = sampling.pick(timeline)
     timestamps: list[float] = []
@@ -484,7 +484,7 @@ def _copied_sound(
         return "none", None, None
     if not sampling.keeps_sound:
         return "dropped", None, None
-    from reelbench.video.clip import copy_sound
+    from reelbench.video.clip_writer import copy_sound
 
     copy, begins, end = aside / "sound.mp4", video.info.begins, None
     if sampling.kind == "window":

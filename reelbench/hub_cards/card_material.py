@@ -19,8 +19,8 @@ from reelbench.base.containment import contained
 from reelbench.base.errors import InputError
 from reelbench.base.yaml_text import read_mapping
 from reelbench.data import loading, ownership, sources
-from reelbench.data.passing_on import why_withheld
-from reelbench.hub_cards import counts
+from reelbench.data.redistribution import why_withheld
+from reelbench.hub_cards import split_counts
 from reelbench.registry.datasheet_form import FILE, LIMITATIONS, SECTIONS
 from reelbench.registry.records import Data, SourceRecord
 from reelbench.registry.rows import Row
@@ -117,7 +117,7 @@ def parse_datasheet(text: str, where: str) -> Datasheet:
 class Counted(NamedTuple):
     """A split's numbers, and the files that they were counted in: the owners' names, since a path is private."""
 
-    statistics: counts.SplitStatistics
+    statistics: split_counts.SplitStatistics
     source: SourceRecord
     files: tuple[str, ...]
     data: Data = "unstated"
@@ -183,7 +183,7 @@ def gather(
     repo_id: str | None = None,
     config: str = CONFIG,
     data_splits: Sequence[str] | None = None,
-    labels: counts.Labels | None = None,
+    labels: split_counts.Labels | None = None,
     framework: str | None = None,
 ) -> Material:
     """Gather a card's material from what is on this machine; never asks the network.
@@ -207,7 +207,7 @@ def gather(
                 spec, name, split.source, [ownership.entry_of(spec, row) for row in rows]
             )
             counted = Counted(
-                counts.of_split(spec, rows, labels), split.source, files, data_of_rows
+                split_counts.of_split(spec, rows, labels), split.source, files, data_of_rows
             )
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:

@@ -21,7 +21,7 @@ from av.error import FFmpegError
 from av.video.frame import VideoFrame
 
 from reelbench.base.errors import first_line
-from reelbench.video.index import open_container, packets
+from reelbench.video.frame_index import open_container, packets
 
 if TYPE_CHECKING:
     from av.audio.codeccontext import AudioCodecContext

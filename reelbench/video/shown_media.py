@@ -12,7 +12,7 @@ from reelbench.base.errors import ReelbenchError
 from reelbench.base.languages import time_tag
 from reelbench.registry.rows import CLIP, VIDEOS, Row, videos
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video.stored import Sound, StoredFrames, note_use
+from reelbench.video.stored_frames import Sound, StoredFrames, note_use
 from reelbench.video.subtitles import Cue
 
 if TYPE_CHECKING:

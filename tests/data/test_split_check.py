@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from reelbench.data import check, fetch
+from reelbench.data import fetch, split_check
 from reelbench.registry.spec import HubFile, LocalFile, MediaSource, SplitSpec, UrlFile
 from reelbench.video import library as media
 from tests.registry.upstream import MOVIECORE, clip, tar_gz
@@ -17,7 +17,7 @@ VIDEOS = "Enxin/MovieChat-1K-test"
 def test_nothing_here_says_how_to_get_it_and_fetches_nothing(server, spec):
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
 
-    report = check.check(spec, "test", wanted=["8", "8", "9"])
+    report = split_check.check(spec, "test", wanted=["8", "8", "9"])
 
     assert report.annotations is None
     assert report.problem == "not here; run `reelbench data fetch moviecore --split test`"
@@ -33,14 +33,16 @@ def test_everything_here_and_whole(server, spec, tmp_path):
     videos = server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
     fetch.run(fetch.plan(spec, "test", wanted=["8"]))
 
-    report = check.check(spec, "test", wanted=["8"])
+    report = split_check.check(spec, "test", wanted=["8"])
 
     assert report.annotations.revision == annotations.head
     assert (report.here, report.missing, report.broken) == (("8",), (), ())
     assert report.complete
     assert report.upstream == (
-        check.Upstream("MovieCORE/MovieCORE", annotations.head, annotations.head, moved=False),
-        check.Upstream(VIDEOS, videos.head, videos.head, moved=False),
+        split_check.Upstream(
+            "MovieCORE/MovieCORE", annotations.head, annotations.head, moved=False
+        ),
+        split_check.Upstream(VIDEOS, videos.head, videos.head, moved=False),
     )
 
 
@@ -56,7 +58,9 @@ def test_what_is_broken_is_named_with_what_is_wrong(spec, tmp_path, monkeypatch)
     (folder / "page.mp4").write_bytes(b"<html>not found</html>")
     (folder / "good.mp4").write_bytes(whole)
 
-    report = check.check(spec, "test", wanted=["empty", "sound", "cut", "page", "good", "gone"])
+    report = split_check.check(
+        spec, "test", wanted=["empty", "sound", "cut", "page", "good", "gone"]
+    )
 
     assert (report.here, report.missing) == (("good",), ("gone",))
     broken = {key: (path, reason) for key, path, reason in report.broken}
@@ -75,7 +79,7 @@ def test_a_fetched_video_that_lost_bytes_is_broken_though_it_plays(server, spec,
     before = path.stat().st_size
     path.write_bytes(other)
 
-    report = check.check(spec, "test", wanted=["8"])
+    report = split_check.check(spec, "test", wanted=["8"])
 
     assert report.broken == (("8", path, f"{len(other)} bytes, and {before} when it was fetched"),)
 
@@ -86,9 +90,9 @@ def test_a_moved_branch_is_told_and_the_recorded_commit_stays(server, spec):
     fetch.run(fetch.plan(spec, "test"))
     now = repo.commit({"test.json": "{}"}, "corrections")
 
-    report = check.check(spec, "test")
+    report = split_check.check(spec, "test")
 
-    assert report.upstream == (check.Upstream("MovieCORE/MovieCORE", used, now, moved=True),)
+    assert report.upstream == (split_check.Upstream("MovieCORE/MovieCORE", used, now, moved=True),)
     assert report.annotations.revision == used
     assert report.complete
 
@@ -100,7 +104,9 @@ def test_a_pinned_commit_is_compared_too(server, spec):
     spec = replace(spec, splits={"test": SplitSpec(source=source)}, media=())
     now = repo.commit({"README.md": "# new"})
 
-    assert check.check(spec, "test").upstream == (check.Upstream(repo.id, pinned, now, moved=True),)
+    assert split_check.check(spec, "test").upstream == (
+        split_check.Upstream(repo.id, pinned, now, moved=True),
+    )
 
 
 @pytest.mark.parametrize("gone", ["offline", "unreachable"])
@@ -112,7 +118,7 @@ def test_an_upstream_that_cannot_be_asked_is_unknown_not_unchanged(server, spec,
     else:
         monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 
-    (state,) = check.check(spec, "test").upstream
+    (state,) = split_check.check(spec, "test").upstream
 
     assert (state.used, state.now, state.moved) == (repo.head, None, None)
     assert ("HF_HUB_OFFLINE is set" if gone == "offline" else "could not be reached") in state.note
@@ -124,11 +130,11 @@ def test_a_url_that_changed_is_told_by_its_best_mark(server, spec, marks):
     source = UrlFile(url=server.put("/curve.json", b"[1]", **options))
     spec = replace(spec, splits={"test": SplitSpec(source=source)}, media=())
     fetch.run(fetch.plan(spec, "test"))
-    (state,) = check.check(spec, "test").upstream
+    (state,) = split_check.check(spec, "test").upstream
     assert state.moved is False
 
     server.put("/curve.json", b"[1, 2]", **options)
-    (state,) = check.check(spec, "test").upstream
+    (state,) = split_check.check(spec, "test").upstream
     assert state.moved is True
     assert state.used != state.now
 
@@ -139,7 +145,7 @@ def test_a_url_offline_is_unknown(server, spec, monkeypatch):
     fetch.run(fetch.plan(spec, "test"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
-    (state,) = check.check(spec, "test").upstream
+    (state,) = split_check.check(spec, "test").upstream
 
     assert (state.moved, state.note) == (None, "not asked, because HF_HUB_OFFLINE is set")
 
@@ -154,7 +160,9 @@ def test_an_archive_of_videos_is_compared_too(server: HubServer, spec, tmp_path)
     fetch.run(fetch.plan(spec, "test", wanted=["a"]))
     server.put("/films.tar.gz", b"another")
 
-    states = {state.what: state.moved for state in check.check(spec, "test", wanted=["a"]).upstream}
+    states = {
+        state.what: state.moved for state in split_check.check(spec, "test", wanted=["a"]).upstream
+    }
 
     assert states == {"MovieCORE/MovieCORE": False, url: True}
 
@@ -164,7 +172,7 @@ def test_the_users_own_annotations_have_no_upstream(server, spec, tmp_path):
     fetch.run(fetch.plan(spec, "test"))
     (tmp_path / "test.json").write_text("{}")
 
-    report = check.check(spec, "test", tmp_path)
+    report = split_check.check(spec, "test", tmp_path)
 
     assert report.annotations.kind == "local"
     assert report.upstream == ()
@@ -174,7 +182,7 @@ def test_agreement_gated_data_says_which_form_to_fill_in(server, spec):
     source = LocalFile(filenames=("set.json",), form_url="https://example.org/form")
     spec = replace(spec, splits={"test": SplitSpec(source=source)}, open_data=False, media=())
 
-    report = check.check(spec, "test")
+    report = split_check.check(spec, "test")
 
     assert report.problem.startswith(
         "MovieCORE's data is under an agreement and is never fetched: ask for it at https:"
@@ -185,8 +193,8 @@ def test_agreement_gated_data_says_which_form_to_fill_in(server, spec):
 @pytest.mark.usefixtures("server")
 def test_a_folder_of_the_user_s_that_is_not_there_is_told_once(spec, tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("REELBENCH_MEDIA", f"{tmp_path}:{tmp_path / 'nowhere'}")
-    check.check(spec, "test", wanted=["8"])
-    check.check(spec, "test", wanted=["8"])
+    split_check.check(spec, "test", wanted=["8"])
+    split_check.check(spec, "test", wanted=["8"])
     said = [line for line in caplog.messages if "REELBENCH_MEDIA" in line]
     assert said == [
         f"REELBENCH_MEDIA={tmp_path / 'nowhere'}: no such folder, so no video is looked for there"

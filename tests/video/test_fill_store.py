@@ -13,9 +13,9 @@ from filelock import FileLock
 
 from reelbench.base.errors import InputError
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video.clip import write_clip
-from reelbench.video.fill import fill
-from reelbench.video.store import FrameStore
+from reelbench.video.clip_writer import write_clip
+from reelbench.video.fill_store import fill
+from reelbench.video.frame_store import FrameStore
 
 SAMPLING = FrameSampling.parse("all")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.hub_cards import counts, material
+from reelbench.hub_cards import card_material, split_counts
 from reelbench.registry import discovery
 
 
@@ -35,7 +35,7 @@ def quantities(found):
 
 
 def test_lengths_are_counted_in_their_units():
-    found = counts.of_split(discovery.get("rextime"), ROWS)
+    found = split_counts.of_split(discovery.get("rextime"), ROWS)
     assert (found.rows, found.videos, found.answered) == (3, 2, 2)
     by_title = quantities(found)
     assert by_title["Words per question"].values == (2, 2, 4)
@@ -49,7 +49,7 @@ def test_lengths_are_counted_in_their_units():
 
 
 def test_labels_are_counted_per_question_in_the_order_of_a_closed_vocabulary():
-    [category] = counts.of_split(discovery.get("rextime"), ROWS).labels
+    [category] = split_counts.of_split(discovery.get("rextime"), ROWS).labels
     assert category.counts == {"cause-effect": 1, "means-to-an-end": 0, "sequential": 1}
     assert list(category.counts) == ["cause-effect", "means-to-an-end", "sequential"]
     assert (category.labelled, category.rows) == (2, 3)
@@ -69,7 +69,7 @@ def test_an_open_vocabulary_is_ordered_by_count_and_a_double_label_counts_once()
         {"id": "2", **common, "classification": ["Theme"]},
         {"id": "3", **common, "classification": ["Character"]},
     ]
-    [found] = counts.of_split(discovery.get("moviecore"), rows).labels
+    [found] = split_counts.of_split(discovery.get("moviecore"), rows).labels
     assert list(found.counts.items()) == [("Theme", 2), ("Character", 1), ("Emotion", 1)]
 
 
@@ -79,7 +79,7 @@ def test_scripts_without_spaces_are_measured_in_characters():
         {"id": "1", "question": "何回 ですか", "language": "ja-JP", **common},
         {"id": "2", "question": "How often?", "language": "en-GB", **common},
     ]
-    by_title = quantities(counts.of_split(discovery.get("curve"), rows))
+    by_title = quantities(split_counts.of_split(discovery.get("curve"), rows))
     assert by_title["Characters per question"].values == (5,)
     assert by_title["Words per question"].values == (2,)
     assert by_title["Characters per answer"].values == (2,)
@@ -100,24 +100,24 @@ def test_labels_from_a_tags_file_are_counted():
         "7": {"target": ["Character", "Place"], "content": ["Identity"], "thinking": ["Recall"]}
     }
     spec = discovery.get("dramaqa_cogme")
-    by_title = {one.title: one for one in counts.of_split(spec, rows, tags).labels}
+    by_title = {one.title: one for one in split_counts.of_split(spec, rows, tags).labels}
     assert by_title["Target"].counts["Character"] == 1
     assert by_title["Target"].counts["Object"] == 0
     assert by_title["Thinking"].labelled == 1
-    assert [one.title for one in counts.of_split(spec, rows).labels] == ["Difficulty"]
+    assert [one.title for one in split_counts.of_split(spec, rows).labels] == ["Difficulty"]
 
 
 def test_a_folder_may_hold_some_of_the_splits_but_not_none(tmp_path):
     spec = discovery.get("moviecore")
-    assert set(material.locate_splits(spec, spec.folder / "mini")) == {"test"}
-    assert set(material.locate_splits(spec, None)) == set()
+    assert set(card_material.locate_splits(spec, spec.folder / "mini")) == {"test"}
+    assert set(card_material.locate_splits(spec, None)) == set()
     with pytest.raises(InputError, match=r"expected train.json"):
-        material.locate_splits(spec, tmp_path)
+        card_material.locate_splits(spec, tmp_path)
     with pytest.raises(InputError, match="no such file or folder"):
-        material.locate_splits(spec, tmp_path / "nowhere")
+        card_material.locate_splits(spec, tmp_path / "nowhere")
 
 
 def test_a_file_is_the_split_that_has_its_name():
     spec = discovery.get("rextime")
-    found = material.locate_splits(spec, spec.folder / "mini" / "rextime_test_release.json")
+    found = card_material.locate_splits(spec, spec.folder / "mini" / "rextime_test_release.json")
     assert set(found) == {"test"}
