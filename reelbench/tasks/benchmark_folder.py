@@ -1,4 +1,7 @@
-"""A new benchmark's folder: its rows, the `benchmark.yaml` that declares them, a README, and a datasheet to fill in."""
+"""Write a new benchmark's folder.
+
+It holds the rows, the `benchmark.yaml` that declares them, a README, and a datasheet to fill in.
+"""
 
 import json
 import re
@@ -7,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from reelbench.base import tables
 from reelbench.base.containment import allow
@@ -21,21 +25,27 @@ from reelbench.video.library import VIDEO_SUFFIXES, has_video_suffix
 
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40
-_LOOKED_AT = 5000
-"""Rows that are looked at for a guess."""
+_GUESSED_FROM = 5000
+"""Rows that a guess is made from."""
+_MOST_NAMES = 100
+"""Names of videos that are looked for on the disk."""
 
-_WANTED = (
-    '; a row a question is wanted: {"video": "a.mp4", "question": "Who comes in?", "answer": "A guest."}; '
-    "in nested JSON, --set 'each={film}/qa/{n}' is the path to its rows: {…} is any key or position"
+_ROW_EXAMPLE = (
+    '; a row a question is wanted: {"video": "a.mp4", "question": "Who comes in?", '
+    '"answer": "A guest."}; in nested JSON, --set \'each={film}/qa/{n}\' is the path to its rows: '
+    "{…} is any key or position"
 )
+
+Cells = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class NewBenchmark:
-    """What is asked for: the id, the file with the rows, and what the user knows of them.
+    """A request for a benchmark: its id and its file of rows.
 
-    `columns` are ours -> theirs; `media` is the folder with the videos, if there is one; `keys` are
-    further keys of the file; the columns `without` are left unused, whatever they hold.
+    The rest is what the user says of the rows. `columns` are ours -> theirs; `media` is the folder
+    with the videos, if there is one; `keys` are further keys of the file; the columns `without` are
+    left unused, whatever they hold.
     """
 
     name: str
@@ -51,195 +61,262 @@ class NewBenchmark:
 
     def further_lines(self) -> list[str]:
         """Return the lines of the further keys, as the file has them."""
-        texts = {
-            name: key.form in ("text", "task") and not key.words
-            for name, key in benchmark_file.KEYS.items()
-        }
-        return [
-            f"{name}: {json.dumps(text) if texts.get(name) else text}"
-            for name, text in self.keys.items()
-        ]
+        lines: list[str] = []
+        for name, text in self.keys.items():
+            key = benchmark_file.KEYS.get(name)
+            is_free_text = key is not None and key.form in ("text", "task") and not key.words
+            value = json.dumps(text) if is_free_text else text
+            lines.append(f"{name}: {value}")
+        return lines
 
 
-def make(wanted: NewBenchmark, folder: Path) -> tuple[BenchmarkSpec, Guess]:
-    """Write a benchmark's folder from a file of rows; return what it declares, and what was guessed.
+class NewFolder(NamedTuple):
+    """The declaration in a new folder, and the guess behind it."""
 
-    InputError where the id can't be one, the folder is there already, the rows can't be read, or
-    something about them can't be guessed: nothing is written then.
+    spec: BenchmarkSpec
+    guess: Guess
+
+
+class _Source(NamedTuple):
+    """The files of the rows, and each readable row with its place."""
+
+    files: list[Path]
+    rows: list[tuple[str, Cells]]
+
+
+def make(request: NewBenchmark, folder: Path) -> NewFolder:
+    """Write a benchmark's folder from a file of rows.
+
+    Raises:
+        InputError: The id can't be one, the folder is there already, the rows can't be read, or
+            something about them can't be guessed. Nothing is written then.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", wanted.name):
+    _check_request(request, folder)
+    source = _read(request)
+    rows = [row for _, row in source.rows]
+    if not rows:
+        raise InputError(f"{request.rows}: no rows; expected at least one question")
+    result = guess(rows[:_GUESSED_FROM], request.kind, columns=request.columns, media=request.media)
+    _refuse_doubts(request, result, rows[0])
+    result.answer_is = request.answer_is or result.answer_is
+    video = result.columns.get("video", ())
+    if not isinstance(video, str) or "{" in video:
+        video = None
+    if video is not None:
+        _refuse_long_names(source, video)
+    _write_folder(request, result, source, video, folder)
+    names: set[str] = set() if video is None else _video_names(rows, video)
+    media = request.media or _folder_beside(request.rows.absolute().parent, names)
+    if media:
+        allow(folder, media)
+    return NewFolder(benchmark_file.read(folder), result)
+
+
+def _check_request(request: NewBenchmark, folder: Path) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", request.name):
         raise InputError(
-            f"{wanted.name}: an id is lower-case letters, digits and _, a letter first"
+            f"{request.name}: an id is lower-case letters, digits and _, a letter first"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; choose another folder with --out")
-    if wanted.media is not None and not wanted.media.is_dir():
-        raise InputError(f"{wanted.media}: no such folder of videos")
-    files, read = _read(wanted)
-    rows = [row for _, row in read]
-    if not rows:
-        raise InputError(f"{wanted.rows}: no rows; expected at least one question")
-    given = guess(rows[:_LOOKED_AT], wanted.kind, given=wanted.columns, media=wanted.media)
-    _refuse_doubts(wanted, given, rows[0])
-    given.answer_is = wanted.answer_is or given.answer_is
-    video = given.columns.get("video", ())
-    if isinstance(video, str) and "{" not in video:
-        for where, row in read:
-            name = str(row.get(video))
-            if any(len(part.encode(errors="replace")) > LONGEST_NAME for part in name.split("/")):
-                raise InputError(
-                    f"{where}: {video} is taken for the video, and {cut_in_the_middle(name, _SHOWN_NAME)!r} can't be a "
-                    f"file's name ({LONGEST_NAME} bytes at most); name another column with --column video=COLUMN, or "
-                    "shorten it"
-                )
-    copied = f"rows{wanted.rows.suffix.lower() or '.jsonl'}"
+    if request.media is not None and not request.media.is_dir():
+        raise InputError(f"{request.media}: no such folder of videos")
+
+
+def _refuse_long_names(source: _Source, video: str) -> None:
+    """Raise InputError for a row whose video can't be a file's name."""
+    for where, row in source.rows:
+        name = str(row.get(video))
+        longest_part = max(len(part.encode(errors="replace")) for part in name.split("/"))
+        if longest_part > LONGEST_NAME:
+            shortened = cut_in_the_middle(name, _SHOWN_NAME)
+            raise InputError(
+                f"{where}: {video} is taken for the video, and {shortened!r} can't be a file's "
+                f"name ({LONGEST_NAME} bytes at most); name another column with "
+                "--column video=COLUMN, or shorten it"
+            )
+
+
+def _write_folder(
+    request: NewBenchmark, result: Guess, source: _Source, video: str | None, folder: Path
+) -> None:
+    rows_file = f"rows{request.rows.suffix.lower() or '.jsonl'}"
+    rows = [row for _, row in source.rows]
     readme = Path(__file__).with_name("benchmark_readme.md").read_text(encoding="utf-8")
-    with replacing_folder(folder) as aside:
-        shutil.copyfile(wanted.rows, aside / copied)
-        for file in files[1:]:
-            shutil.copyfile(file, aside / file.name)
-        write_text(aside / benchmark_file.NAME, _yaml(wanted, given, copied, rows))
+    categories = ["video-text-to-text"]
+    if result.kind.endswith("choice"):
+        categories.append("multiple-choice")
+    with replacing_folder(folder) as new_folder:
+        shutil.copyfile(request.rows, new_folder / rows_file)
+        for file in source.files[1:]:
+            shutil.copyfile(file, new_folder / file.name)
+        write_text(new_folder / benchmark_file.NAME, _yaml(request, result, rows_file, video, rows))
         write_text(
-            aside / "README.md",
-            readme.format(name=wanted.name, file=benchmark_file.NAME, copied=copied),
+            new_folder / "README.md",
+            readme.format(name=request.name, file=benchmark_file.NAME, copied=rows_file),
         )
-        categories = [
-            "video-text-to-text",
-            *(["multiple-choice"] if given.kind.endswith("choice") else []),
-        ]
         sheet = datasheet_form.as_text({}, categories=categories, creators=["other"])
-        write_text(aside / datasheet_form.FILE, sheet)
-    here = wanted.rows.absolute().parent
-    # Videos may lie where the rows do, or in `videos` there.
-    names = {str(row.get(video)) for row in rows[:100]} if isinstance(video, str) else set[str]()
-    files = [
-        f"{part}{name}{suffix}"
-        for name in names
-        for part in ("", "videos/")
-        for suffix in ("", *VIDEO_SUFFIXES)
-    ]
-    beside = any(has_video_suffix(file) and (here / file).is_file() for file in files)
-    if media := wanted.media or (here if beside else None):
-        allow(folder, media)
-    return benchmark_file.read(folder), given
+        write_text(new_folder / datasheet_form.FILE, sheet)
 
 
-def _refuse_doubts(wanted: NewBenchmark, given: Guess, row: Mapping[str, object]) -> None:
+def _video_names(rows: Sequence[Cells], video: str) -> set[str]:
+    return {str(row.get(video)) for row in rows[:_MOST_NAMES]}
+
+
+def _folder_beside(folder: Path, names: set[str]) -> Path | None:
+    """Return the folder of the rows where videos lie in it, or in `videos` there."""
+    for name in names:
+        for inner in ("", "videos/"):
+            for suffix in ("", *VIDEO_SUFFIXES):
+                file = f"{inner}{name}{suffix}"
+                if has_video_suffix(file) and (folder / file).is_file():
+                    return folder
+    return None
+
+
+def _refuse_doubts(request: NewBenchmark, result: Guess, row: Cells) -> None:
     """Raise InputError for what could not be guessed, and for what a guess would drop."""
-    if held := [line for name, line in given.held.items() if name not in wanted.without]:
-        drops = f"taken for `{given.kind}`, which would drop something: {'; '.join(dict.fromkeys(held))}"
-        drops = drops.replace("--set each=", f"--set each={tables.outer_steps(wanted.rows)}")
-        raise InputError(f"{wanted.rows}: {drops} (--without COLUMN leaves one unused)")
-    known = {
-        "--answer-is": wanted.answer_is is not None,
-        "no column is the options": "options" in wanted.keys,
-    }
-    known["no column is the answer"] = "hidden_answers" in wanted.keys
-    lacking = [
-        line
-        for line in given.lacking
-        if not any(said in line and told for said, told in known.items())
-    ]
+    unread = [line for name, line in result.unread.items() if name not in request.without]
+    if unread:
+        reasons = "; ".join(dict.fromkeys(unread))
+        drops = f"taken for `{result.kind}`, which would drop something: {reasons}"
+        drops = drops.replace("--set each=", f"--set each={tables.outer_steps(request.rows)}")
+        raise InputError(f"{request.rows}: {drops} (--without COLUMN leaves one unused)")
+    lacking = [line for line in result.lacking if not _is_answered(request, line)]
     if lacking:
+        example = "" if "question" in result.columns else _ROW_EXAMPLE
         raise InputError(
-            f"{wanted.rows}: taken for `{given.kind}` (--kind says another); {'; '.join(lacking)}; say it with "
-            f"--column OURS=THEIRS; there are {', '.join(row)}{'' if 'question' in given.columns else _WANTED}"
+            f"{request.rows}: taken for `{result.kind}` (--kind says another); "
+            f"{'; '.join(lacking)}; say it with --column OURS=THEIRS; there are {', '.join(row)}"
+            f"{example}"
         )
-    if given.units and wanted.span_unit is None:
+    if result.units and request.span_unit is None:
         raise InputError(
-            f"{wanted.rows}: {'; '.join(given.units)}: say what the spans are counted in with --span-unit "
-            "seconds|milliseconds|frames|ratio|percent|clock (frames: and --fps NUMBER or --fps COLUMN)"
+            f"{request.rows}: {'; '.join(result.units)}: say what the spans are counted in with "
+            "--span-unit seconds|milliseconds|frames|ratio|percent|clock (frames: and "
+            "--fps NUMBER or --fps COLUMN)"
         )
 
 
-def _read(wanted: NewBenchmark) -> tuple[list[Path], list[tuple[str, Mapping[str, object]]]]:
-    """Return the files that rows are read from, and the rows that can be, each with where it stands."""
-    if wanted.rows.suffix.lower() == ".txt" and "line" not in wanted.keys:
+def _is_answered(request: NewBenchmark, line: str) -> bool:
+    """Return True where the user says what a line of a guess finds lacking."""
+    if "--answer-is" in line:
+        return request.answer_is is not None
+    if "no column is the options" in line:
+        return "options" in request.keys
+    if "no column is the answer" in line:
+        return "hidden_answers" in request.keys
+    return False
+
+
+def _read(request: NewBenchmark) -> _Source:
+    """Return the rows of the file, and of the file that is joined to it.
+
+    Raises:
+        InputError: None of the rows can be read.
+    """
+    if request.rows.suffix.lower() == ".txt" and "line" not in request.keys:
         raise InputError(
-            f"{wanted.rows}: of lines of text say how they are parted: --set 'line={{clip}} {{start}}##{{words}}'"
+            f"{request.rows}: of lines of text say how they are parted: "
+            "--set 'line={clip} {start}##{words}'"
         )
-    if not wanted.keys.keys() & {"each", "line", "join"}:
-        return [wanted.rows], list(tables.read(wanted.rows))
+    if not request.keys.keys() & {"each", "line", "join"}:
+        return _Source([request.rows], list(tables.read(request.rows)))
+    files = [request.rows]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "the keys of --set"
-        write_text(file, "\n".join(wanted.further_lines()))
-        top = benchmark_file.parse(file)
-        join = benchmark_file.join_of(top)
-        joined = [wanted.rows.parent / top.block("join").required_text("file")] if join else []
-        files = [wanted.rows, *joined]
-        entries = mapped_rows.table(files, benchmark_file.steps(top), top.text("line") or "", join)
-    rows = [(where, cells) for where, cells in entries if not isinstance(cells, InputError)]
-    if faults := [cells for _, cells in entries if isinstance(cells, InputError) and not rows]:
+        write_text(file, "\n".join(request.further_lines()))
+        keys = benchmark_file.parse(file)
+        join = benchmark_file.join_of(keys)
+        if join:
+            files.append(request.rows.parent / keys.block("join").required_text("file"))
+        steps = benchmark_file.steps(keys)
+        entries = mapped_rows.table(files, steps, keys.text("line") or "", join)
+    rows: list[tuple[str, Cells]] = []
+    faults: list[InputError] = []
+    for where, cells in entries:
+        if isinstance(cells, InputError):
+            faults.append(cells)
+        else:
+            rows.append((where, cells))
+    if faults and not rows:
         raise faults[0]
-    return files, rows
+    return _Source(files, rows)
 
 
 def _yaml(
-    wanted: NewBenchmark, given: Guess, copied: str, rows: Sequence[Mapping[str, object]]
+    request: NewBenchmark,
+    result: Guess,
+    rows_file: str,
+    video: str | None,
+    rows: Sequence[Cells],
 ) -> str:
     """Return the file's text; its comments say what was guessed."""
+    title = request.name.replace("_", " ").capitalize()
     lines = [
-        f"id: {wanted.name}",
-        f"title: {_quoted(wanted.name.replace('_', ' ').capitalize())}",
-        f"kind: {given.kind}" + ("" if wanted.kind else "  # guessed from the columns"),
-        f"source: {{file: {copied}}}",
+        f"id: {request.name}",
+        f"title: {_quoted(title)}",
+        f"kind: {result.kind}",
+        f"source: {{file: {rows_file}}}",
         "columns:  # ours: theirs",
     ]
-    for name, column in given.columns.items():
-        text = (
-            _quoted(column) if isinstance(column, str) else f"[{', '.join(map(_quoted, column))}]"
-        )
-        why = "" if name in wanted.columns else f"  # guessed: {given.why.get(name, 'name')}"
-        lines.append(f"  {name}: {text}{why}")
-    if given.answer_is:
+    if request.kind is None:
+        lines[2] += "  # guessed from the columns"
+    for name, column in result.columns.items():
+        text = _quoted(column) if isinstance(column, str) else _listed(column)
+        line = f"  {name}: {text}"
+        if name not in request.columns:
+            line += f"  # guessed: {result.why.get(name, 'name')}"
+        lines.append(line)
+    if result.answer_is:
+        line = f"answer_is: {result.answer_is}"
+        if request.answer_is is None:
+            line += "  # guessed: what the rows fit"
+        lines.append(line)
+    if result.options and "options" not in request.keys:
+        lines.append(f"options: {result.options}  # guessed: {OPTIONS_SEEN[result.options]}")
+    if request.span_unit:
+        lines.append(f"span_unit: {request.span_unit}")
+    if request.fps:
+        lines.append(f"fps: {_quoted(request.fps)}")
+    if result.facets:
+        facets = _listed(result.facets)
+        lines.append(f"facets: {facets}  # guessed: usual names, with few labels")
+    if result.kind == "open":
         lines.append(
-            f"answer_is: {given.answer_is}"
-            + ("" if wanted.answer_is else "  # guessed: what the rows fit")
+            "judge: {prompts: curve}  # 0 to 2; or moviecore (five dimensions), "
+            "or a folder of prompts"
         )
-    if given.options and "options" not in wanted.keys:
-        lines.append(f"options: {given.options}  # guessed: {OPTIONS_SEEN[given.options]}")
-    if wanted.span_unit:
-        lines.append(f"span_unit: {wanted.span_unit}")
-    if wanted.fps:
-        lines.append(f"fps: {_quoted(wanted.fps)}")
-    if given.facets:
-        lines.append(
-            f"facets: [{', '.join(map(_quoted, given.facets))}]  # guessed: usual names, with few labels"
-        )
-    if given.kind == "open":
-        lines.append(
-            "judge: {prompts: curve}  # 0 to 2; or moviecore (five dimensions), or a folder of prompts"
-        )
-    if wanted.media is not None:
-        listed = ", ".join(
-            map(_quoted, _layouts(wanted.media, given.columns.get("video", ()), rows))
-        )
-        lines.append(f"media: {{layouts: [{listed}]}}")
+    if request.media is not None:
+        names: set[str] = set() if video is None else _video_names(rows, video)
+        lines.append(f"media: {{layouts: {_listed(_layouts(request.media, names))}}}")
     lines += [
         "languages: [en]",
         "# licence: cc-by-4.0",
         "# citation: who to cite, as BibTeX or in words",
     ]
-    guessed = [line for line in lines if line.partition(":")[0] not in wanted.keys]
-    return "\n".join([*guessed, *wanted.further_lines(), ""])
+    lines = [line for line in lines if line.partition(":")[0] not in request.keys]
+    return "\n".join([*lines, *request.further_lines(), ""])
 
 
-def _layouts(folder: Path, video: Column, rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return the layouts of the videos below their folder, as the first ones lie."""
+def _layouts(folder: Path, names: set[str]) -> list[str]:
+    """Return the layouts of the videos below their folder, as those of these names lie."""
     layouts = ["{video}"]
-    if isinstance(video, str) and "{" not in video:
-        names = {str(row.get(video)) for row in rows[:100]}
-        for path in sorted(folder.rglob("*")):
-            if not has_video_suffix(path.name):
-                continue
-            below = path.relative_to(folder).parent.as_posix()
-            here = path.name if path.name in names else path.stem
-            if here in names and below != "." and f"{below}/{{video}}" not in layouts:
-                layouts.insert(0, f"{below}/{{video}}")
+    for path in sorted(folder.rglob("*")):
+        if not has_video_suffix(path.name) or not {path.name, path.stem} & names:
+            continue
+        below = path.relative_to(folder).parent.as_posix()
+        layout = f"{below}/{{video}}"
+        if below != "." and layout not in layouts:
+            layouts.insert(0, layout)
     return layouts
 
 
+def _listed(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
 def _quoted(text: str) -> str:
-    """Return a text as YAML has it: bare where nothing in it means anything."""
-    bare = re.fullmatch(r"[A-Za-z_][\w.-]*", text) and text.lower() not in _YAML_WORDS
-    return text if bare else json.dumps(text, ensure_ascii=False)
+    """Return a text as YAML has it, bare where nothing in it has a meaning."""
+    is_bare = re.fullmatch(r"[A-Za-z_][\w.-]*", text) and text.lower() not in _YAML_WORDS
+    return text if is_bare else json.dumps(text, ensure_ascii=False)

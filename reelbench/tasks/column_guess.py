@@ -1,7 +1,7 @@
-"""Which column of a table is the question, which the video, and so on: guessed by values first, then by names.
+"""Guess which column of a table is the question, which the video, and so on.
 
 Values decide what a column can be (ids are unique, a video has a file's suffix, an answer is one of
-the options); of several that can, the usual name wins. Nothing is taken that the rows contradict.
+the options). Where several columns fit, the usual name wins. Nothing is guessed against the rows.
 """
 
 import json
@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.values import is_array, is_number, is_object
@@ -26,12 +26,12 @@ Cells = Mapping[str, Any]
 _WORDS: Mapping[str, Mapping[str, str]] = json.loads(
     Path(__file__).with_name("column_names.json").read_text(encoding="utf-8")
 )
-NAMES = {name: usual.split() for name, usual in _WORDS["columns"].items()}
-"""Column of ours -> what it is usually called, the likeliest first; case and signs don't count."""
+NAMES = {name: words.split() for name, words in _WORDS["columns"].items()}
+"""Column of ours -> its usual names, the likeliest first; case and signs don't count."""
 
-_FACETS, _RUBRICS, _RATES = (
-    frozenset(_WORDS["labels"][name].split()) for name in ("facets", "rubrics", "rates")
-)
+_FACETS = frozenset(_WORDS["labels"]["facets"].split())
+_RUBRICS = frozenset(_WORDS["labels"]["rubrics"].split())
+_RATES = frozenset(_WORDS["labels"]["rates"].split())
 _UNIT_WORDS = {unit: frozenset(words.split()) for unit, words in _WORDS["units"].items()}
 _OPTION = re.compile(r"(.*?)[ _-]?(\d{1,2}|[A-Za-z])")
 _OPTION_KEY = re.compile(
@@ -41,443 +41,489 @@ _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
 _YOUTUBE = re.compile(r"[\w-]{11}")
 _SHARE = 0.98
 _NAMED_SHARE = 0.2  # of a column with a usual name: most answers may be kept back
-_FEW = 30
+_FEW_LABELS = 30
+_LONGEST_LABEL = 60
 _SHORT_WORDS = 4
 _LONGEST_KEY = 64
+_FEWEST_OPTIONS = 2
 
-_IN_QUESTION, _YES_NO = "{in: question}", "{are: [yes, no]}"
+_IN_QUESTION = "{in: question}"
+_YES_NO = "{are: [yes, no]}"
 OPTIONS_SEEN = {_IN_QUESTION: "the questions end in them", _YES_NO: "every answer is yes or no"}
-"""What the key `options` may say -> what it was seen by."""
+"""Value of the key `options` -> the sign that it was guessed by."""
 
 Column = str | tuple[str, ...]
 
 
 @dataclass
 class Guess:
-    """What was understood of a table: a benchmark's kind, its columns (ours -> theirs), and why each was taken.
+    """A guess of a benchmark's kind and of its columns (ours -> theirs).
 
-    `options` is what the key of that name says, where no column holds them; `units` why spans may
-    not be seconds: then nothing is guessed. `held` has the unused and doubtful columns that hold
-    more than is taken, and which key takes it.
+    `why` has the reason for each column. `options` is the value of that key, where no column holds
+    them. `units` has the signs that spans may not be in seconds: then nothing is guessed. `unread`
+    has a line for each unused or doubtful column whose content scores would miss; the line says
+    which key reads it.
     """
 
     kind: FileKind
-    columns: dict[str, Column] = field(default_factory=dict[str, Column])
-    why: dict[str, str] = field(default_factory=dict[str, str])
+    columns: dict[str, Column] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
     answer_is: AnswerForm | None = None
-    facets: list[str] = field(default_factory=list[str])
-    lacking: list[str] = field(default_factory=list[str])
+    facets: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
     options: str = ""
-    units: list[str] = field(default_factory=list[str])
-    unused: list[str] = field(default_factory=list[str])
-    held: dict[str, str] = field(default_factory=dict[str, str])
+    units: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+
+
+class _AnswerColumn(NamedTuple):
+    """A column whose values name options, and the forms in which they can be read."""
+
+    order: tuple[Any, ...]
+    name: str
+    forms: list[AnswerForm]
 
 
 def guess(
     rows: Sequence[Cells],
     kind: FileKind | None = None,
     *,
-    given: Mapping[str, Column] | None = None,
+    columns: Mapping[str, Column] | None = None,
     media: Path | None = None,
 ) -> Guess:
-    """Guess how a table's columns are to be read, for a kind of benchmark where it is known.
+    """Guess how a table's columns are to be read.
 
-    What is `given`, ours -> theirs, is taken as it is. A column that names files in the folder
-    `media` is the video.
+    Args:
+        rows: The table's rows.
+        kind: The benchmark's kind, where the user says it.
+        columns: Columns that the user names, ours -> theirs; they are taken as they are.
+        media: The folder with the videos. A column that names files in it is the video.
     """
-    return _Table(rows, dict(given or {}), media).guess(kind)
+    return _Table(rows, dict(columns or {}), media).guess(kind)
 
 
 class _Table:
-    def __init__(self, rows: Sequence[Cells], given: dict[str, Column], media: Path | None) -> None:
+    def __init__(
+        self, rows: Sequence[Cells], user_columns: dict[str, Column], media: Path | None
+    ) -> None:
         self._rows = rows
-        self._given = given
-        self._files = {path.name for path in media.rglob("*")} if media else set[str]()
-        self._files |= {Path(name).stem for name in self._files}
+        self._user_columns = user_columns
+        self._media_names = _file_names(media)
         self._columns = _columns(rows)
-        self._taken: set[str] = set()
-        for column in given.values():
-            parts = [column] if isinstance(column, str) else column
-            self._taken.update(name for part in parts for name in (PLACE.findall(part) or [part]))
         self._why: dict[str, str] = {}
-        self._found: dict[str, Column] = dict(given)
+        self._chosen: dict[str, Column] = dict(user_columns)
+        self._used: set[str] = set()
+        for column in user_columns.values():
+            for part in _parts(column):
+                self._used.update(PLACE.findall(part) or [part])
 
     def guess(self, kind: FileKind | None) -> Guess:
-        form, within = None, False
+        """Guess the columns one after another; each that is taken is not tried again."""
+        form = None
+        options_key = ""
         if kind in (None, "choice", "grounded_choice"):
-            form = self._options_and_answer()
-            if "options" not in self._found:
-                within, form = self._options_within()
-                kind = kind or ("choice" if within else None)
-        within_options = f"{self._found.get('options')}."  # none of them is the answer
-        self._taken.update(name for name in self._columns if name.startswith(within_options))
-        if kind in (None, "span", "grounded_choice") and "clip" not in self._given:
-            self._span()
-        choice, span = "options" in self._found, bool({"span", "start"} & self._found.keys())
-        chosen = kind or (
-            "grounded_choice"
-            if choice and span
-            else "choice"
-            if choice
-            else "span"
-            if span
-            else "open"
-        )
-        if not chosen.endswith("choice") and kind is None:
-            self._found.pop("options", None)
-        self._video()
-        self._id()
-        self._question()
-        if chosen in {"open", "exact"} or (
-            chosen.endswith("choice") and "answer" not in self._found
-        ):
-            self._take(
-                "answer",
-                lambda values: all(_is_plain(value) for value in values),
-                "name",
-                named=True,
-            )
-        answers = self._columns.get(str(self._found.get("answer")), [])
-        if kind is None and chosen == "open" and answers:
-            words = median(len(str(value).split()) for value in answers)
-            chosen = "exact" if words < _SHORT_WORDS else chosen
-        stated = _IN_QUESTION if within else ""
-        if (
-            kind is None
-            and chosen == "exact"
-            and {str(value).strip().lower() for value in answers} <= {"yes", "no"}
-        ):
-            chosen, stated = "choice", _YES_NO
-        for name, fits in (("duration", is_number), ("language", _is_text)):
-            self._take(name, lambda values, fits=fits: all(map(fits, values)), "name", named=True)
-        self._take("reasoning", lambda _: True, "name", named=True)
-        wanted = ["id", "videos" if "videos" in self._found else "video", "question"]
-        wanted += ["options", "answer"] if chosen.endswith("choice") else []
-        wanted += ["answer"] if chosen in {"open", "exact"} else []
-        spans = ["span", "start", "end"] if chosen in {"span", "grounded_choice"} else []
-        beside = (
-            "duration",
-            "language",
-            "reasoning",
-            *(("clip",) if "clip" in self._given else ()),
-        )
-        columns = {
-            name: self._found[name] for name in (*wanted, *spans, *beside) if name in self._found
-        }
-        made = Guess(chosen, columns, self._why, form, options=stated)
+            form = self._find_options_and_answer()
+            if "options" not in self._chosen and self._questions_end_in_options():
+                options_key = _IN_QUESTION
+                form = self._find_answer_to_options_in_questions()
+                kind = kind or "choice"
+        self._use_columns_within_options()
+        if kind in (None, "span", "grounded_choice") and "clip" not in self._user_columns:
+            self._find_span()
+        guessed_kind = kind or self._kind_of_columns()
+        self._find_video()
+        self._find_id()
+        self._find_question()
+        if guessed_kind in {"open", "exact"} or guessed_kind.endswith("choice"):
+            self._take_by_name("answer", _is_plain)
+        if kind is None and guessed_kind == "open":
+            guessed_kind = self._kind_of_answers()
+            if guessed_kind == "choice":
+                options_key = _YES_NO
+        self._take_by_name("duration", is_number)
+        self._take_by_name("language", _is_text)
+        self._take_by_name("reasoning", lambda _: True)
+        columns = self._columns_of_kind(guessed_kind)
+        result = Guess(guessed_kind, columns, self._why, form, options=options_key)
+        result.facets = self._facets()
+        result.units = self._signs_of_units(columns)
+        result.lacking = self._lacking(result)
+        for name in self._columns:
+            if name not in self._used and name not in result.facets:
+                result.unused.append(name)
+        result.unread = self._unread_content(result)
+        return result
 
-        def labels(values: list[Any]) -> bool:
-            flat = [part for value in values for part in (value if is_array(value) else [value])]
-            few = len(set(map(str, flat))) <= min(_FEW, max(2, len(self._rows) // 2))
-            return bool(flat) and few and all(_is_text(part) and len(part) <= 60 for part in flat)  # noqa: PLR2004
+    # --- what the guess says ---
 
-        made.facets = [
-            name
-            for name, values in self._columns.items()
-            if name not in self._taken
-            and "." not in name
-            and _plain_name(name) in _FACETS
-            and labels(values)
-        ]
-        made.units = self._signs_of_units(columns)
-        made.lacking = self._lacking(made, wanted)
-        made.unused = [
-            name for name in self._columns if name not in self._taken and name not in made.facets
-        ]
-        # How many answers name several options, and the key that says so; empty where none does.
-        named = [str(value) for value in self._columns.get(str(columns.get("answer")), [])]
-        many = sum(_LETTERS.fullmatch(value.strip()) is not None for value in named)
-        several = (
-            f"{many} of {len(named)} answers name several of them: --set answers=all, or any, and"
-            if many
-            else ""
-        )
-        made.held = dict(self._unread_content(made, several))
-        if (
-            several
-            and isinstance(options := columns.get("options"), str)
-            and "options" not in self._given
-        ):
-            made.held[options] = f"{options!r}: {several} --column options={options} says so"
-        return made
+    def _kind_of_columns(self) -> FileKind:
+        has_span = "span" in self._chosen or "start" in self._chosen
+        if "options" in self._chosen:
+            return "grounded_choice" if has_span else "choice"
+        return "span" if has_span else "open"
 
-    def _unread_content(self, made: Guess, several: str) -> Iterator[tuple[str, str]]:
-        """Yield what an unused column holds that scores would miss, and whether start and end bound what is shown."""
-        asked, _, within = str(made.columns.get("question")).partition(".")
-        asking = [
-            name for name in made.unused if self._asks(name) and not (within and name == asked)
-        ]
-        one = (
-            asking[0]
-            if len(asking) == 1 and any(map(is_array, self._columns[asking[0]]))
-            else "{part}"
-        )
-        if outer := {name.rpartition(".")[0] for name in asking} - {""}:
-            one = f"{'/'.join(min(outer).split('.'))}/{{part}}"
-        named = f"{', '.join(map(repr, asking))} hold{'s' * (len(asking) == 1)} whole questions"
-        for name in made.unused:
-            values = self._columns[name]
-            if name in asking:
-                yield name, f"{named}: --set each={one} makes a row of each"
-            elif "question" not in self._given and _mostly(values, _ends_in_question):
-                yield (
-                    name,
-                    f"{name!r} holds questions too, and one is asked: --column question={asked}, or {name}",
-                )
-            elif _plain_name(name) in _RUBRICS:
-                yield (
-                    name,
-                    f"{name!r} holds what an answer is marked by, row by row: no key takes it",
-                )
-            elif _rank("options", name) < _UNNAMED and str(self._found.get("options")).startswith(
-                f"{name}."
-            ):
-                continue
-            elif _rank("options", name) < _UNNAMED and (texts := _texts_of_objects(values)):
-                yield (
-                    name,
-                    f"{name!r} holds options as objects: --column options={name}.{texts[0]} takes their texts",
-                )
-            elif _rank("options", name) < _UNNAMED and (some := sum(map(_several, values))):
-                said = f"{name!r} holds options in {some} of {len(self._rows)} rows"
-                kinds = "with `kind: {column: …}` where the others are answered in words,"
-                yield name, f"{said}; {several or kinds} --column options={name} takes them"
-        for group in () if made.kind.endswith("choice") else self._option_groups():
-            if not self._taken & set(group):
-                yield (
-                    group[0],
-                    f"{', '.join(group)} hold options: --column options={','.join(group)} takes them",
-                )
-        start, end = made.columns.get("start"), made.columns.get("end")
-        answered = made.kind == "grounded_choice" or any(
-            _rank("answer", name) < _UNNAMED for name in made.unused
-        )
-        if (
-            isinstance(start, str)
-            and answered
-            and not {"start", "end", "clip", "span"} & self._given.keys()
-        ):
-            shown = f"the part that is shown (--column clip={start},{end})"
-            asked = f"what is asked for (--column start={start} --column end={end})"
-            yield start, f"{start} and {end} bound {shown}, or are {asked}: say which"
+    def _kind_of_answers(self) -> FileKind:
+        """Return the kind of questions without options or spans, by the look of their answers."""
+        answers = self._columns.get(str(self._chosen.get("answer")), [])
+        if not answers:
+            return "open"
+        word_counts = [len(str(value).split()) for value in answers]
+        if median(word_counts) >= _SHORT_WORDS:
+            return "open"
+        distinct = {str(value).strip().lower() for value in answers}
+        return "choice" if distinct <= {"yes", "no"} else "exact"
 
-    def _asks(self, name: str) -> bool:
-        """Whether a column holds objects that have a question beside its answer or options: subtitles have none."""
+    def _needed_columns(self, kind: FileKind) -> list[str]:
+        video = "videos" if "videos" in self._chosen else "video"
+        names = ["id", video, "question"]
+        if kind.endswith("choice"):
+            names += ["options", "answer"]
+        if kind in {"open", "exact"}:
+            names.append("answer")
+        return names
 
-        def named(part: Mapping[Any, Any], *names: str) -> set[str]:
-            return {
-                str(key) for key in part if any(_rank(name, str(key)) < _UNNAMED for name in names)
-            }
+    def _columns_of_kind(self, kind: FileKind) -> dict[str, Column]:
+        names = self._needed_columns(kind)
+        if kind in {"span", "grounded_choice"}:
+            names += ["span", "start", "end"]
+        names += ["duration", "language", "reasoning"]
+        if "clip" in self._user_columns:
+            names.append("clip")
+        return {name: self._chosen[name] for name in names if name in self._chosen}
 
-        cells = [
-            part
-            for value in self._columns[name]
-            for part in (value if is_array(value) else [value])
-        ]
-        parts = [
-            (named(part, "question"), named(part, "answer", "options"))
-            for part in cells
-            if is_object(part)
-        ]
-        return any(asked and beside - asked for asked, beside in parts)
+    def _facets(self) -> list[str]:
+        names: list[str] = []
+        for name, values in self._columns.items():
+            usual = "." not in name and _plain_name(name) in _FACETS
+            if usual and name not in self._used and self._are_labels(values):
+                names.append(name)
+        return names
 
-    def _lacking(self, made: Guess, wanted: Sequence[str]) -> list[str]:
-        columns, choice = made.columns, made.kind.endswith("choice")
-        there = columns.keys() | ({"options"} if made.options else set[str]())
-        lacking = [f"no column is the {name}" for name in wanted if name not in there]
-        if made.kind in {"span", "grounded_choice"} and not columns.keys() & {"span", "start"}:
+    def _are_labels(self, values: list[Any]) -> bool:
+        labels = _flattened(values)
+        most_labels = min(_FEW_LABELS, max(2, len(self._rows) // 2))
+        if not labels or len(set(map(str, labels))) > most_labels:
+            return False
+        return all(_is_text(label) and len(label) <= _LONGEST_LABEL for label in labels)
+
+    def _lacking(self, guess: Guess) -> list[str]:
+        """Return a line for each thing that the kind needs and no column is."""
+        columns = guess.columns
+        missing = [name for name in self._needed_columns(guess.kind) if name not in columns]
+        if guess.options and "options" in missing:
+            missing.remove("options")
+        lacking = [f"no column is the {name}" for name in missing]
+        if guess.kind in {"span", "grounded_choice"} and not columns.keys() & {"span", "start"}:
             lacking.append("no column is the span, nor two its start and end")
-        if choice and {"options", "answer"} <= columns.keys() and made.answer_is is None:
+        is_choice = guess.kind.endswith("choice") and {"options", "answer"} <= columns.keys()
+        if is_choice and guess.answer_is is None:
             forms = self._forms(columns["options"], columns["answer"])
             if len(forms) > 1:
-                lacking.append(
-                    f"answers can be read as {' or as '.join(forms)}, which differ: give --answer-is"
-                )
+                readings = " or as ".join(forms)
+                lacking.append(f"answers can be read as {readings}, which differ: give --answer-is")
         return lacking
 
-    # --- one column after another ---
+    # --- content that no column reads ---
+
+    def _unread_content(self, guess: Guess) -> dict[str, str]:
+        """Return a line for each column with content that scores would miss, by its name."""
+        answers = self._columns.get(str(guess.columns.get("answer")), [])
+        several = _several_answers(answers)
+        lines: dict[str, str] = {}
+        asking = self._asking_columns(guess)
+        for name in guess.unused:
+            if name in asking:
+                lines[name] = self._line_of_questions(asking)
+            else:
+                line = self._line_of_unused(name, guess, several)
+                if line:
+                    lines[name] = line
+        if not guess.kind.endswith("choice"):
+            for group in self._option_groups():
+                if not self._used & set(group):
+                    lines[group[0]] = (
+                        f"{', '.join(group)} hold options: "
+                        f"--column options={','.join(group)} takes them"
+                    )
+        lines |= self._line_of_start_and_end(guess)
+        options = guess.columns.get("options")
+        if several and isinstance(options, str) and "options" not in self._user_columns:
+            lines[options] = f"{options!r}: {several} --column options={options} says so"
+        return lines
+
+    def _asking_columns(self, guess: Guess) -> list[str]:
+        """Return the unused columns that hold whole questions."""
+        outer, _, inner = str(guess.columns.get("question")).partition(".")
+        names = [name for name in guess.unused if self._holds_questions(name)]
+        if inner:
+            names = [name for name in names if name != outer]
+        return names
+
+    def _holds_questions(self, name: str) -> bool:
+        """Return True where a column holds objects with a question and its answer or options.
+
+        Subtitles have a text, and nothing beside it.
+        """
+        for part in _flattened(self._columns[name]):
+            if is_object(part):
+                questions = _keys_named(part, "question")
+                answers = _keys_named(part, "answer") | _keys_named(part, "options")
+                if questions and answers - questions:
+                    return True
+        return False
+
+    def _line_of_questions(self, asking: Sequence[str]) -> str:
+        steps = "{part}"
+        if len(asking) == 1 and any(map(is_array, self._columns[asking[0]])):
+            steps = asking[0]
+        outer_columns = {name.rpartition(".")[0] for name in asking} - {""}
+        if outer_columns:
+            steps = min(outer_columns).replace(".", "/") + "/{part}"
+        names = ", ".join(map(repr, asking))
+        verb = "holds" if len(asking) == 1 else "hold"
+        return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
+
+    def _line_of_unused(self, name: str, guess: Guess, several: str) -> str:
+        """Return a line on what a column holds beside whole questions; empty where nothing."""
+        values = self._columns[name]
+        if "question" not in self._user_columns and _mostly(values, _ends_in_question):
+            question = str(guess.columns.get("question")).partition(".")[0]
+            return (
+                f"{name!r} holds questions too, and one is asked: "
+                f"--column question={question}, or {name}"
+            )
+        if _plain_name(name) in _RUBRICS:
+            return f"{name!r} holds what an answer is marked by, row by row: no key takes it"
+        options_lie_within = str(self._chosen.get("options")).startswith(f"{name}.")
+        if options_lie_within or not _has_usual_name("options", name):
+            return ""
+        texts = _texts_of_objects(values)
+        if texts:
+            return (
+                f"{name!r} holds options as objects: "
+                f"--column options={name}.{texts[0]} takes their texts"
+            )
+        count = sum(map(_holds_options, values))
+        if not count:
+            return ""
+        key = several or "with `kind: {column: …}` where the others are answered in words,"
+        return (
+            f"{name!r} holds options in {count} of {len(self._rows)} rows; "
+            f"{key} --column options={name} takes them"
+        )
+
+    def _line_of_start_and_end(self, guess: Guess) -> dict[str, str]:
+        """Return a line where start and end may bound what is shown."""
+        start = guess.columns.get("start")
+        end = guess.columns.get("end")
+        if not isinstance(start, str) or self._user_columns.keys() & {
+            "start",
+            "end",
+            "clip",
+            "span",
+        }:
+            return {}
+        has_answer = any(_has_usual_name("answer", name) for name in guess.unused)
+        if guess.kind != "grounded_choice" and not has_answer:
+            return {}
+        as_clip = f"the part that is shown (--column clip={start},{end})"
+        as_span = f"what is asked for (--column start={start} --column end={end})"
+        return {start: f"{start} and {end} bound {as_clip}, or are {as_span}: say which"}
+
+    # --- taking a column ---
 
     def _take(
-        self, name: str, fits: Callable[[list[Any]], bool], why: str, *, named: bool = False
+        self, name: str, fits: Callable[[list[Any]], bool], why: str, *, usual_name: bool = False
     ) -> bool:
-        """Take the column that fits and has the likeliest name; with `named` only one that has a usual name."""
-        if name in self._found:
+        """Take the column that fits and has the likeliest name.
+
+        Return False where no column fits. With `usual_name`, only a column that has one of the
+        usual names fits.
+        """
+        if name in self._chosen:
             return True
-        able = [
-            column
-            for column, values in self._columns.items()
-            if column not in self._taken
-            and values
-            and (not named or _rank(name, column) < _UNNAMED)
-            and fits(values)
-        ]
-        if able:
-            self._keep(name, min(able, key=lambda column: _rank(name, column)), why)
-        return bool(able)
+        fitting: list[str] = []
+        for column, values in self._columns.items():
+            if column in self._used or not values:
+                continue
+            if usual_name and not _has_usual_name(name, column):
+                continue
+            if fits(values):
+                fitting.append(column)
+        if fitting:
+            self._choose(name, min(fitting, key=lambda column: _rank(name, column)), why)
+        return bool(fitting)
 
-    def _keep(self, name: str, column: Column, why: str) -> None:
-        self._found[name] = column
+    def _take_by_name(self, name: str, fits: Callable[[Any], bool]) -> None:
+        """Take a column that has a usual name, where all its values fit."""
+        self._take(name, lambda values: all(map(fits, values)), "name", usual_name=True)
+
+    def _take_by_values(self, name: str, fits: Callable[[Any], bool], why: str) -> bool:
+        """Take a column of which nearly all values fit, whatever its name."""
+        return self._take(name, lambda values: _mostly(values, fits), why)
+
+    def _choose(self, name: str, column: Column, why: str) -> None:
+        self._chosen[name] = column
         self._why[name] = why
-        self._taken.update([column] if isinstance(column, str) else column)
+        self._used.update(_parts(column))
 
-    def _options_within(self) -> tuple[bool, AnswerForm | None]:
-        """Whether nearly every question ends in its options, a line each (`A. a cup`); how the answers name them."""
-        self._question()
-        question = self._found.get("question")
-        texts = self._columns.get(question, []) if isinstance(question, str) else []
-        if not _mostly(
-            texts, lambda text: _is_text(text) and bool(mapped_rows.options_within(text))
-        ):
-            return False, None
-        named: list[tuple[tuple[int, str], str, list[AnswerForm]]] = []
+    # --- options and answers ---
+
+    def _use_columns_within_options(self) -> None:
+        """Mark the columns within the options as used: none is the answer."""
+        options = self._chosen.get("options")
+        if isinstance(options, str):
+            inner = [name for name in self._columns if name.startswith(f"{options}.")]
+            self._used.update(inner)
+
+    def _questions_end_in_options(self) -> bool:
+        """Return True where nearly every question ends in its options.
+
+        They stand there a line each (`A. a cup`).
+        """
+        self._find_question()
+        question = self._chosen.get("question")
+        return isinstance(question, str) and _mostly(
+            self._columns.get(question, []), _ends_in_options
+        )
+
+    def _find_answer_to_options_in_questions(self) -> AnswerForm | None:
+        """Take the column that names the options in the questions; return how it names them."""
+        question = str(self._chosen["question"])
+        candidates: list[_AnswerColumn] = []
         for column in self._able_to_answer():
             rank = _rank("answer", column)
-            pairs = [
-                (found[1], mapped_rows.as_text(row.get(column), "") or "")
-                for row in self._rows
-                if _is_plain(row.get(column))
-                and (found := mapped_rows.options_within(str(row.get(str(question)))))
-            ]
-            share = _SHARE if rank == _UNNAMED else _NAMED_SHARE
-            if column != question and pairs and (forms := mapped_rows.answer_forms(pairs, share)):
-                named.append(((rank, column), column, forms))
-        return True, self._take_answer(named)
+            pairs = self._answers_to_options_in(question, column)
+            if column == question or not pairs:
+                continue
+            forms = mapped_rows.answer_forms(pairs, _least_share(rank))
+            if forms:
+                candidates.append(_AnswerColumn((rank, column), column, forms))
+        return self._take_answer(candidates)
+
+    def _answers_to_options_in(
+        self, question: str, column: str
+    ) -> list[tuple[mapped_rows.Options, str]]:
+        pairs: list[tuple[mapped_rows.Options, str]] = []
+        for row in self._rows:
+            value = row.get(column)
+            question_parts = mapped_rows.options_within(str(row.get(question)))
+            if _is_plain(value) and question_parts:
+                _, options = question_parts
+                pairs.append((options, mapped_rows.as_text(value, "") or ""))
+        return pairs
 
     def _option_groups(self) -> list[tuple[str, ...]]:
         """Return columns that hold an option each (`a0`, `a1`), the largest group first."""
-        groups: dict[str, list[tuple[str, str]]] = {}
+        endings: dict[str, list[tuple[str, str]]] = {}
         for name in self._columns:
-            if match := _OPTION.fullmatch(name):
-                groups.setdefault(match[1], []).append((match[2], name))
-        made: list[tuple[str, ...]] = []
-        for members in groups.values():
-            ordered = tuple(
-                name
-                for _, name in sorted(members, key=lambda each: (len(each[0]), each[0].upper()))
-            )
-            if len(ordered) >= 2 and self._options(ordered) is not None:  # noqa: PLR2004
-                made.append(ordered)
-        return sorted(made, key=len, reverse=True)
+            match = _OPTION.fullmatch(name)
+            if match:
+                beginning, ending = match.groups()
+                endings.setdefault(beginning, []).append((ending, name))
+        groups: list[tuple[str, ...]] = []
+        for members in endings.values():
+            members.sort(key=lambda member: (len(member[0]), member[0].upper()))
+            names = tuple(name for _, name in members)
+            if len(names) >= _FEWEST_OPTIONS and self._options(names) is not None:
+                groups.append(names)
+        return sorted(groups, key=len, reverse=True)
 
-    def _options_and_answer(self) -> AnswerForm | None:
-        listed: list[Column] = [
-            column for column in self._columns if self._options(column) is not None
-        ]
-        candidates = [
-            *sorted(listed, key=lambda column: _rank("options", str(column))),
-            *self._option_groups(),
-        ]
-        if "options" in self._found:
-            candidates = [self._found["options"]]
-        for column in candidates:
-            parts = {column} if isinstance(column, str) else set(column)
-            ranked: list[tuple[tuple[bool, bool, int], str, list[AnswerForm]]] = []
-            for answer in self._able_to_answer():
-                rank = _rank(
-                    "answer", answer
-                )  # numbers that are no answers fit, too: a name is worth a bad row
-                share = _SHARE if rank == _UNNAMED else _NAMED_SHARE
-                if not parts & {answer, answer.partition(".")[0]} and (
-                    forms := self._forms(column, answer, share)
-                ):
-                    some = not self._forms(column, answer, share=1)
-                    ranked.append(((rank == _UNNAMED, some, rank), answer, forms))
-            if ranked or "options" in self._given:
-                if "options" not in self._given:
-                    why = "lists of options" if isinstance(column, str) else "columns of options"
-                    self._keep("options", column, why)
-                return self._take_answer(ranked)
+    def _find_options_and_answer(self) -> AnswerForm | None:
+        """Take the options that some column's values name; return how it names them."""
+        for options in self._able_to_be_options():
+            candidates = self._able_to_name(options)
+            if candidates or "options" in self._user_columns:
+                if "options" not in self._user_columns:
+                    is_list = isinstance(options, str)
+                    why = "lists of options" if is_list else "columns of options"
+                    self._choose("options", options, why)
+                return self._take_answer(candidates)
         return None
 
+    def _able_to_be_options(self) -> list[Column]:
+        if "options" in self._chosen:
+            return [self._chosen["options"]]
+        lists = [column for column in self._columns if self._options(column) is not None]
+        lists.sort(key=lambda column: _rank("options", column))
+        return [*lists, *self._option_groups()]
+
+    def _able_to_name(self, options: Column) -> list[_AnswerColumn]:
+        """Return the columns whose values name one of the options."""
+        candidates: list[_AnswerColumn] = []
+        for column in self._able_to_answer():
+            if {column, column.partition(".")[0]} & set(_parts(options)):
+                continue
+            # Numbers that are no answers fit too, so a usual name is worth a bad row.
+            rank = _rank("answer", column)
+            forms = self._forms(options, column, _least_share(rank))
+            if forms:
+                fits_partly = not self._forms(options, column, share=1)
+                order = (rank == _UNNAMED, fits_partly, rank)
+                candidates.append(_AnswerColumn(order, column, forms))
+        return candidates
+
     def _able_to_answer(self) -> list[str]:
-        if "answer" in self._given:
-            return [str(self._given["answer"])]
-        return [column for column in self._columns if column not in self._taken]
+        if "answer" in self._user_columns:
+            return [str(self._user_columns["answer"])]
+        return [column for column in self._columns if column not in self._used]
 
-    def _take_answer(
-        self, ranked: Sequence[tuple[Any, str, list[AnswerForm]]]
-    ) -> AnswerForm | None:
-        """Take the first by rank of the columns that name an option each; return how, None where that isn't one way."""
-        if not ranked:
+    def _take_answer(self, candidates: Sequence[_AnswerColumn]) -> AnswerForm | None:
+        """Take the first column by order; return its form, or None where it has several."""
+        if not candidates:
             return None
-        _, answer, forms = min(ranked, key=lambda entry: entry[0])
-        if "answer" not in self._given:
-            self._keep("answer", answer, f"each is one of the options ({', '.join(forms)})")
-        return forms[0] if len(forms) == 1 else None
-
-    def _signs_of_units(self, columns: Mapping[str, Column]) -> list[str]:
-        """Return the signs that the spans are in something else than seconds."""
-        spans = [
-            str(columns[name])
-            for name in (("span",) if "span" in columns else ("start", "end"))
-            if name in columns
-        ]
-        if not spans:
-            return []
-        why = [
-            f"{', '.join(spans)}: a name that says {unit}"
-            for unit, words in _UNIT_WORDS.items()
-            if any(
-                _plain_name(part) in words
-                for name in spans
-                for part in [*re.split(r"[^A-Za-z]", name), name]
-            )
-        ]
-        if rates := [name for name in self._columns if _plain_name(name) in _RATES]:
-            why.append(f"there is a column {rates[0]}: frames a second")
-        ends: list[float] = []
-        for row in self._rows:
-            cells = [row.get(name) for name in spans]
-            with suppress(InputError):
-                ends += mapped_rows.read_windows(cells[0] if "span" in columns else cells, "")
-        points = sum(start == end for start, end in zip(ends[::2], ends[1::2], strict=True))
-        if not why and points and points >= len(ends) / 4:
-            why.append(
-                f"{', '.join(spans)}: {points} of {len(ends) // 2} begin where they end, as numbers of pieces do"
-            )
-        if not why and len(ends) > 1 and max(ends) <= 1:
-            why.append(f"{', '.join(spans)}: all lie between 0 and 1, as ratios do")
-        return why
+        answer = min(candidates, key=lambda candidate: candidate.order)
+        if "answer" not in self._user_columns:
+            why = f"each is one of the options ({', '.join(answer.forms)})"
+            self._choose("answer", answer.name, why)
+        return answer.forms[0] if len(answer.forms) == 1 else None
 
     def _options(self, column: Column) -> list[mapped_rows.Options | None] | None:
-        """Return each row's options, None for a damaged one; None where the column, or columns, hold none."""
-        read: list[mapped_rows.Options | None] = []
+        """Return each row's options, with None for a damaged one.
+
+        None where the column, or the columns, hold no options.
+        """
+        row_options = self._read_options(column)
+        options = [each for each in row_options if each is not None]
+        if not options or len(options) < _SHARE * len(row_options):
+            return None
+        if _has_usual_name("options", str(column)):
+            return row_options
+        keys: list[str] = []
+        texts: list[str] = []
+        for each in options:
+            keys += each.keys
+            texts += each.texts
+        if not all(_OPTION_KEY.fullmatch(key) for key in keys):
+            return None
+        if isinstance(column, str):
+            are_numbers = all(text.replace(".", "", 1).isdigit() for text in texts)
+            are_lines = all(map(_is_text, self._columns.get(column, ())))
+            if are_numbers or are_lines:
+                return None
+        return row_options
+
+    def _read_options(self, column: Column) -> list[mapped_rows.Options | None]:
+        row_options: list[mapped_rows.Options | None] = []
         for row in self._rows:
             try:
-                value = (
-                    mapped_rows.cell(row, column, "")
-                    if isinstance(column, str)
-                    else [mapped_rows.cell(row, part, "") for part in column]
-                )
-                read.append(mapped_rows.read_options(value, ""))
+                if isinstance(column, str):
+                    value = mapped_rows.cell(row, column, "")
+                else:
+                    value = [mapped_rows.cell(row, part, "") for part in column]
+                row_options.append(mapped_rows.read_options(value, ""))
             except InputError:
-                read.append(None)
-        options = [each for each in read if each is not None]
-        if not options or len(options) < _SHARE * len(read):
-            return None
-        keys = {key for each in options for key in each.keys if not _OPTION_KEY.fullmatch(key)}
-        if keys and _rank("options", str(column)) == _UNNAMED:
-            return None
-        texts = [text for each in options for text in each.texts]
-        numbers = sum(text.replace(".", "", 1).isdigit() for text in texts)
-        spans = (
-            isinstance(column, str)
-            and numbers == len(texts)
-            and _rank("options", column) == _UNNAMED
-        )
-        multiline = isinstance(column, str) and all(
-            isinstance(value, str) for value in self._columns.get(column, ())
-        )
-        if spans or (multiline and _rank("options", str(column)) == _UNNAMED):
-            return None
-        return read
+                row_options.append(None)
+        return row_options
 
     def _forms(self, options: Column, answer: Column, share: float = _SHARE) -> list[AnswerForm]:
-        every = self._options(options)
-        if every is None:
+        """Return the forms in which a share of the answers name one of the options."""
+        row_options = self._options(options)
+        if row_options is None:
             return []
         pairs: list[tuple[mapped_rows.Options, str]] = []
-        for row, each in zip(self._rows, every, strict=True):
+        for row, each in zip(self._rows, row_options, strict=True):
             try:
                 text = mapped_rows.as_text(mapped_rows.cell(row, str(answer), ""), "")
             except InputError:
@@ -486,122 +532,172 @@ class _Table:
                 pairs.append((each, text or ""))
         return mapped_rows.answer_forms(pairs, share)
 
-    def _span(self) -> None:
-        if "span" in self._found or "start" in self._found:
+    # --- spans ---
+
+    def _find_span(self) -> None:
+        if "span" in self._chosen or "start" in self._chosen:
             return
         if self._take("span", _are_windows, "pairs of times"):
             return
-        starts = [column for column in self._columns if _rank("start", column) < _UNNAMED]
-        for start in sorted(starts, key=lambda column: _rank("start", column)):
-            for end in sorted(self._columns, key=lambda column: _rank("end", column)):
-                pairs = (
-                    [mapped_rows.cell(row, name, "") for name in (start, end)] for row in self._rows
-                )
-                if _rank("end", end) < _UNNAMED and end != start and _are_windows(pairs):
-                    self._keep("start", start, "a time before the end")
-                    self._keep("end", end, "a time after the start")
+        for start in self._columns_named("start"):
+            for end in self._columns_named("end"):
+                if end != start and _are_windows(self._cells_of(start, end)):
+                    self._choose("start", start, "a time before the end")
+                    self._choose("end", end, "a time after the start")
                     return
 
-    def _video(self) -> None:
-        ways: list[tuple[Callable[[Any], bool], str, bool]] = [
-            (
-                lambda value: Path(str(value)).name in self._files,
-                "its files are in the folder",
-                False,
-            ),
-            (lambda value: _is_text(value) and has_video_suffix(value), "a video's suffix", False),
-            (lambda value: _is_plain(value) and "\n" not in str(value), "name", True),
-            (
-                lambda value: _is_text(value) and bool(_YOUTUBE.fullmatch(value)),
-                "ids as YouTube has them",
-                False,
-            ),
-        ]
-        of_id = set(
-            PLACE.findall(str(self._given.get("id", "")))
-        )  # an id is often video and number
-        self._taken -= of_id
-        for fits, why, named in ways if self._files else ways[1:]:
-            if self._take(
-                "video", lambda values, fits=fits: _mostly(values, fits), why, named=named
-            ):
-                break
-        self._taken |= of_id
-        for column, values in self._columns.items() if "video" not in self._found else ():
-            names = [str(name) for value in values if is_array(value) for name in value]
-            if (
-                all(map(is_array, values))
-                and _mostly(names, has_video_suffix)
-                and "videos" not in self._found
-            ):
-                self._keep("videos", column, "several videos' suffixes")
+    def _columns_named(self, name: str) -> list[str]:
+        """Return the columns with a usual name for one of ours, the likeliest first."""
+        columns = [column for column in self._columns if _has_usual_name(name, column)]
+        return sorted(columns, key=lambda column: _rank(name, column))
 
-    def _id(self) -> None:
-        if "id" in self._found:
-            return
-        if self._take("id", self._is_unique, "unique", named=True):
-            return
-        short = [
-            name
-            for name, values in self._columns.items()
-            if name not in self._taken
-            and self._is_unique(values)
-            and all(len(str(value)) <= _LONGEST_KEY and " " not in str(value) for value in values)
-        ]
-        if short:
-            self._keep("id", min(short, key=lambda column: _rank("id", column)), "unique")
-            return
-        video = self._found.get("video")
-        for column, values in self._columns.items():
-            numbered = all(
-                is_number(value) or (_is_text(value) and value.isdigit()) for value in values
+    def _cells_of(self, start: str, end: str) -> Iterator[list[Any]]:
+        for row in self._rows:
+            yield [mapped_rows.cell(row, start, ""), mapped_rows.cell(row, end, "")]
+
+    def _signs_of_units(self, columns: Mapping[str, Column]) -> list[str]:
+        """Return the signs that the spans are in something else than seconds."""
+        keys = ["span"] if "span" in columns else ["start", "end"]
+        names = [str(columns[key]) for key in keys if key in columns]
+        if not names:
+            return []
+        names_text = ", ".join(names)
+        words = {_plain_name(name) for name in names}
+        for name in names:
+            words.update(map(_plain_name, re.split(r"[^A-Za-z]", name)))
+        signs: list[str] = []
+        for unit, unit_words in _UNIT_WORDS.items():
+            if words & unit_words:
+                signs.append(f"{names_text}: a name that says {unit}")
+        rates = [name for name in self._columns if _plain_name(name) in _RATES]
+        if rates:
+            signs.append(f"there is a column {rates[0]}: frames a second")
+        sign_in_times = self._sign_in_times(names, is_span="span" in columns)
+        if sign_in_times and not signs:
+            signs.append(sign_in_times)
+        return signs
+
+    def _sign_in_times(self, names: Sequence[str], *, is_span: bool) -> str:
+        """Return the sign in the spans' numbers that they are not seconds.
+
+        Empty where there is none.
+        """
+        times: list[float] = []
+        for row in self._rows:
+            cells: Any = [row.get(name) for name in names]
+            if is_span:
+                cells = cells[0]
+            with suppress(InputError):
+                times += mapped_rows.read_windows(cells, "")
+        starts = times[::2]
+        ends = times[1::2]
+        points = sum(start == end for start, end in zip(starts, ends, strict=True))
+        names_text = ", ".join(names)
+        if points and points >= len(times) / 4:
+            return (
+                f"{names_text}: {points} of {len(starts)} begin where they end, "
+                "as numbers of pieces do"
             )
-            if (
-                isinstance(video, str)
-                and column != video
-                and column not in self._taken
-                and numbered
-            ):
-                pairs = {(str(row.get(video)), str(row.get(column))) for row in self._rows}
-                if len(pairs) == len(self._rows):
-                    self._found["id"], self._why["id"] = (
-                        f"{{{video}}}_{{{column}}}",
-                        "unique together",
-                    )
-                    return
-        if isinstance(video, str):
-            videos = [str(row.get(video)) for row in self._rows]
-            if len(set(videos)) == len(videos):
-                self._found["id"], self._why["id"] = video, "unique: a question a video"
+        if len(times) > 1 and max(times) <= 1:
+            return f"{names_text}: all lie between 0 and 1, as ratios do"
+        return ""
+
+    # --- videos, ids and questions ---
+
+    def _find_video(self) -> None:
+        # A column of the id may be the video too: an id is often video and number.
+        columns_of_id = set(PLACE.findall(str(self._user_columns.get("id", ""))))
+        self._used -= columns_of_id
+        self._take_video()
+        self._used |= columns_of_id
+        if not {"video", "videos"} & self._chosen.keys():
+            self._find_videos()
+
+    def _take_video(self) -> None:
+        if self._media_names and self._take_by_values(
+            "video", self._is_in_media, "its files are in the folder"
+        ):
+            return
+        if self._take_by_values("video", _is_video_file, "a video's suffix"):
+            return
+        if self._take(
+            "video", lambda values: _mostly(values, _is_one_line), "name", usual_name=True
+        ):
+            return
+        self._take_by_values("video", _is_youtube_id, "ids as YouTube has them")
+
+    def _is_in_media(self, value: object) -> bool:
+        return Path(str(value)).name in self._media_names
+
+    def _find_videos(self) -> None:
+        """Take a column of lists of videos."""
+        for column, values in self._columns.items():
+            names = [str(name) for name in _flattened(values)]
+            if all(map(is_array, values)) and _mostly(names, has_video_suffix):
+                self._choose("videos", column, "several videos' suffixes")
                 return
-        self._found["id"], self._why["id"] = (
-            f"{{{mapped_rows.ROW}}}",
-            "no column is unique: the row's number",
-        )
+
+    def _find_id(self) -> None:
+        if "id" in self._chosen or self._take("id", self._is_unique, "unique", usual_name=True):
+            return
+        keys = [name for name in self._columns if self._is_unique_key(name)]
+        if keys:
+            self._choose("id", min(keys, key=lambda column: _rank("id", column)), "unique")
+            return
+        column, why = f"{{{mapped_rows.ROW}}}", "no column is unique: the row's number"
+        video = self._chosen.get("video")
+        if isinstance(video, str):
+            number = self._number_within(video)
+            names = [str(row.get(video)) for row in self._rows]
+            if number:
+                column, why = f"{{{video}}}_{{{number}}}", "unique together"
+            elif len(set(names)) == len(names):
+                column, why = video, "unique: a question a video"
+        self._chosen["id"] = column
+        self._why["id"] = why
+
+    def _is_unique_key(self, name: str) -> bool:
+        values = self._columns[name]
+        if name in self._used or not self._is_unique(values):
+            return False
+        return all(len(str(value)) <= _LONGEST_KEY and " " not in str(value) for value in values)
 
     def _is_unique(self, values: list[Any]) -> bool:
-        plain = all(_is_plain(value) for value in values)
-        return plain and len(values) == len(self._rows) == len({str(value) for value in values})
+        if not all(map(_is_plain, values)):
+            return False
+        return len(values) == len(self._rows) == len(set(map(str, values)))
 
-    def _question(self) -> None:
-        def asks(values: list[Any]) -> bool:
-            return _mostly(values, lambda value: _is_text(value) and len(value.strip()) > 1)
+    def _number_within(self, video: str) -> str | None:
+        """Return a column of numbers that tells the rows of a video apart."""
+        for column, values in self._columns.items():
+            if column == video or column in self._used or not all(map(_is_digits, values)):
+                continue
+            pairs = {(str(row.get(video)), str(row.get(column))) for row in self._rows}
+            if len(pairs) == len(self._rows):
+                return column
+        return None
 
-        if self._take("question", asks, "name", named=True):
+    def _find_question(self) -> None:
+        if self._take(
+            "question", lambda values: _mostly(values, _is_wordy), "name", usual_name=True
+        ):
             return
-        texts = {
-            name: median(len(str(value)) for value in values)
-            for name, values in self._columns.items()
-            if name not in self._taken
-            and asks(values)
-            and _mostly(values, lambda value: " " in str(value).strip())
-        }
-        marked = [name for name in texts if _mostly(self._columns[name], _ends_in_question, 0.5)]
-        if best := max(marked or texts, key=lambda name: texts[name], default=None):
-            self._keep("question", best, "texts that end in ?" if marked else "the longest texts")
+        lengths: dict[str, float] = {}
+        for name, values in self._columns.items():
+            if (
+                name not in self._used
+                and _mostly(values, _is_wordy)
+                and _mostly(values, _has_space)
+            ):
+                lengths[name] = median([len(str(value)) for value in values])
+        marked = [name for name in lengths if _mostly(self._columns[name], _ends_in_question, 0.5)]
+        if lengths:
+            longest = max(marked or lengths, key=lambda name: lengths[name])
+            why = "texts that end in ?" if marked else "the longest texts"
+            self._choose("question", longest, why)
 
 
-# --- what values look like
+# --- columns and their names
 # --------------------------------------------------------------------------------------------
 
 _UNNAMED = 1000
@@ -609,16 +705,33 @@ _WITHIN = 100
 
 
 def _columns(rows: Sequence[Cells]) -> dict[str, list[Any]]:
-    """Return each column's values that are not empty; what lies within an object as `object.name` too."""
-    values: dict[str, list[Any]] = {}
+    """Return each column's values that are not empty.
+
+    What lies within an object is a column `object.name` too.
+    """
+    columns: dict[str, list[Any]] = {}
     for row in rows:
         for name, value in row.items():
-            values.setdefault(name, [])
+            values = columns.setdefault(name, [])
             if value is not None and value != "":
-                values[name].append(value)
-            for inner, part in value.items() if is_object(value) else ():
-                values.setdefault(f"{name}.{inner}", []).append(part)
-    return values
+                values.append(value)
+            if is_object(value):
+                for inner, part in value.items():
+                    columns.setdefault(f"{name}.{inner}", []).append(part)
+    return columns
+
+
+def _file_names(media: Path | None) -> set[str]:
+    """Return the names of the files in a folder, with and without their suffixes."""
+    names: set[str] = set()
+    if media:
+        for path in media.rglob("*"):
+            names |= {path.name, path.stem}
+    return names
+
+
+def _parts(column: Column) -> tuple[str, ...]:
+    return (column,) if isinstance(column, str) else column
 
 
 def _plain_name(name: str) -> str:
@@ -626,13 +739,46 @@ def _plain_name(name: str) -> str:
 
 
 def _rank(name: str, column: str) -> int:
-    """Return the rank of a column's name for one of ours: 0 is the likeliest, `_UNNAMED` none of the usual ones."""
-    last = column.rpartition(".")[2]
-    if (plain := _plain_name(last)) in NAMES[name]:
-        return NAMES[name].index(plain) + _WITHIN * ("." in column)
-    if name in {"start", "end"} and name in re.split(r"[^a-z0-9]", last.lower()):
+    """Return the rank of a column's name among the usual names for one of ours.
+
+    0 is the likeliest, `_UNNAMED` none of the usual ones.
+    """
+    outer, _, inner = column.rpartition(".")
+    plain = _plain_name(inner)
+    if plain in NAMES[name]:
+        rank = NAMES[name].index(plain)
+        return rank + _WITHIN if outer else rank
+    if name in {"start", "end"} and name in re.split(r"[^a-z0-9]", inner.lower()):
         return len(NAMES[name])  # raw_start, start_clip
     return _UNNAMED
+
+
+def _has_usual_name(name: str, column: str) -> bool:
+    return _rank(name, column) < _UNNAMED
+
+
+def _keys_named(cells: Mapping[Any, Any], name: str) -> set[str]:
+    return {str(key) for key in cells if _has_usual_name(name, str(key))}
+
+
+def _least_share(rank: int) -> float:
+    """Return the share of answers that must be options in a column of this rank."""
+    return _SHARE if rank == _UNNAMED else _NAMED_SHARE
+
+
+# --- what values look like
+# --------------------------------------------------------------------------------------------
+
+
+def _flattened(values: Iterable[Any]) -> list[Any]:
+    """Return values, with the parts of a list in place of it."""
+    parts: list[Any] = []
+    for value in values:
+        if is_array(value):
+            parts += value
+        else:
+            parts.append(value)
+    return parts
 
 
 def _mostly(values: Sequence[Any], fits: Callable[[Any], bool], share: float = _SHARE) -> bool:
@@ -643,25 +789,68 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str) or is_number(value)
+
+
+def _is_digits(value: object) -> bool:
+    return is_number(value) or (isinstance(value, str) and value.isdigit())
+
+
+def _is_one_line(value: object) -> bool:
+    return _is_plain(value) and "\n" not in str(value)
+
+
+def _is_video_file(value: object) -> bool:
+    return isinstance(value, str) and has_video_suffix(value)
+
+
+def _is_youtube_id(value: object) -> bool:
+    return isinstance(value, str) and _YOUTUBE.fullmatch(value) is not None
+
+
+def _is_wordy(value: object) -> bool:
+    return isinstance(value, str) and len(value.strip()) > 1
+
+
+def _has_space(value: object) -> bool:
+    return " " in str(value).strip()
+
+
 def _ends_in_question(value: object) -> bool:
     return str(value).strip().endswith(("?", "\uff1f"))
 
 
-def _several(value: Any) -> bool:  # noqa: ANN401 - a cell
-    """Whether a cell holds options: two or more texts, in a list, a mapping or a text that is one."""
+def _ends_in_options(value: object) -> bool:
+    return isinstance(value, str) and mapped_rows.options_within(value) is not None
+
+
+def _holds_options(value: Any) -> bool:  # noqa: ANN401 - a cell
+    """Return True where a cell is a list or mapping of two or more texts."""
     with suppress(InputError):
         return not isinstance(value, str) and len(mapped_rows.read_options(value, "").texts) > 1
     return False
 
 
+def _several_answers(answers: Sequence[Any]) -> str:
+    """Return the note on answers that name several options; empty where none does."""
+    count = 0
+    for answer in answers:
+        if _LETTERS.fullmatch(str(answer).strip()):
+            count += 1
+    if not count:
+        return ""
+    return f"{count} of {len(answers)} answers name several of them: --set answers=all, or any, and"
+
+
 def _texts_of_objects(values: Iterable[Any]) -> list[str]:
     """Return the keys that have texts in the first object of lists of objects."""
-    objects = (part for value in values if is_array(value) for part in value if is_object(part))
-    return [key for key, text in next(objects, {}).items() if _is_text(text)]
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, str) or is_number(value)
+    for value in values:
+        if is_array(value):
+            for part in value:
+                if is_object(part):
+                    return [key for key, text in part.items() if _is_text(text)]
+    return []
 
 
 def _are_windows(values: Iterable[Any]) -> bool:

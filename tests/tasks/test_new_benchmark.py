@@ -129,7 +129,7 @@ def test_ids_are_made_where_no_column_is_unique_and_labels_are_facets():
     assert made.columns["id"] == "{film}_{n}"
     assert made.facets == ["topic"]
     given = guess(
-        rows, given={"id": "{film}_{n}"}
+        rows, columns={"id": "{film}_{n}"}
     )  # what makes an id may be the video all the same
     assert (given.columns["video"], given.lacking) == ("film", [])
     for row in rows:
@@ -190,9 +190,9 @@ def test_frames_with_texts_are_no_questions():
         {**row, "pool": OPTIONS, "answer": OPTIONS[n % 3], "frames": frames}
         for n, row in enumerate(SIX)
     ]
-    assert guess(rows).held == {}
+    assert guess(rows).unread == {}
     asked = [{**row, "frames": [{"text": "What?", "answer": "A man."}]} for row in rows]
-    assert "whole questions" in str(guess(asked).held)
+    assert "whole questions" in str(guess(asked).unread)
 
 
 def put(path, content):
