@@ -1,4 +1,4 @@
-"""Pictures as SVG beside bars and lines: a matrix of scores, radars of a profile, points by two numbers.
+"""Figures as SVG beside bars and lines: a score matrix, radars, points by two numbers.
 
 A polygon shows a profile at a glance and no interval: its numbers stand at the labels, and with
 their intervals in the table or file beside the picture.
@@ -6,7 +6,7 @@ their intervals in the table or file beside the picture.
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
 from itertools import product
 
 from reelbench.pages.plots import (
@@ -15,22 +15,37 @@ from reelbench.pages.plots import (
     dashes,
     dot,
     grid,
+    heading,
     interval_note,
+    marks_of,
     polyline,
     scale,
     ticks,
+    value_span,
 )
-from reelbench.pages.svg import GRID, SOFT, colour, numeral, rectangle, svg_document, text
+from reelbench.pages.svg import (
+    GRID,
+    SOFT,
+    colour,
+    element,
+    numeral,
+    rectangle,
+    svg_document,
+    text,
+)
 
 # --- a matrix
-# ---------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 
 Cell = tuple[float, Sequence[float] | None, int]
-"""Value, 95 % interval or None, and the items behind it."""
+"""Value, 95 % interval or None, and the number of items behind it."""
 
-_BESIDE, _ROW, _HEAD = 150, 46, 92
-_LEAST, _MOST = 78, 130  # width of a cell
-_DEEPEST = (0, 114, 178)  # the first of the plots' colours
+_ROW_NAMES = 150
+_ROW = 46
+_HEAD = 92
+_NARROWEST_CELL = 78
+_WIDEST_CELL = 130
+_DARKEST = (0, 114, 178)
 
 
 def matrix(
@@ -42,76 +57,113 @@ def matrix(
     marked: Collection[tuple[str, str]] = (),
     mark: str = "",
 ) -> str:
-    """Draw a matrix of scores, a row for each of one thing, a column for each of another, with their intervals.
+    """Draw a matrix of scores with their intervals.
 
     Each row has its own scale of colours (as CURVE's Fig. 2): columns are compared within a row.
-    The numbers stand in the cells, so colour says nothing alone. A column that a row hasn't stays
-    empty; `marked` cells (row, column) are outlined, which says `mark`.
+    The numbers stand in the cells, so colour says nothing alone. A cell that a row lacks stays
+    empty.
+
+    Args:
+        title: The picture's title.
+        metric: The score's name and unit.
+        rows: The cells by column, by the row's name.
+        columns: The columns, from left to right.
+        marked: The cells (row, column) that are outlined.
+        mark: The outline's meaning, for the subtitle.
     """
-    said = (
-        ", 95 % interval"
-        if any(ci95 for cells in rows.values() for _, ci95, _ in cells.values())
-        else ""
-    )
-    wide = min(_MOST, max(_LEAST, 560 // max(len(columns), 1)))
-    parts = [
-        text(12, 28, title, size=17, weight="bold"),
-        text(
-            12,
-            50,
-            f"{metric}{said}; darker is higher within a row{f'; {mark}' if mark else ''}",
-            size=13,
-        ),
-    ]
-    parts += [
-        text(_BESIDE + wide * (n + 0.5), _HEAD - 8, name, "middle", size=13)
-        for n, name in enumerate(columns)
-    ]
+    cell_width = min(_WIDEST_CELL, max(_NARROWEST_CELL, 560 // max(len(columns), 1)))
+    subtitle = f"{metric}{_matrix_interval_note(rows)}; darker is higher within a row"
+    if mark:
+        subtitle += f"; {mark}"
+    parts = [text(12, 28, title, size=17, weight="bold"), text(12, 50, subtitle, size=13)]
+    for place, column in enumerate(columns):
+        x = _ROW_NAMES + cell_width * (place + 0.5)
+        parts.append(text(x, _HEAD - 8, column, "middle", size=13))
     for number, (name, cells) in enumerate(rows.items()):
         top = _HEAD + number * _ROW
-        parts.append(text(_BESIDE - 10, top + _ROW / 2 + 4, name, "end", size=13))
+        parts.append(text(_ROW_NAMES - 10, top + _ROW / 2 + 4, name, "end", size=13))
         values = [value for value, _, _ in cells.values()]
         for place, column in enumerate(columns):
-            if column in cells:
-                x, (value, ci95, n) = _BESIDE + place * wide, cells[column]
-                share = (
-                    (value - min(values)) / (max(values) - min(values))
-                    if max(values) > min(values)
-                    else 0.0
-                )
-                # From white to a blue on which black text has a contrast of 4.5 and more.
-                fill = "#" + "".join(
-                    f"{round(255 - 0.55 * share * (255 - part)):02x}" for part in _DEEPEST
-                )
-                known = "" if ci95 is None else f"{ci95[0]:.1f} to {ci95[1]:.1f}"
-                hover = escape(
-                    f"{name}, {column}: {value:.2f}"
-                    + (f" ({known})" if known else "")
-                    + f", n = {n}"
-                )
-                size = f"width='{wide - 2:.1f}' height='{_ROW - 2}'"
-                look = f"fill='{fill}'" + (
-                    " stroke='#000' stroke-width='2'" if (name, column) in marked else ""
-                )
-                parts.append(
-                    f"<rect x='{x + 1:.1f}' y='{top + 1:.1f}' {size} {look}><title>{hover}</title></rect>"
-                )
-                parts.append(text(x + wide / 2, top + 20, f"{value:.1f}", "middle", size=14))
-                if known:
-                    parts.append(text(x + wide / 2, top + 36, known, "middle", size=10))
-    width = max(_BESIDE + wide * len(columns) + 16, 480)
+            if column not in cells:
+                continue
+            parts += _cell_parts(
+                f"{name}, {column}",
+                cells[column],
+                values,
+                (_ROW_NAMES + place * cell_width, top, cell_width),
+                outlined=(name, column) in marked,
+            )
+    width = max(_ROW_NAMES + cell_width * len(columns) + 16, 480)
     return svg_document(title, _HEAD + len(rows) * _ROW + 14, parts, width=width)
 
 
+def _matrix_interval_note(rows: Mapping[str, Mapping[str, Cell]]) -> str:
+    for cells in rows.values():
+        if any(ci95 for _, ci95, _ in cells.values()):
+            return ", 95 % interval"
+    return ""
+
+
+def _cell_parts(
+    name: str,
+    cell: Cell,
+    row_values: Sequence[float],
+    place: tuple[int, int, int],
+    *,
+    outlined: bool,
+) -> list[str]:
+    """Draw one cell; `place` is its left edge, its top and its width."""
+    x, top, width = place
+    value, ci95, n = cell
+    interval = "" if ci95 is None else f"{ci95[0]:.1f} to {ci95[1]:.1f}"
+    tip = f"{name}: {value:.2f}"
+    if interval:
+        tip += f" ({interval})"
+    outline = {"stroke": "#000", "stroke_width": 2} if outlined else {}
+    box = element(
+        "rect",
+        f"{tip}, n = {n}",
+        x=x + 1.0,
+        y=top + 1.0,
+        width=width - 2.0,
+        height=_ROW - 2,
+        fill=_cell_colour(value, row_values),
+        **outline,
+    )
+    middle = x + width / 2
+    parts = [box, text(middle, top + 20, f"{value:.1f}", "middle", size=14)]
+    if interval:
+        parts.append(text(middle, top + 36, interval, "middle", size=10))
+    return parts
+
+
+def _cell_colour(value: float, row_values: Sequence[float]) -> str:
+    """Return the cell's blue: darker for a higher value in its row.
+
+    Black text on the darkest has a contrast of 4.5 and more.
+    """
+    low = min(row_values)
+    high = max(row_values)
+    darkness = (value - low) / (high - low) if high > low else 0.0
+    fill = "#"
+    for part in _DARKEST:
+        fill += f"{round(255 - 0.55 * darkness * (255 - part)):02x}"
+    return fill
+
+
 # --- radars
-# -----------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 
 Values = Sequence[float | None]
 """One value for each series; None where it has none, and its polygon leaves the label out."""
 
-_RADIUS, _PANEL, _ABOVE = 105, 400, 76
-_TALL = 2 * _RADIUS + 112
+_RADIUS = 105
+_PANEL = 400
+_ABOVE = 76
+_PANEL_HEIGHT = 2 * _RADIUS + 112
 _RINGS = 4
+_UPRIGHT = 0.1
+"""An axis whose sine is below this points up or down: its label stands in the middle."""
 
 
 def radars(
@@ -123,85 +175,179 @@ def radars(
     high: float,
     digits: int,
 ) -> str:
-    """Draw radars side by side, of three labels at least, each with a value for each series (`names`).
+    """Draw radars side by side, each of at least three labels.
 
-    The centre is 0, the rim `high`, in `unit`, which stands below the title; `digits` are those of
-    a value after the point.
+    Args:
+        title: The picture's title.
+        names: The names of the series.
+        panels: Label -> values, one for each series, by the panel's name.
+        unit: The unit of the values, which stands below the title.
+        high: The value at the rim; the centre is 0.
+        digits: Digits of a value after the point.
     """
     width = _PANEL * len(panels)
     parts = [
         text(12, 26, title, size=15, weight="bold"),
         text(12, 46, f"{unit}; the rim is {high:g}", fill=SOFT),
     ]
-    x = 12.0
-    for number, name in enumerate(names if len(names) > 1 else ()):
-        parts += [rectangle(x, 56, 11, 11, colour(number)), text(x + 16, 66, name)]
-        x += 34 + 7.5 * len(name)
+    if len(names) > 1:
+        parts += _radar_key(names)
     for place, (panel, labels) in enumerate(panels.items()):
-        parts += _radar(panel, labels, (place + 0.5) * _PANEL, high, digits)
-    spoken = "; ".join(
-        f"{label}: "
-        + ", ".join(
-            f"{name} {numeral(value, digits)}" for name, value in zip(names, values, strict=True)
-        )
-        for labels in panels.values()
-        for label, values in labels.items()
-    )
-    return svg_document(title, _ABOVE + _TALL, parts, width=width, description=spoken)
+        radar = _Radar((place + 0.5) * _PANEL, len(labels), high)
+        parts.append(text(radar.x, _ABOVE + 20, panel, "middle", size=13, weight="bold"))
+        parts += radar.web()
+        for number in range(len(names)):
+            parts += radar.polygon(number, [values[number] for values in labels.values()])
+        for angle, (label, values) in zip(radar.angles, labels.items(), strict=True):
+            parts += radar.label(angle, label, values, digits)
+    description = _radar_values(names, panels, digits)
+    height = _ABOVE + _PANEL_HEIGHT
+    return svg_document(title, height, parts, width=width, description=description)
 
 
-def _radar(
-    title: str, labels: Mapping[str, Values], x: float, high: float, digits: int
-) -> list[str]:
-    y = _ABOVE + _TALL / 2 + 10
-    angles = [2 * math.pi * place / len(labels) for place in range(len(labels))]
-
-    def point(angle: float, share: float) -> str:
-        return f"{x + _RADIUS * share * math.sin(angle):.1f},{y - _RADIUS * share * math.cos(angle):.1f}"
-
-    parts = [text(x, _ABOVE + 20, title, "middle", size=13, weight="bold")]
-    for ring in range(1, _RINGS + 1):
-        path = " ".join(point(angle, ring / _RINGS) for angle in angles)
-        parts.append(f"<polygon points='{path}' fill='none' stroke='{GRID}'/>")
-    parts += [
-        f"<polyline points='{point(angle, 0)} {point(angle, 1)}' fill='none' stroke='{GRID}'/>"
-        for angle in angles
-    ]
-    for number in range(max(map(len, labels.values()))):
-        known = [
-            (angle, min(max(value / high, 0), 1))
-            for angle, values in zip(angles, labels.values(), strict=True)
-            if (value := values[number]) is not None
-        ]
-        style = f"stroke='{colour(number)}' stroke-width='2'{dashes(number)}"
-        path = " ".join(point(*vertex) for vertex in known)
-        parts.append(
-            f"<polygon points='{path}' fill='{colour(number)}' fill-opacity='0.12' {style}/>"
-        )
-        parts += [
-            f"<circle cx='{at[0]}' cy='{at[1]}' r='2.5' fill='{colour(number)}'/>"
-            for at in (point(*vertex).split(",") for vertex in known)
-        ]
-    for angle, (label, values) in zip(angles, labels.items(), strict=True):
-        side, down = math.sin(angle), -math.cos(angle)
-        anchor = "middle" if abs(side) < 0.1 else "start" if side > 0 else "end"  # noqa: PLR2004
-        left, top = x + (_RADIUS + 10) * side, y + (_RADIUS + 16) * down + (0 if down < 0 else 6)
-        parts.append(text(left, top - 4, label, anchor))
-        numbers = " | ".join(numeral(value, digits) for value in values)
-        parts.append(text(left, top + 9, numbers, anchor, size=11, fill=SOFT))
+def _radar_key(names: Sequence[str]) -> list[str]:
+    parts: list[str] = []
+    x = 12.0
+    for number, name in enumerate(names):
+        parts.append(rectangle(x, 56, 11, 11, colour(number)))
+        parts.append(text(x + 16, 66, name))
+        x += 34 + 7.5 * len(name)
     return parts
 
 
+def _radar_values(
+    names: Sequence[str], panels: Mapping[str, Mapping[str, Values]], digits: int
+) -> str:
+    """Return all values in words, for people who can't see the picture."""
+    lines: list[str] = []
+    for labels in panels.values():
+        for label, values in labels.items():
+            words: list[str] = []
+            for name, value in zip(names, values, strict=True):
+                words.append(f"{name} {numeral(value, digits)}")
+            lines.append(f"{label}: {', '.join(words)}")
+    return "; ".join(lines)
+
+
+class _Radar:
+    """One radar: the places of its axes, and what stands on them.
+
+    Args:
+        x: The centre's place from the left.
+        axes: The number of axes.
+        high: The value at the rim.
+    """
+
+    def __init__(self, x: float, axes: int, high: float) -> None:
+        self.x = x
+        self.y = _ABOVE + _PANEL_HEIGHT / 2 + 10
+        self.high = high
+        self.angles = [2 * math.pi * place / axes for place in range(axes)]
+
+    def place(self, angle: float, share: float) -> tuple[str, str]:
+        """Return x and y of an axis's place at a share of the radius."""
+        x = self.x + _RADIUS * share * math.sin(angle)
+        y = self.y - _RADIUS * share * math.cos(angle)
+        return f"{x:.1f}", f"{y:.1f}"
+
+    def path(self, corners: Sequence[tuple[float, float]]) -> str:
+        """Return the path through places, each an angle and a share of the radius."""
+        return " ".join(",".join(self.place(angle, share)) for angle, share in corners)
+
+    def web(self) -> list[str]:
+        """Draw the rings and the axes."""
+        parts: list[str] = []
+        for ring in range(1, _RINGS + 1):
+            path = self.path([(angle, ring / _RINGS) for angle in self.angles])
+            parts.append(element("polygon", points=path, fill="none", stroke=GRID))
+        for angle in self.angles:
+            path = self.path([(angle, 0), (angle, 1)])
+            parts.append(element("polyline", points=path, fill="none", stroke=GRID))
+        return parts
+
+    def polygon(self, number: int, values: Values) -> list[str]:
+        """Draw the polygon of the series with this number, and its corners."""
+        corners: list[tuple[float, float]] = []
+        for angle, value in zip(self.angles, values, strict=True):
+            if value is not None:
+                corners.append((angle, min(max(value / self.high, 0), 1)))
+        fill = colour(number)
+        outline = element(
+            "polygon",
+            points=self.path(corners),
+            fill=fill,
+            fill_opacity="0.12",
+            stroke=fill,
+            stroke_width=2,
+            stroke_dasharray=dashes(number),
+        )
+        parts = [outline]
+        for angle, share in corners:
+            x, y = self.place(angle, share)
+            parts.append(element("circle", cx=x, cy=y, r=2.5, fill=fill))
+        return parts
+
+    def label(self, angle: float, label: str, values: Values, digits: int) -> list[str]:
+        """Draw an axis's label beyond the rim, with its values under it."""
+        across = math.sin(angle)
+        down = -math.cos(angle)
+        if abs(across) < _UPRIGHT:
+            anchor = "middle"
+        elif across > 0:
+            anchor = "start"
+        else:
+            anchor = "end"
+        x = self.x + (_RADIUS + 10) * across
+        y = self.y + (_RADIUS + 16) * down
+        if down >= 0:
+            y += 6
+        numbers = " | ".join(numeral(value, digits) for value in values)
+        return [
+            text(x, y - 4, label, anchor),
+            text(x, y + 9, numbers, anchor, size=11, fill=SOFT),
+        ]
+
+
 # --- points
-# -----------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 
-_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 76, 110, 72, 62
+_HEIGHT = 420
+_LEFT = 76
+_RIGHT = WIDTH - 110
+_TOP = 72
+_FLOOR = _HEIGHT - 62
 _INSIDE = 40
-_SIZE, _WIDE = 12, 6.6  # of a name: its height, and the width of a letter
+_NAME_SIZE = 12
+_LETTER_WIDTH = 6.6
+_NEAR = 4
+"""Marks within so many pixels of each other have one label."""
+_NAME_DISTANCES = (8, 18, 32)
+_NAME_DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1))
+"""Directions from a point to its name: across and down."""
 
-_NEAR = 4  # pixels
+_Point = tuple[float, float]
 
-_Box = tuple[float, float, float, float]
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A rectangle that words or a point cover."""
+
+    start: float
+    top: float
+    end: float
+    bottom: float
+
+    def overlaps(self, box: "_Box") -> bool:
+        across = self.start < box.end and box.start < self.end
+        return across and self.top < box.bottom and box.top < self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class _PointName:
+    """Words that stand at a point."""
+
+    words: str
+    point: _Point
 
 
 def scatter(
@@ -210,74 +356,91 @@ def scatter(
     series: Mapping[str, Sequence[Mark]],
     least: tuple[float, float],
 ) -> str:
-    """Draw points; a name stands at its last one, the marks' own labels at each where there are several.
+    """Draw points by two numbers, each series under its name.
 
-    The first of `axes` is what `Mark.at` is, below, the second `Mark.value`; they span at least
-    `least`. A series' marks, at least one, are joined in their order.
+    A series' marks are joined in their order. Its name stands at the last; where there are several,
+    the marks' labels stand at them, too.
+
+    Args:
+        title: The picture's title.
+        axes: The names of `Mark.at`, which is below, and of `Mark.value`.
+        series: At least one mark each, by the series' name.
+        least: The spans that the axes have at least.
     """
-    marks = [mark for line in series.values() for mark in line]
-    across = ticks(min(mark.at for mark in marks), max(mark.at for mark in marks), least[0])
-    ends = [end for mark in marks for end in (mark.value, *(mark.ci95 or ()))]
-    up = ticks(min(ends), max(ends), least[1])
-    floor, right = _HEIGHT - _BOTTOM, WIDTH - _RIGHT
+    marks = marks_of(series)
+    places_across = [mark.at for mark in marks]
+    x_ticks = ticks(min(places_across), max(places_across), least[0])
+    low, high = value_span(marks)
+    y_ticks = ticks(low, high, least[1])
     # Off the axis, so that there is room for names on the left of points.
-    x, y = (
-        scale((across[0], across[-1]), (_LEFT + _INSIDE, right)),
-        scale((up[0], up[-1]), (floor, _TOP)),
-    )
-    parts = [
-        text(_LEFT, 28, title, size=17, weight="bold"),
-        text(_LEFT, 50, f"{axes[1]}{interval_note(marks)}", size=13, fill=SOFT),
-    ]
-    parts += grid(up, y, _LEFT, right)
-    parts += [text(x(tick), floor + 20, numeral(tick), "middle", size=13) for tick in across]
-    parts.append(text((_LEFT + right) / 2, floor + 44, axes[0], "middle", size=13, fill=SOFT))
-    places = {name: [(x(mark.at), y(mark.value)) for mark in line] for name, line in series.items()}
+    x = scale((x_ticks[0], x_ticks[-1]), (_LEFT + _INSIDE, _RIGHT))
+    y = scale((y_ticks[0], y_ticks[-1]), (_FLOOR, _TOP))
+    parts = heading(_LEFT, title, axes[1] + interval_note(marks))
+    parts += grid(y_ticks, y, _LEFT, _RIGHT)
+    for tick in x_ticks:
+        parts.append(text(x(tick), _FLOOR + 20, numeral(tick), "middle", size=13))
+    middle = (_LEFT + _RIGHT) / 2
+    parts.append(text(middle, _FLOOR + 44, axes[0], "middle", size=13, fill=SOFT))
+    names: list[_PointName] = []
+    covered: list[_Box] = []
     for number, (name, line) in enumerate(series.items()):
+        points = [(x(mark.at), y(mark.value)) for mark in line]
         if len(line) > 1:
-            parts.append(polyline(places[name], number, 1.5))
-        for (px, _), mark in zip(places[name], line, strict=True):
-            parts += dot(name, colour(number), px, mark, y, digits=3)
-    parts += _names(series, places)
+            parts.append(polyline(points, number, 1.5))
+        for (point_x, _), mark in zip(points, line, strict=True):
+            parts += dot(name, colour(number), point_x, mark, y, digits=3)
+        names += _names_of_series(name, line, points)
+        covered += [_Box(px - 6, py - 6, px + 6, py + 6) for px, py in points]
+    parts += _placed_names(names, covered)
     return svg_document(title, _HEIGHT, parts, width=WIDTH)
 
 
-def _names(
-    series: Mapping[str, Sequence[Mark]], places: Mapping[str, Sequence[tuple[float, float]]]
-) -> Iterator[str]:
-    """Return the names and labels, each where it covers no point and no other one."""
-    taken = [(px - 6, py - 6, px + 6, py + 6) for line in places.values() for px, py in line]
-    wanted: list[tuple[str, tuple[float, float]]] = []
-    for name, line in series.items():
-        # Marks in one place, as the first candidate of however many, have one label.
-        apart = [place for place in places[name] if math.dist(place, places[name][-1]) > _NEAR]
-        wanted.append((f"{name}, {line[-1].label}" if apart else name, places[name][-1]))
-        wanted += [
-            (mark.label, place)
-            for mark, place in zip(line, places[name], strict=True)
-            if place in apart
-        ]
-    wanted.sort(key=lambda one: -len(one[0]))  # names first: they need the room
-    for words, (px, py) in wanted:
-        wide = _WIDE * len(words)
-        free = [
-            (left, top, right, bottom)
-            for left, top, right, bottom in _around(px, py, wide)
-            if not any(
-                left < x2 and x1 < right and top < y2 and y1 < bottom for x1, y1, x2, y2 in taken
-            )
-        ]
-        box = free[0] if free else next(_around(px, py, wide))
-        taken.append(box)
-        yield text(box[0], box[3] - 3, words, size=_SIZE)
+def _names_of_series(name: str, line: Sequence[Mark], points: Sequence[_Point]) -> list[_PointName]:
+    """Return the series' name at its last point, and labels at those apart from it.
+
+    Marks in one place, as the first candidate of however many, have one label.
+    """
+    last_point = points[-1]
+    labels: list[_PointName] = []
+    for mark, point in zip(line, points, strict=True):
+        if math.dist(point, last_point) > _NEAR:
+            labels.append(_PointName(mark.label, point))
+    words = f"{name}, {line[-1].label}" if labels else name
+    return [_PointName(words, last_point), *labels]
 
 
-def _around(px: float, py: float, wide: float) -> Iterator[_Box]:
-    """Return the places for a name: beside its point, then above or below it, nearest first."""
-    for far, (beside, up) in product(
-        (8, 18, 32), ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1))
-    ):
-        left = px + far if beside > 0 else px - far - wide if beside < 0 else px - wide / 2
-        middle = py + up * (far + (4 if not beside else 0))
-        if left > _LEFT and left + wide <= WIDTH and middle < _HEIGHT - _BOTTOM - _SIZE / 2:
-            yield left, middle - _SIZE / 2 - 1, left + wide, middle + _SIZE / 2 + 1
+def _placed_names(names: Sequence[_PointName], covered: list[_Box]) -> list[str]:
+    """Draw names, each where it covers no point and no other name; the longest first."""
+    parts: list[str] = []
+    covered = list(covered)
+    for name in sorted(names, key=lambda name: -len(name.words)):
+        boxes = list(_boxes_around(name.point, _LETTER_WIDTH * len(name.words)))
+        box = _first_free(boxes, covered)
+        covered.append(box)
+        parts.append(text(box.start, box.bottom - 3, name.words, size=_NAME_SIZE))
+    return parts
+
+
+def _first_free(boxes: Sequence[_Box], covered: Sequence[_Box]) -> _Box:
+    for box in boxes:
+        if not any(box.overlaps(covered_box) for covered_box in covered):
+            return box
+    return boxes[0]
+
+
+def _boxes_around(point: _Point, width: float) -> Iterator[_Box]:
+    """Yield the places for a name inside the picture: beside its point first, nearest first."""
+    px, py = point
+    for distance, (across, down) in product(_NAME_DISTANCES, _NAME_DIRECTIONS):
+        if across > 0:
+            start = px + distance
+        elif across < 0:
+            start = px - distance - width
+        else:
+            start = px - width / 2
+        drop = distance if across else distance + 4
+        middle = py + down * drop
+        inside = start > _LEFT and start + width <= WIDTH
+        if inside and middle < _FLOOR - _NAME_SIZE / 2:
+            top = middle - _NAME_SIZE / 2 - 1
+            yield _Box(start, top, start + width, middle + _NAME_SIZE / 2 + 1)

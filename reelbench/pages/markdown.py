@@ -1,4 +1,4 @@
-"""The Markdown that cards are written in: tables, code, numbers, numbered sources."""
+"""The Markdown of cards: tables, code, numbers, numbered sources."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,16 +9,31 @@ from reelbench.base.errors import printable
 # An underscore within a word marks nothing.
 _SIGNS = re.compile(r"[\\`*\[\]~]|!(?=\[)|(?<![^\W_])_|_(?![^\W_])")
 _ADDRESS = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww\.|(?<=[\w.+-])@", re.IGNORECASE)
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"})
+_SHORTEST_FENCE = 3
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; heads that start with `#` are numbers, set to the right; empty columns are left out."""
-    lines = list(lines)
-    kept = [number for number in range(len(heads)) if any(line[number] for line in lines)]
-    rule = ["---:" if heads[number].startswith("#") else "---" for number in kept]
-    cells = [[heads[number].removeprefix("#") for number in kept], rule]
-    cells += [[cell(line[number]) for number in kept] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+    """Return a Markdown table, without its empty columns.
+
+    Heads that start with `#` are of numbers, which are set to the right.
+    """
+    rows = list(lines)
+    names: list[str] = []
+    rules: list[str] = []
+    columns: list[int] = []
+    for number, head in enumerate(heads):
+        if not any(row[number] for row in rows):
+            continue
+        columns.append(number)
+        names.append(head.removeprefix("#"))
+        rule = "---:" if head.startswith("#") else "---"
+        rules.append(rule)
+    table_rows = [names, rules]
+    for row in rows:
+        cells = [cell(row[number]) for number in columns]
+        table_rows.append(cells)
+    return "\n".join(f"| {' | '.join(row)} |" for row in table_rows)
 
 
 def cell(text: str) -> str:
@@ -27,28 +42,34 @@ def cell(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """Return text that came from elsewhere as a cell that shows it as it is: nothing in it links, loads or runs.
+    """Return foreign text as a cell that shows it and neither links, loads nor runs.
 
     Signs that Markdown or HTML would read are escaped (CommonMark 0.31, section 2.4); addresses,
     which GitHub links by themselves, lose their colon or dot to an entity.
     """
-    text = " ".join(printable(text).split())
-    text = (
-        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
-    )
-    text = _SIGNS.sub(r"\\\g<0>", text)
-    return _ADDRESS.sub(lambda match: match[0][:-1] + f"&#{ord(match[0][-1])};", text)
+    line = " ".join(printable(text).split())
+    escaped = _SIGNS.sub(r"\\\g<0>", line.translate(_ENTITIES))
+    return _ADDRESS.sub(_unlinked, escaped)
+
+
+def _unlinked(address: re.Match[str]) -> str:
+    start = address[0][:-1]
+    last_letter = address[0][-1]
+    return f"{start}&#{ord(last_letter)};"
 
 
 def code(text: str, language: str = "") -> str:
     """Return a fenced block, without control characters; no fence in the text ends it."""
-    text = "\n".join(map(printable, text.split("\n")))
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence}{language}\n{text}\n{fence}"
+    lines = map(printable, text.split("\n"))
+    block = "\n".join(lines)
+    fences = re.findall("`+", block)
+    longest = max(map(len, fences), default=0)
+    fence = "`" * max(_SHORTEST_FENCE, longest + 1)
+    return f"{fence}{language}\n{block}\n{fence}"
 
 
 def count(number: int | None) -> str:
-    """Return a whole number, or that it isn't known."""
+    """Return a whole number, or `unknown`."""
     return "unknown" if number is None else f"{number:,}"
 
 
@@ -60,20 +81,30 @@ def plain(number: float) -> str:
 def lower(title: str) -> str:
     """Return a title as it stands inside a sentence."""
     text = title.rstrip(".")
-    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+    if text[:2].isupper():
+        return text
+    return text[:1].lower() + text[1:]
 
 
 @dataclass
 class Sources:
-    """Numbers sources in the order in which tables name them; the list stands below the table."""
+    """Numbers sources in the order in which tables name them.
+
+    The list stands below the table.
+    """
 
     _numbers: dict[str, int] = field(default_factory=dict[str, int])
 
     def number(self, source: str) -> str:
         """Return the source's number, or nothing where there is no source."""
-        return str(self._numbers.setdefault(source, len(self._numbers) + 1)) if source else ""
+        if not source:
+            return ""
+        next_number = len(self._numbers) + 1
+        return str(self._numbers.setdefault(source, next_number))
 
     def source_list(self) -> str:
         """Return the list of sources."""
-        lines = "\n".join(f"{number}. {cell(source)}" for source, number in self._numbers.items())
-        return f"Sources:\n\n{lines}" if lines else ""
+        if not self._numbers:
+            return ""
+        lines = [f"{number}. {cell(source)}" for source, number in self._numbers.items()]
+        return "\n".join(["Sources:", "", *lines])

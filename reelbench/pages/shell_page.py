@@ -1,6 +1,7 @@
-"""A page of ours as one file to be opened from the disk: head with light and dark, landmarks, its scripts and data.
+"""The shell of our pages: one HTML file, with its scripts and data, that opens from the disk.
 
-Only the scripts put in here may run: the page's policy names their hash, so nothing in a text does.
+It has a head with light and dark, and landmarks. Only the scripts put in here may run: the page's
+policy names their hash, so nothing in a text does.
 """
 
 import base64
@@ -16,17 +17,20 @@ _THEME = 'Shell.theme(document.getElementById("theme"));'
 
 
 def page_asset(name: str, room: str = "pages") -> str:
-    """Return the text of a file that stands beside our code: in `room`, or one that every page of ours shares.
+    """Return the text of a file that stands beside our code.
 
-    `palette.css` (colours), `shell.css` (head, text, cards, charts), `elements.js` (makes
-    elements), `shell.js` (light and dark), `marks.js` (numbers on their scales, tips), `plots.js`
-    (charts).
+    `room` is its package; `pages` has those that all pages share: `palette.css` (colours),
+    `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js` (light and
+    dark), `marks.js` (numbers on their scales, tips), `plots.js` (charts).
     """
     return resources.files(f"reelbench.{room}").joinpath(name).read_text(encoding="utf-8")
 
 
 def in_script(document: object) -> str:
-    """Return a document as JSON for a script of a page: no text in it can end the script, or begin a comment."""
+    """Return a document as JSON for a script of a page.
+
+    No text in it can end the script, or begin a comment.
+    """
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -38,19 +42,22 @@ def page_head(
     tools: str = "",
     home: str = "",
 ) -> str:
-    """Return the first row of a page's head, whose end is the page's: our name, links, and the switch to dark.
+    """Return the first row of a page's head: name, links, dark switch.
 
-    A link is (address, words); `label` says what they are, for who can't see them. `tools` stand
-    behind them, as HTML; `home` makes our name a link: attributes of an `<a>`.
+    Args:
+        links: The address and the words of each link.
+        label: The links' heading, for people who can't see them.
+        tools: HTML that stands behind the links.
+        home: Attributes of an `<a>`, which make our name a link.
     """
-    nav = "".join(f'<a href="{escape(address)}">{escape(words)}</a>' for address, words in links)
-    shown = f'<nav aria-label="{escape(label)}">{nav}</nav>' if nav else ""
-    return (
-        page_asset("shell_head.html")
-        .rstrip()
-        .replace("<!--HOME-->", home)
-        .replace("<!--LINKS-->", shown + tools)
-    )
+    anchors: list[str] = []
+    for address, words in links:
+        anchors.append(f'<a href="{escape(address)}">{escape(words)}</a>')
+    navigation = ""
+    if anchors:
+        navigation = f'<nav aria-label="{escape(label)}">{"".join(anchors)}</nav>'
+    head = page_asset("shell_head.html").rstrip()
+    return head.replace("<!--HOME-->", home).replace("<!--LINKS-->", navigation + tools)
 
 
 def shell_page(
@@ -66,29 +73,38 @@ def shell_page(
 ) -> str:
     """Return the page as HTML.
 
-    In `main`, its HTML, what others wrote must be escaped. `style` and `script` stand after the
-    shell's; the script may use `Elements`, `Plots` of `marks.js`, and the data by their id: JSON
-    that is safe in a script (`in_script`). `head` is its own where it holds links or tools
-    (`page_head`); `kind` what its second line calls it, which tells our pages from other files;
-    `skip` the id that the keyboard's first stop leads to.
+    Args:
+        title: The page's title.
+        main: HTML in which foreign text must be escaped.
+        style: CSS that stands after the shell's.
+        script: JavaScript that stands after the shell's; it may use `Elements`, `Plots` of
+            `marks.js`, and the data by their id.
+        data: JSON that is safe in a script (`in_script`).
+        head: The head's first row (`page_head`), for a page that has links or tools.
+        kind: The page's name in its second line, which tells our pages from other files.
+        skip: The id of the keyboard's first stop.
     """
-    code = "\n".join([*(page_asset(name).rstrip() for name in _SCRIPTS), _THEME, script.rstrip()])
+    code = "\n".join([*_assets(_SCRIPTS), _THEME, script.rstrip()])
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-    # From the front to the back of the template, so that nothing in a text is taken for one of its
-    # marks.
     parts = {
         "KIND": kind,
         "SCRIPT-HASH": f"sha256-{digest}",
         "TITLE": escape(title),
-        "/*STYLE*/": "\n".join([*(page_asset(name).rstrip() for name in _STYLES), style.rstrip()]),
+        "/*STYLE*/": "\n".join([*_assets(_STYLES), style.rstrip()]),
         "SKIP": skip,
         "<!--HEAD-->": head or page_head(),
         "<!--MAIN-->": main,
         "/*DATA*/": data,
         "/*SCRIPT*/": code,
     }
-    page, rest = "", page_asset("shell_page.html")
+    # From the front to the back of the template, so that nothing in a text is taken for a mark.
+    page = ""
+    rest = page_asset("shell_page.html")
     for mark, text in parts.items():
         before, _, rest = rest.partition(mark)
         page += before + text
     return page + rest
+
+
+def _assets(names: Sequence[str]) -> list[str]:
+    return [page_asset(name).rstrip() for name in names]

@@ -1,13 +1,20 @@
-"""What every picture of ours is made of: SVG is text that a diff can show, the same bytes for the same numbers."""
+"""The parts of every picture: SVG is text that a diff can show.
+
+The same numbers always give the same bytes.
+"""
 
 from collections.abc import Sequence
 from html import escape
 
 # The light colours of palette.css, so that a picture looks like our pages.
-INK, SOFT, GRID = "#17181c", "#5b6070", "#e6e7ee"
-"""Of words, of what stands behind them (both are dark enough on white), and of lines behind marks."""
+INK = "#17181c"
+"""The colour of words."""
+SOFT = "#5b6070"
+"""The colour of what stands behind words; dark enough on white."""
+GRID = "#e6e7ee"
+"""The colour of lines behind marks."""
 COLOURS = ("#4f46e5", "#c2410c", "#0f766e", "#be185d", "#0369a1", "#4d7c0f")
-"""Of series, which differ in their form, too (dashes, a panel, a name beside them)."""
+"""The colours of series, which also differ in their form (dashes, a panel, a name beside them)."""
 _FONT = "font-family='Helvetica, Arial, Noto Sans, sans-serif'"
 
 
@@ -25,6 +32,27 @@ def colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
+def element(name: str, tip: str = "", **attributes: str | float) -> str:
+    """Return one SVG element.
+
+    Args:
+        name: The element's name, as `rect`.
+        tip: Text that the pointer shows over the element.
+        attributes: Its attributes, `_` for `-` in their names. A float is written with one digit
+            after the point, an integer as it is; an empty string leaves the attribute out.
+    """
+    words = [name]
+    for attribute, value in attributes.items():
+        if value == "":
+            continue
+        shown_value = f"{value:.1f}" if isinstance(value, float) else value
+        words.append(f"{attribute.replace('_', '-')}='{shown_value}'")
+    start = "<" + " ".join(words)
+    if not tip:
+        return start + "/>"
+    return f"{start}><title>{escape(tip)}</title></{name}>"
+
+
 def text(
     x: float,
     y: float,
@@ -36,40 +64,46 @@ def text(
     weight: str = "normal",
 ) -> str:
     """Return one text."""
-    return (
-        f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-size='{size}' font-weight='{weight}' "
-        f"fill='{fill}'>{escape(words)}</text>"
-    )
+    place = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
+    look = f"font-size='{size}' font-weight='{weight}' fill='{fill}'"
+    return f"<text {place} {look}>{escape(words)}</text>"
 
 
 def numeral(value: float | None, digits: int | None = None) -> str:
-    """Return a number as people write it: so many digits behind the point or as few as say it; – for None."""
-    return (
-        "–"
-        if value is None
-        else (f"{value:g}" if digits is None else f"{value:.{digits}f}").replace("-", "−")
-    )
+    """Return a number as people write it, with a true minus sign; – for None.
+
+    `digits` stand after the point; without it, as few as the number needs.
+    """
+    if value is None:
+        return "–"
+    number = f"{value:g}" if digits is None else f"{value:.{digits}f}"
+    return number.replace("-", "−")
 
 
 def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str:
     """Return one rectangle."""
-    return (
-        f"<rect x='{x:.1f}' y='{y:.1f}' width='{width:.1f}' height='{height:.1f}' fill='{fill}'/>"
+    return element(
+        "rect", x=float(x), y=float(y), width=float(width), height=float(height), fill=fill
     )
 
 
 def svg_document(
     title: str, height: float, parts: Sequence[str], *, width: float, description: str = ""
 ) -> str:
-    """Return a whole SVG of its parts; `description` is for those who can't see it.
+    """Return a whole SVG of its parts; `description` is for people who can't see it.
 
     Nothing in it has an XML id, so any number of pictures can stand in one page.
     """
-    size = f"viewBox='0 0 {width:.0f} {height:.0f}' width='{width:.0f}' height='{height:.0f}'"
-    head = [
-        f"<svg xmlns='http://www.w3.org/2000/svg' {size} role='img' {_FONT}>",
+    size = f"width='{width:.0f}' height='{height:.0f}'"
+    view = f"viewBox='0 0 {width:.0f} {height:.0f}'"
+    lines = [
+        f"<svg xmlns='http://www.w3.org/2000/svg' {view} {size} role='img' {_FONT}>",
         f"<title>{escape(title)}</title>",
-        *([f"<desc>{escape(description)}</desc>"] if description else []),
-        f"<rect width='{width:.0f}' height='{height:.0f}' rx='6' fill='#ffffff'/>",  # the page may be dark
     ]
-    return "\n".join([*head, *parts, "</svg>"]) + "\n"
+    if description:
+        lines.append(f"<desc>{escape(description)}</desc>")
+    # The page may be dark.
+    lines.append(f"<rect {size} rx='6' fill='#ffffff'/>")
+    lines += parts
+    lines.append("</svg>")
+    return "\n".join(lines) + "\n"
