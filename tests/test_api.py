@@ -173,7 +173,7 @@ def test_a_plot_has_each_label_s_value_and_is_shown_by_a_notebook():
     plot = scored.plot("category", metric="accuracy")
     words = [
         element.text for element in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")
-    ]  # noqa: S314
+    ]
     labels = {
         label: values["accuracy"].value for label, values in scored.breakdowns["category"].items()
     }
@@ -696,12 +696,12 @@ def run_notebook(name, swaps=()):
                 ast.Module([*statements, *([] if ends else [last])], []), f"cell {number}", "exec"
             ),
             scope,
-        )  # noqa: S102
+        )
         results += (
             [eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), scope)]
             if ends
             else []
-        )  # noqa: S307
+        )
     return scope, results
 
 

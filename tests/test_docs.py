@@ -12,6 +12,7 @@ import yaml
 import reelbench
 from reelbench.base import settings
 from reelbench.cli.families import MOVED
+from reelbench.leaderboard import store
 from reelbench.registry import discovery
 from tests import rooms
 from tests.rooms import PACKAGE, ROOT
@@ -82,19 +83,19 @@ def test_every_public_name_is_in_the_reference():
         )
 
 
-@pytest.mark.parametrize(
-    ("name", "pattern"),
-    [("result", "**/result.json"), ("sample", "**/samples.jsonl"), ("check", "**/check.json")],
-)
-def test_what_0_1_0_wrote_is_valid_by_the_schemas(name, pattern):
-    validator = jsonschema.Draft202012Validator(
-        json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text("utf-8"))
-    )
-    files = sorted((ROOT / "tests" / "fixtures" / "v0_1_0").glob(pattern))
-    assert files
-    for path in files:
-        text = path.read_text(encoding="utf-8")
-        for document in text.splitlines() if path.suffix == ".jsonl" else [text]:
+def test_what_is_written_is_valid_by_the_schemas(tmp_path):
+    predictions = ROOT / "tests" / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
+    run = reelbench.score("rextime", predictions, split="mini").save(tmp_path / "run")
+    [added] = store.add(run, tmp_path / "store")
+    for name, file in (
+        ("result", run / "result.json"),
+        ("sample", run / "samples.jsonl"),
+        ("check", tmp_path / "store" / added.place / "check.json"),
+    ):
+        schema = (ROOT / "docs" / "schemas" / f"{name}.json").read_text(encoding="utf-8")
+        validator = jsonschema.Draft202012Validator(json.loads(schema))
+        text = file.read_text(encoding="utf-8")
+        for document in text.splitlines() if file.suffix == ".jsonl" else [text]:
             validator.validate(json.loads(document))
             assert not validator.is_valid({**json.loads(document), "another_field": 1})
 

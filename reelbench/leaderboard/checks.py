@@ -6,7 +6,7 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import AwareDatetime, ValidationError
 
-from reelbench.base.base_record import Later, Name, Record
+from reelbench.base.base_record import Omittable, Name, Record
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
 from reelbench.judges.identity import judges_under_several_ids, other_than_requested
@@ -46,11 +46,11 @@ class Check(Record):
     rejudged: Rejudged | None = None
     result_sha256: str
     samples_sha256: str
-    calibration_sha256: Later[str | None] = None
-    answers_sha256: Later[str | None] = None
-    taken: Later[AwareDatetime | None] = None
-    account: Later[Name | None] = None
-    judged: Later[bool] = False
+    calibration_sha256: Omittable[str | None] = None
+    answers_sha256: Omittable[str | None] = None
+    taken: Omittable[AwareDatetime | None] = None
+    account: Omittable[Name | None] = None
+    judged: Omittable[bool] = False
 
     @property
     def text(self) -> str:

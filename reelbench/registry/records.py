@@ -5,8 +5,10 @@ without the benchmark's data: `result.json` names what was run and what came out
 has one line per item.
 """
 
+from collections.abc import Mapping
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field
@@ -17,36 +19,36 @@ from reelbench.base.base_record import (
     Amount,
     Count,
     Free,
-    Later,
     Name,
+    Omittable,
     OptionScore,
     Plain,
     Record,
     absent,
 )
 from reelbench.base.credentials import without_secrets
+from reelbench.base.errors import InputError
 from reelbench.registry.reasons import Reason
 
-RESULT_SCHEMA = 1  # version of both records; a change that a reader must know about raises it
+RESULT_SCHEMA = 1
+"""Version of both records, of release 0.3.0; a change that a reader must know about raises it."""
 
 State = Literal["scored", "unscored"]
 
 Audio = Literal["kept", "dropped", "none", "unknown"]
-"""What became of the videos' sound: given to the model, left out, not there in any of them, or nobody knows."""
-
+"""The sound of the videos: given to the model, left out, absent from all videos, or unknown."""
 
 Data = Literal["owners", "own", "unstated"]
-"""Whose rows a benchmark's questions were: its owners', somebody's own, or nobody knows."""
-
+"""The source of a benchmark's rows: its owners, somebody else, or unknown."""
 
 Score = Annotated[float, Field(ge=-bounds.SCORE, le=bounds.SCORE)]
-Given = Annotated[Any, AfterValidator(partial(without_secrets, words=False))]
+Prediction = Annotated[Any, AfterValidator(partial(without_secrets, words=False))]
 Counted = Annotated[dict[Name, Count], Field(max_length=bounds.ENTRIES)]
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # A sha256
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # a sha256
 
 
 class SourceRecord(Record):
-    """Where an item's references came from."""
+    """The source of the items' references."""
 
     kind: Literal["hub", "url", "local", "mini", "files", "samples"]
     location: str = Field(
@@ -57,65 +59,69 @@ class SourceRecord(Record):
 
 
 class BenchmarkRecord(Record):
-    """Which benchmark, at which comparability version, on which split."""
+    """The benchmark, its comparability version and its split."""
 
     id: Name
     version: Count
     split: Name
     source: SourceRecord
-    questions_sha256: Later[Digest | None] = absent(
-        "Over id, question, options and answer of the split's rows, in any order and from any file; "
-        "absent where not all are known, and in older records.",
+    questions_sha256: Omittable[Digest | None] = absent(
+        "Over id, question, options and answer of the split's rows, in any order and from any "
+        "file; absent where not all are known.",
     )
-    scoring_sha256: Later[Digest | None] = absent(
-        "Over what makes scores of answers: kinds, metrics, the judge's criteria and scale."
+    scoring_sha256: Digest = Field(
+        description="Over what makes scores of answers: kinds, metrics, the judge's criteria and "
+        "scale."
     )
-    declaration: Later[dict[str, Plain] | None] = absent(
+    declaration: Omittable[dict[str, Plain] | None] = absent(
         "The benchmark itself, where a `benchmark.yaml` declares it: its metrics, facets and scale."
     )
 
 
-PEOPLE_ADAPTER = (
-    "reelbench_people"  # the adapter of a result that people made, by answering on a page of ours
-)
-BASELINE_ADAPTER = "reelbench_baseline"  # the adapter of a floor: answers of no model
+PEOPLE_ADAPTER = "reelbench_people"
+"""The adapter of a result that people made, by answering on a page of ours."""
 
+BASELINE_ADAPTER = "reelbench_baseline"
+"""The adapter of a floor: answers of no model."""
 
 Setting = Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"]
-"""What a model brings to a benchmark, as its people say it."""
+"""The way a model meets a benchmark, as its people state it."""
 
 
-def _there_is(day: str) -> str:
+def _check_date(day: str) -> str:
+    first_of = "-01" * (2 - day.count("-"))  # a year or a month stands for its first day
     try:
-        date(*(*map(int, day.split("-")), 1, 1)[:3])
+        date.fromisoformat(day + first_of)
     except ValueError:
         raise ValueError(f"{day} is not a date") from None
     return day
 
 
-Day = Annotated[
-    str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_there_is)
-]  # A year, a month or a day
+Day = Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$"), AfterValidator(_check_date)]
+"""A year, a month or a day."""
 
 
 class About(Record):
-    """What people say of a model and no run can show; each field is absent where nobody said."""
+    """Facts about a model that its people state and no run can show.
 
-    setting: Later[Setting | None] = None
-    trained_on: Later[tuple[Name, ...] | None] = Field(
+    Each field is absent where nobody stated it.
+    """
+
+    setting: Omittable[Setting | None] = None
+    trained_on: Omittable[tuple[Name, ...] | None] = Field(
         default=None, max_length=200, description="Names of data sets; a benchmark's id is one."
     )
-    parameters: Later[float | None] = Field(
+    parameters: Omittable[float | None] = Field(
         default=None, gt=0, le=LARGEST, description="Number of parameters, all of them."
     )
-    organisation: Later[str | None] = None
-    released: Later[Day | None] = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
-    licence: Later[str | None] = None
-    links: Later[dict[Name, Name] | None] = Field(
+    organisation: Omittable[str | None] = None
+    released: Omittable[Day | None] = absent("Year, month or day: 2025, 2025-09, 2025-09-23.")
+    licence: Omittable[str | None] = None
+    links: Omittable[dict[Name, Name] | None] = Field(
         default=None, max_length=50, description="Name -> address."
     )
-    frames: Later[str | None] = absent("Frames that it was shown, where the run doesn't say.")
-    revision: Later[str | None] = absent("Commit or version, where the run doesn't say.")
+    frames: Omittable[str | None] = absent("Frames that it was shown, where the run doesn't say.")
+    revision: Omittable[str | None] = absent("Commit or version, where the run doesn't say.")
 
 
 class ModelRecord(Record):
@@ -125,7 +131,7 @@ class ModelRecord(Record):
     revision: Name | None = None
     adapter: Name | None = None
     args: Free = Field(default_factory=dict)
-    about: Later[About | None] = absent("What people say of it; absent where they say nothing.")
+    about: Omittable[About | None] = absent("What people say of it; absent where they say nothing.")
 
 
 class RankerRecord(Record):
@@ -136,24 +142,27 @@ class RankerRecord(Record):
     mode: Literal["pointwise", "listwise"]
     votes: Count = 1
     prompt_sha256: str
-    sampling: Later[Free | None] = absent(
+    sampling: Omittable[Free | None] = absent(
         "Sent with every request (`temperature`, `seed`, …); absent where nothing was."
     )
 
 
 class MergedRecord(Record):
-    """An earlier result of which some questions were asked again; the answers to the others are that result's."""
+    """The earlier result of which only some questions were asked again.
+
+    The answers to the other questions are that result's.
+    """
 
     samples_sha256: str = Field(
         description="Of the earlier result's samples, which says which result it was."
     )
     only: str = Field(
-        description="Which were asked again: `cut_off`, `refused`, `unscored`, `unreadable`, `disagree`, "
-        "`other-judge`, or `ids`, those that a file named."
+        description="Which were asked again: `cut_off`, `refused`, `unscored`, `unreadable`, "
+        "`disagree`, `other-judge`, or `ids`, those that a file named."
     )
     asked_again: Count = Field(description="How many.")
     generation: Free = Field(description="The earlier result's, by which the others were asked.")
-    compared_with: Later[str | None] = absent(
+    compared_with: Omittable[str | None] = absent(
         "Of `disagree`, the other result's samples: a hash, as above."
     )
 
@@ -166,33 +175,36 @@ class PresetValue(Record):
 
 
 class PresetRecord(Record):
-    """How the owners of a model family say that they ask it."""
+    """The settings with which the owners of a model family ask it."""
 
     name: str
-    about: Later[str | None] = None
+    about: Omittable[str | None] = None
     values: Annotated[dict[Name, PresetValue], Field(max_length=bounds.ENTRIES)]
-    changed: Later[tuple[str, ...] | None] = absent(
+    changed: Omittable[tuple[str, ...] | None] = absent(
         "Values in whose place the user gave another; absent where none."
     )
 
     def get(self, name: str) -> Any:  # noqa: ANN401 - as the value is
-        """Return the preset's value, unless the user gave another; else None."""
-        return (
-            self.values[name].value
-            if name in self.values and name not in (self.changed or ())
-            else None
-        )
+        """Return the preset's value; None where it has none or the user gave another."""
+        if name not in self.values or name in (self.changed or ()):
+            return None
+        return self.values[name].value
 
-    def overridden_by(self, **given: object) -> Self:
-        """Return it with those values marked as changed in whose place another is `given`: all that are not None."""
-        names = {name for name, value in given.items() if value is not None and name in self.values}
-        return self.model_copy(
-            update={"changed": tuple(sorted({*(self.changed or ()), *names})) or None}
-        )
+    def overridden_by(self, **user_values: object) -> Self:
+        """Return the preset with those of its values marked as changed that the user gave.
+
+        Args:
+            user_values: The user's values by name; None where the user gave none.
+        """
+        changed = set(self.changed or ())
+        for name, value in user_values.items():
+            if value is not None and name in self.values:
+                changed.add(name)
+        return self.model_copy(update={"changed": tuple(sorted(changed)) or None})
 
 
 class SettingsRecord(Record):
-    """What shapes the answers: equal settings make two results comparable."""
+    """The settings that shape the answers; equal settings make two results comparable."""
 
     frames: str = Field(
         default="native", description="Frame sampling asked for; `native` leaves it to the model."
@@ -200,71 +212,87 @@ class SettingsRecord(Record):
     frames_given: dict[Name, Count] = Field(
         default_factory=dict,
         max_length=bounds.FRAMES_GIVEN,
-        description="Number of frames that reached the model, repeats not counted -> items; `unknown` for those where "
-        "they couldn't be counted; empty where nothing is known.",
+        description="Number of frames that reached the model, repeats not counted -> items; "
+        "`unknown` for those where they couldn't be counted; empty where nothing is known.",
     )
-    frames_unlike: Later[Counted | None] = absent(
-        "Items that were shown something else than was asked for: `frames` (others arrived), `times` (a "
-        "clip's clock told others than were shown, and the answer is a time); absent where none.",
+    frames_unlike: Omittable[Counted | None] = absent(
+        "Items that were shown something else than was asked for: `frames` (others arrived), "
+        "`times` (a clip's clock told others than were shown, and the answer is a time); absent "
+        "where none.",
     )
-    audio: Later[Audio | None] = absent(
-        "What became of the videos' sound; absent in older records, see `sound`."
+    audio: Omittable[Audio | None] = absent(
+        "What became of the videos' sound; absent where it follows from `frames`."
     )
-    label: Later[str | None] = absent(
+    label: Omittable[str | None] = absent(
         "What the user says of how the answers were made and no other field can hold."
     )
-    candidates: Later[str | None] = absent(
-        "`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which the "
-        "first is scored unless a ranker chose; absent where there was one.",
+    candidates: Omittable[str | None] = absent(
+        "`beam:5`, `sample:5,t=0.7`, `file:5` (made elsewhere): answers to each question, of which "
+        "the first is scored unless a ranker chose; absent where there was one.",
     )
-    answering: Later[str | None] = absent(
-        "`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; absent "
-        "where the model wrote one.",
+    answering: Omittable[str | None] = absent(
+        "`options:norm=mean,over=sentence,span=predicted`: the likeliest option is the answer; "
+        "absent where the model wrote one.",
     )
-    ranker: Later[RankerRecord | None] = absent(
+    ranker: Omittable[RankerRecord | None] = absent(
         "Who chose among the candidates; absent where the first is the answer."
     )
-    language: Later[str | None] = absent(
+    language: Omittable[str | None] = absent(
         "Language that the questions were put in; absent where it is their own."
     )
-    merged: Later[MergedRecord | None] = absent(
+    merged: Omittable[MergedRecord | None] = absent(
         "The result that the other answers are of, where only some questions were asked."
     )
-    preset: Later[PresetRecord | None] = absent(
+    preset: Omittable[PresetRecord | None] = absent(
         "The preset that it was asked by; absent where by none."
     )
     prompt_sha256: str | None = absent("Hash of our prompt file; null for answers made elsewhere.")
     generation: Free = Field(default_factory=dict)
     seed: int | None = Field(default=None, ge=-(2**63), le=2**64)
-    run: Later[Annotated[int, Field(ge=1, le=LARGEST)] | None] = absent(
+    run: Omittable[Annotated[int, Field(ge=1, le=LARGEST)] | None] = absent(
         "Number of the run, where all was asked several times; absent where it was once."
     )
     limit: float | None = absent("lmms-eval's --limit; a partial run is never ranked.")
-    offset: Later[int | None] = absent("lmms-eval's --offset: how many questions it began after.")
+    offset: Omittable[int | None] = absent(
+        "lmms-eval's --offset: how many questions it began after."
+    )
 
     @property
     def shown_otherwise(self) -> str:
-        """What was shown otherwise than was asked for, in words; empty where nothing was, or nobody knows."""
-        unlike = self.frames_unlike or {}
-        words = {
+        """The items that were shown something else than was asked for, in words.
+
+        Empty where there are none, or nothing is known.
+        """
+        words_by_kind = {
             "frames": "were shown other frames than asked for",
             "times": "were told other times than shown",
         }
-        return ", ".join(f"{number} {words.get(what, what)}" for what, number in unlike.items())
+        parts: list[str] = []
+        for kind, items in (self.frames_unlike or {}).items():
+            parts.append(f"{items} {words_by_kind.get(kind, kind)}")
+        return ", ".join(parts)
 
     @property
     def sound(self) -> Audio:
-        """What became of the sound. Older records do not say: our clips had none then, and elsewhere it is unknown."""
+        """The sound of the videos: as stated, or as it follows from the frames.
+
+        Clips of ours have no sound unless that is stated; elsewhere it is unknown.
+        """
         if self.audio is not None:
             return self.audio
         kind = self.frames.partition(",")[0]
         if kind == "none":
             return "none"
-        return "unknown" if kind in {"native", "unknown"} else "dropped"
+        if kind in {"native", "unknown"}:
+            return "unknown"
+        return "dropped"
 
 
 class MetricValue(Record):
-    """A metric: its value, 95 % interval and the number of items behind it; a null value means not scored."""
+    """A metric: its value, its 95 % interval and the number of items behind it.
+
+    A null value means that nothing was scored.
+    """
 
     value: Score | None
     ci95: tuple[Score, Score] | None = None
@@ -276,7 +304,7 @@ Breakdowns = dict[str, dict[str, Metrics]]
 
 
 class JudgeRecord(Record):
-    """The judge that was asked, what answered, and what it cost."""
+    """The judge that was asked, the models that answered, and the cost."""
 
     requested: Name = Field(description="The model asked; of a panel all of them, comma-separated.")
     returned: Counted = Field(
@@ -288,40 +316,40 @@ class JudgeRecord(Record):
     )
     prompt_sha256: str
     temperature: float | None = None
-    extra: Later[Free | None] = absent("What else was sent with every request.")
+    extra: Omittable[Free | None] = absent("What else was sent with every request.")
     votes: Count = 1
     vote_rule: Literal["single", "majority", "mean", "median"] = "single"
     calls: Count = 0
     cached: Count = 0
-    kept_from: Later[str | None] = absent(
+    kept_from: Omittable[str | None] = absent(
         "When the first of the replies came that were kept before; absent where none was."
     )
-    kept_to: Later[str | None] = absent("When the last of them came.")
+    kept_to: Omittable[str | None] = absent("When the last of them came.")
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
-    reasoning_tokens: Later[Count | None] = absent(
+    reasoning_tokens: Omittable[Count | None] = absent(
         "Of the completion tokens; absent where no server said."
     )
-    cached_tokens: Later[Count | None] = absent(
+    cached_tokens: Omittable[Count | None] = absent(
         "Of the prompt tokens; absent where no server said."
     )
     cost_usd: Amount | None = absent("Null where no price was given.")
-    panel: Later[list[Self] | None] = absent(
+    panel: Omittable[list[Self] | None] = absent(
         "Each judge of a panel by itself; absent for one judge."
     )
-    panel_rule: Later[Literal["mean", "median"] | None] = absent(
+    panel_rule: Omittable[Literal["mean", "median"] | None] = absent(
         "How the panel's scores become one; an item that not all could score has none."
     )
-    agreement: Later[
+    agreement: Omittable[
         Annotated[dict[Name, float | None], Field(max_length=bounds.ENTRIES)] | None
     ] = absent("Criterion -> Krippendorff's alpha (ordinal) between the panel's judges.")
-    metrics: Later[Metrics | None] = absent(
+    metrics: Omittable[Metrics | None] = absent(
         "Of a panel's judge: the judged metrics by its scores alone."
     )
 
 
 class Counts(Record):
-    """How many items ended how; `scored` plus all of `unscored` is `items`."""
+    """The numbers of items by their outcome; `scored` plus all of `unscored` is `items`."""
 
     items: Count
     scored: Count
@@ -337,9 +365,10 @@ class Counts(Record):
     missing: Count = Field(
         default=0, description="Ids of the references without a prediction; part of `unscored`."
     )
-    unread_candidates: Later[Count] = Field(
+    unread_candidates: Omittable[Count] = Field(
         default=0,
-        description="Candidates that nothing readable was said of, where a ranker chose among them.",
+        description="Candidates that nothing readable was said of, where a ranker chose among "
+        "them.",
     )
     extra: Count = Field(
         default=0, description="Predicted ids that the references do not have; not part of `items`."
@@ -356,7 +385,7 @@ class Counts(Record):
 
 
 class AskedRecord(Record):
-    """How a run of `ask` came by its answers: how many were asked for, how many were kept, and who gave them."""
+    """The source of the answers of a run of `ask`: replies and server."""
 
     asked: Count = Field(description="Replies that this run asked for.")
     kept: Count = Field(description="Replies that were there before.")
@@ -365,8 +394,8 @@ class AskedRecord(Record):
     server: str = Field(description="Host of the server; never a key, a user name or a query.")
     revision: str | None = absent("As `about` states it.")
     served: Annotated[dict[Name, Plain], Field(max_length=bounds.ENTRIES)] | None = absent(
-        "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, `max_model_len`); "
-        "null where it says nothing.",
+        "What the server's `/v1/models` says of the model (`id`, `root`, `owned_by`, "
+        "`max_model_len`); null where it says nothing.",
     )
     rechecked: tuple[str, ...] = Field(
         (), description="Questions asked once more, and answered as they were before."
@@ -374,7 +403,7 @@ class AskedRecord(Record):
 
 
 class Provenance(Record):
-    """Whether these numbers were computed here, and from which samples."""
+    """The origin of the numbers: computed here or published, and from which samples."""
 
     kind: Literal["run", "published"]
     url: str | None = None
@@ -382,25 +411,24 @@ class Provenance(Record):
     date: str
     samples_sha256: str | None = None
     note: str | None = Field(default=None, max_length=bounds.NOTE)
-    asked: Later[AskedRecord | None] = absent("How answers were come by; absent but in `ask`.")
-    defaults: Later[Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)] | None] = absent(
-        "Option -> what a `reelbench.toml` set it to, where one did."
+    asked: Omittable[AskedRecord | None] = absent("How answers were come by; absent but in `ask`.")
+    defaults: Omittable[Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)] | None] = (
+        absent("Option -> what a `reelbench.toml` set it to, where one did.")
     )
 
 
-IntervalMethod = Literal[
-    "percentile", "t", "wilson"
-]  # how an interval was made, as `stats.intervals` makes it
+IntervalMethod = Literal["percentile", "t", "wilson"]
+"""A method of `stats.intervals`."""
 
 
 class StatisticsRecord(Record):
-    """How a result's intervals were made."""
+    """The statistical methods of a result."""
 
     interval: IntervalMethod
 
 
 class MediaRecord(Record):
-    """The videos that a run had: two runs of one hash saw the same."""
+    """The videos that a run had, and their hash."""
 
     sha256: str = Field(description="Of the keys of the videos it had, in order, a line each.")
     of: Count = Field(description="How many videos its questions are about.")
@@ -412,10 +440,10 @@ class Result(Record):
 
     schema_version: Literal[1] = RESULT_SCHEMA
     benchmark: BenchmarkRecord
-    data: Later[Data] = Field(
+    data: Omittable[Data] = Field(
         default="unstated",
-        description="Whose rows were asked: `owners`, the benchmark's own bytes or rows; `own`, somebody else's; "
-        "`unstated` or absent, nobody knows.",
+        description="Whose rows were asked: `owners`, the benchmark's own bytes or rows; `own`, "
+        "somebody else's; `unstated` or absent, nobody knows.",
     )
     model: ModelRecord
     settings: SettingsRecord
@@ -426,26 +454,28 @@ class Result(Record):
     software: Annotated[dict[Name, Name], Field(max_length=bounds.ENTRIES)]
     provenance: Provenance
     answers: int = Field(
-        default=1,
-        ge=-LARGEST,
-        le=LARGEST,
-        description="Version of the rules by which answers were read; absent is 1.",
+        ge=-LARGEST, le=LARGEST, description="Version of the rules by which answers were read."
     )
-    media: Later[MediaRecord | None] = absent("Which videos it had; absent in older results.")
-    statistics: Later[StatisticsRecord | None] = absent(
-        "How the intervals were made; absent is the percentiles of earlier versions."
-    )
+    media: MediaRecord = Field(description="Which videos it had.")
+    statistics: StatisticsRecord = Field(description="How the intervals were made.")
 
     @property
     def interval(self) -> IntervalMethod:
         """The method of the intervals."""
-        return self.statistics.interval if self.statistics else "percentile"
+        return self.statistics.interval
+
+
+def check_result_version(document: Mapping[str, Any], file: Path) -> None:
+    """Refuse a `result.json` that was written before the first release; InputError."""
+    # Those state the same `schema_version`, but not how their intervals were made.
+    if "statistics" not in document:
+        raise InputError(f"{file}: written by an earlier, unreleased version; score it again")
 
 
 class JudgeReply(Record):
     """One reply of a judge, as it came, and what was read from it."""
 
-    judge: Later[str | None] = absent("Of a panel, the judge that was asked.")
+    judge: Omittable[str | None] = absent("Of a panel, the judge that was asked.")
     criterion: str = Field(
         description="The dimension asked about, or `score` where there is one question only."
     )
@@ -459,17 +489,16 @@ class JudgeReply(Record):
     key: str = Field(description="The reply's key in the cache.")
 
 
-_MOST_LABELS = 1024  # sets of labels that are kept to be shared
+_LABEL_SETS_KEPT = 1024
 _LABELS: dict[tuple[tuple[str, tuple[str, ...]], ...], dict[str, list[str]]] = {}
 
 
 def shared_labels(facets: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Return the labels that all items with the same have together: there are few, and items may be many."""
-    if len(_LABELS) > _MOST_LABELS:
+    """Return one object for equal labels: there are few, and items may be many."""
+    if len(_LABELS) > _LABEL_SETS_KEPT:
         _LABELS.clear()
-    return _LABELS.setdefault(
-        tuple((facet, tuple(labels)) for facet, labels in facets.items()), facets
-    )
+    key = tuple((facet, tuple(labels)) for facet, labels in facets.items())
+    return _LABELS.setdefault(key, facets)
 
 
 class Answer(Record):
@@ -482,7 +511,9 @@ class Answer(Record):
 
     id: Name
     video: Name = Field(description="Media key; questions on one video are resampled together.")
-    prediction: Given = absent("As the model or the submission gave it; null where there is none.")
+    prediction: Prediction = absent(
+        "As the model or the submission gave it; null where there is none."
+    )
     parsed: dict[str, Any] | None = absent(
         "What was read from the prediction: `answer`, `span`; of an open answer its `text` without "
         "reasoning, or null where that is the prediction as it stands.",
@@ -501,48 +532,50 @@ class Answer(Record):
     frame_padding: Count = Field(
         default=0, description="How many of the last frames repeat the one before them."
     )
-    frame_times_told: Later[list[Amount] | None] = absent(
-        "Seconds that a clip's clock gave its frames, where they are others than `frame_timestamps`; "
-        "absent where these were told, or none.",
+    frame_times_told: Omittable[list[Amount] | None] = absent(
+        "Seconds that a clip's clock gave its frames, where they are others than "
+        "`frame_timestamps`; absent where these were told, or none.",
     )
-    frames_arrived: Later[Count | Literal["unknown"] | None] = absent(
+    frames_arrived: Omittable[Count | Literal["unknown"] | None] = absent(
         "Frames that reached the model, repeats counted, where they were others than handed over; "
         "`unknown` where they couldn't be counted; absent where they were the same.",
     )
-    subtitles: Later[Count | None] = absent(
-        "Lines of subtitles that stood before the question, 0 where there were none for its frames; absent "
-        "where none were asked for.",
+    subtitles: Omittable[Count | None] = absent(
+        "Lines of subtitles that stood before the question, 0 where there were none for its "
+        "frames; absent where none were asked for.",
     )
-    tokens: Later[Counted | None] = absent(
+    tokens: Omittable[Counted | None] = absent(
         "What the server counted for the answer: `prompt`, `completion`, and of these `cached`, "
         "`reasoning`; absent where it did not say.",
     )
-    seconds: Later[Amount | None] = absent(
+    seconds: Omittable[Amount | None] = absent(
         "From sending the question to the answer's last byte; absent where not measured."
     )
-    candidates: Later[list[str] | None] = absent(
+    candidates: Omittable[list[str] | None] = absent(
         "All answers, in order, where there were several; the prediction is among them."
     )
-    option_scores: Later[list[OptionScore] | None] = absent(
+    option_scores: Omittable[list[OptionScore] | None] = absent(
         "Of each option, in order, where their likelihood chose; `parsed.answer` follows."
     )
-    ranker_replies: Later[list[list[str | None]] | None] = absent(
-        "Where a ranker chose among the candidates, its replies: of each candidate those of each vote, or "
-        "in listwise mode one list with those of each vote; null where none came.",
+    ranker_replies: Omittable[list[list[str | None]] | None] = absent(
+        "Where a ranker chose among the candidates, its replies: of each candidate those of each "
+        "vote, or in listwise mode one list with those of each vote; null where none came.",
     )
 
     @property
     def text(self) -> str:
         """The open answer that is scored: the prediction, without the reasoning before it."""
-        return str(
-            (self.parsed or {}).get("text", "" if self.prediction is None else self.prediction)
-        )
+        if self.parsed and "text" in self.parsed:
+            return str(self.parsed["text"])
+        return "" if self.prediction is None else str(self.prediction)
 
-    def _shared(self, reason: Reason | None) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _SHARED} | {"reason": reason}
+    def _shared_fields(self, reason: Reason | None) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in _SHARED_FIELDS}
+        fields["reason"] = reason
+        return fields
 
 
-_SHARED = tuple(Answer.model_fields)
+_SHARED_FIELDS = tuple(Answer.model_fields)
 _NO_REPLIES: list[JudgeReply] = []
 
 
@@ -560,17 +593,19 @@ class Item(Answer):
     ) -> "Sample":
         """Return the sample that this item becomes: scored, or unscored for a `reason`.
 
-        It shares what the item holds, which was checked when that was made.
+        It shares the item's values, which were checked when the item was made.
         """
-        state = "scored" if reason is None else "unscored"
-        own = {"state": state, "scores": scores or {}, "judge_replies": replies or _NO_REPLIES}
-        return Sample.from_checked(self._shared(reason) | own)
+        fields = self._shared_fields(reason)
+        fields["state"] = "scored" if reason is None else "unscored"
+        fields["scores"] = scores or {}
+        fields["judge_replies"] = replies or _NO_REPLIES
+        return Sample.from_checked(fields)
 
 
 class Sample(Answer):
-    """One line of `samples.jsonl`: everything that the metrics need to know of one item."""
+    """One line of `samples.jsonl`: all that the metrics need to know of one item."""
 
-    prediction: Given = Field(
+    prediction: Prediction = Field(
         description="As the model or the submission gave it; null where there is none."
     )
     state: State
@@ -580,7 +615,12 @@ class Sample(Answer):
     judge_replies: list[JudgeReply] = Field(default_factory=list[JudgeReply])
 
     def item(
-        self, question: str, reason: Reason | None, options: tuple[str, ...] = (), **others: Any
-    ) -> Item:  # noqa: ANN401
-        """Return the item that this sample was, to be scored again; `others` are fields that are others now."""
-        return Item(**(self._shared(reason) | others), question=question, options=options)
+        self,
+        question: str,
+        reason: Reason | None,
+        options: tuple[str, ...] = (),
+        **changes: Any,  # noqa: ANN401 - as the fields are
+    ) -> Item:
+        """Return the item that this sample was, to be scored again; `changes` replace fields."""
+        fields = self._shared_fields(reason) | changes
+        return Item(**fields, question=question, options=options)

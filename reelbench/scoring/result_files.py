@@ -310,6 +310,8 @@ def read(folder: Path) -> records.Result:
     """
     path = _of_own(folder / RESULT_FILE, bounds.RESULT_BYTES)
     document = files.read_json(path)
+    if is_object(document):
+        records.check_result_version(document, path)
     for name, part in document.items() if is_object(document) else ():
         if name not in _GROWING:
             said = (

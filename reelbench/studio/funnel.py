@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reelbench.base.base_record import Count, Later, Record
+from reelbench.base.base_record import Count, Omittable, Record
 from reelbench.pages.svg import COLOURS, GRID, SOFT, rectangle, svg_document, text
 
 
@@ -32,7 +32,7 @@ class RoleRecord(Record):
 
     asked: str = Field(description="The model that was named.")
     returned: dict[str, int] = Field(description="Model as the server names it -> replies.")
-    sampling: Later[dict[str, Any] | None] = Field(
+    sampling: Omittable[dict[str, Any] | None] = Field(
         default=None,
         description="What was sent beside model and messages (temperature, seed, `--llm-extra`).",
     )
@@ -84,19 +84,21 @@ class FunnelRecord(Record):
     cost_usd: float | None = Field(
         ge=0, description="Of all replies behind the results; null without prices."
     )
-    unmarked: Later[tuple[str, ...] | None] = Field(
+    unmarked: Omittable[tuple[str, ...] | None] = Field(
         default=None,
         description="`make moments`: questions whose span is the whole video until people mark it.",
     )
-    across_time: Later[AcrossTimeRecord | None] = Field(default=None, description="`make moments`.")
-    per_1000_kept: Later[CostRecord | None] = Field(
+    across_time: Omittable[AcrossTimeRecord | None] = Field(
+        default=None, description="`make moments`."
+    )
+    per_1000_kept: Omittable[CostRecord | None] = Field(
         default=None, description="Null without prices and people's time."
     )
-    edited_after: Later[tuple[str, ...] | None] = Field(
+    edited_after: Omittable[tuple[str, ...] | None] = Field(
         default=None,
         description="Stages whose file people changed before the chain went on from it.",
     )
-    made_by: Later[Literal["machine"] | None] = Field(
+    made_by: Omittable[Literal["machine"] | None] = Field(
         default=None, description="`make tags`: who made the tags."
     )
 

@@ -52,9 +52,7 @@ def test_an_old_file_moves_to_a_server_and_a_run_there_asks_nothing(
             *("--judge", "judge-v1", "--judge-url", server.url),
         )
         assert server.calls == []
-    before = json.loads((OLD / "results" / "moviecore" / "result.json").read_text())
-    for name in ("average", "accuracy"):
-        assert json.loads(printed)["metrics"][name]["value"] == before["metrics"][name]["value"]
+    assert json.loads(printed)["counts"]["scored"] == 12
     back = tmp_path / "back.sqlite"
     assert reelbench("cache", "copy", place, back) == "92 replies copied, 0 were there already\n"
     assert json.loads(reelbench("cache", "info", back, "--json"))["models"] == told["models"]

@@ -3,13 +3,11 @@
 import json
 from pathlib import Path
 
-from reelbench.registry.records import Result
-
-OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "v0_1_0"
 
 
 def test_a_result_says_its_method_and_the_table_why_there_is_no_interval(reelbench, tmp_path):
-    (predictions,) = (OLD / "predictions").glob("rextime.*")
+    (predictions,) = (FIXTURES / "predictions").glob("rextime.*")
     done = reelbench(
         "score",
         "rextime",
@@ -25,10 +23,3 @@ def test_a_result_says_its_method_and_the_table_why_there_is_no_interval(reelben
     assert document["statistics"] == {"interval": "wilson"}
     assert {metric["ci95"] for metric in document["metrics"].values()} == {None}  # of four videos
     assert "no interval for accuracy_at_iou_0.5" in done.stdout
-
-
-def test_an_older_result_has_percentiles_and_keeps_its_bytes():
-    text = (OLD / "results" / "rextime" / "result.json").read_text()
-    old = Result.model_validate_json(text)
-    assert old.interval == "percentile"
-    assert "statistics" not in old.model_dump(mode="json")

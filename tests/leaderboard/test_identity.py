@@ -131,22 +131,6 @@ def test_what_a_run_merely_came_to_makes_no_other_place(run, tamper, tmp_path):
     assert (after.outcome, after.place) == ("replaced", before.place), after.why
 
 
-def test_a_place_without_what_was_asked_is_found_again(run, tamper, tmp_path):
-    older = tamper(
-        shutil.copytree(run, tmp_path / "older"),
-        result=lambda found: [
-            found["benchmark"].pop(f"{what}_sha256") for what in ("questions", "scoring")
-        ],
-    )
-    [before] = store.add(older, tmp_path / "store")
-    [after] = store.add(run, tmp_path / "store")
-    assert (after.outcome, after.place) == ("replaced", before.place), after.why
-    other = tamper(run, result=lambda found: found["benchmark"].update(questions_sha256="0" * 64))
-    [beside] = store.add(other, tmp_path / "store")
-    assert beside.outcome == "added"
-    assert beside.place != before.place
-
-
 def test_another_s_result_is_not_replaced_where_both_come_to_one_place(run, tamper, tmp_path):
     """As on a disk that does not tell `Org` from `org`."""
     [one] = store.add(run, tmp_path / "store")

@@ -126,7 +126,7 @@ def test_a_field_that_holds_another_kind_is_damage_though_no_checksum_says_so(
     with sqlite3.connect(path) as raw:
         raw.execute(
             f"UPDATE replies SET {column} = ?, checksum = NULL WHERE key = ?", (value, key(1))
-        )  # noqa: S608
+        )
     raw.close()
     cache = ReplyCache(path, print)
     assert (cache.get(key(1)) is None) == (

@@ -436,7 +436,12 @@ def record(spec, **changes):
     source = SourceRecord(kind="local", location="rows.jsonl", fingerprint="0" * 64)
     document = json.loads(json.dumps(declaration(spec))) | changes
     return BenchmarkRecord(
-        id="shapes", version=1, split="test", source=source, declaration=document
+        id="shapes",
+        version=1,
+        split="test",
+        source=source,
+        scoring_sha256="0" * 64,
+        declaration=document,
     )
 
 

@@ -1,4 +1,4 @@
-"""What the records on disk say, and how older ones are read."""
+"""What the records on disk say."""
 
 import json
 from pathlib import Path
@@ -6,27 +6,20 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+import reelbench
+from reelbench.base.errors import InputError
 from reelbench.registry import discovery
 from reelbench.registry.reasons import UNANSWERED, Reason
 from reelbench.registry.records import Result, SettingsRecord
+from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import reasons
 
-OLD = {
-    "frames": "uniform:8",
-    "frames_given": {"8": 12},
-    "prompt_sha256": None,
-    "generation": {"temperature": 0},
-    "seed": 1,
-    "limit": None,
-}
-"""Settings as the first release wrote them."""
+PREDICTIONS = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
 
 
-def test_settings_of_an_older_record_are_written_as_they_were():
-    assert SettingsRecord.model_validate(OLD).model_dump(mode="json") == OLD
-    assert json.loads(
-        SettingsRecord.model_validate(OLD).model_dump_json(exclude={"frames_given"})
-    ) == {name: value for name, value in OLD.items() if name != "frames_given"}
+def scored(folder):
+    """The folder of a result on mini data."""
+    return reelbench.score("rextime", PREDICTIONS, split="mini").save(folder / "result")
 
 
 @pytest.mark.parametrize(
@@ -40,12 +33,12 @@ def test_settings_of_an_older_record_are_written_as_they_were():
         ("none", "none"),
     ],
 )
-def test_older_records_say_what_became_of_the_sound_by_their_frames(frames, sound):
+def test_sound_that_is_not_stated_follows_from_the_frames(frames, sound):
     assert SettingsRecord(frames=frames).sound == sound
 
 
 @pytest.mark.parametrize("audio", ["kept", "dropped", "none", "unknown"])
-def test_newer_records_say_it_themselves(audio):
+def test_sound_is_as_stated(audio):
     settings = SettingsRecord(frames="native", audio=audio)
     assert settings.sound == audio
     assert settings.model_dump()["audio"] == audio
@@ -54,9 +47,9 @@ def test_newer_records_say_it_themselves(audio):
         SettingsRecord(audio="loud")
 
 
-def test_a_result_says_whose_data_it_was_made_on():
-    (old, *_) = sorted((Path(__file__).parents[1] / "fixtures" / "v0_1_0").rglob("result.json"))
-    written = json.loads(old.read_text(encoding="utf-8"))
+def test_a_result_says_whose_data_it_was_made_on(tmp_path):
+    written = json.loads((scored(tmp_path) / "result.json").read_text(encoding="utf-8"))
+    written.pop("data", None)
     result = Result.model_validate(written)
     assert result.data == "unstated"
     assert "data" not in result.model_dump(mode="json")
@@ -65,6 +58,16 @@ def test_a_result_says_whose_data_it_was_made_on():
         assert stated.data == stated.model_dump(mode="json")["data"] == data
     with pytest.raises(ValidationError):
         Result.model_validate(written | {"data": "mine"})
+
+
+def test_a_result_of_an_unreleased_version_is_refused_in_one_line(tmp_path):
+    folder = scored(tmp_path)
+    document = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    del document["statistics"], document["answers"]
+    (folder / "result.json").write_text(json.dumps(document), encoding="utf-8")
+    line = "result.json: written by an earlier, unreleased version; score it again"
+    with pytest.raises(InputError, match=line):
+        result_files.read(folder)
 
 
 @pytest.mark.parametrize("spec", discovery.specs().values(), ids=lambda spec: spec.id)

@@ -8,6 +8,7 @@ from reelbench.registry.records import (
     Counts,
     JudgeRecord,
     JudgeReply,
+    MediaRecord,
     MetricValue,
     ModelRecord,
     Provenance,
@@ -15,6 +16,7 @@ from reelbench.registry.records import (
     Sample,
     SettingsRecord,
     SourceRecord,
+    StatisticsRecord,
 )
 from reelbench.scoring import aggregation, side_by_side
 
@@ -83,7 +85,9 @@ def test_judges_disagree_where_they_give_one_criterion_different_scores(given, d
 def result(*, model="org/model", **settings):
     source = SourceRecord(kind="mini", location="rextime mini", fingerprint="0" * 64)
     return Result(
-        benchmark=BenchmarkRecord(id="rextime", version=1, split="mini", source=source),
+        benchmark=BenchmarkRecord(
+            id="rextime", version=1, split="mini", source=source, scoring_sha256="0" * 64
+        ),
         model=ModelRecord(id=model, args={"pretrained": model, "max_pixels": 100}),
         settings=SettingsRecord(**settings),
         judge=None,
@@ -92,6 +96,9 @@ def result(*, model="org/model", **settings):
         counts=Counts(items=0, scored=0),
         software={"python": "3.11"},
         provenance=Provenance(kind="run", date="2026-01-01T00:00:00+00:00"),
+        answers=1,
+        media=MediaRecord(sha256="0" * 64, of=0, videos=[]),
+        statistics=StatisticsRecord(interval="wilson"),
     )
 
 
@@ -135,8 +142,7 @@ def test_judges_are_told_apart_by_who_answered_and_data_by_whose_it_is():
     assert side_by_side.settings_apart([owners, own]) == {"data": ["owners", "own"]}
 
 
-def test_older_records_differ_only_where_they_say_otherwise():
-    # Without `audio`, frames of ours had no sound: that is what a newer record of the same says.
+def test_sound_that_is_not_stated_follows_from_the_frames():
     assert (
         side_by_side.settings_apart(
             [result(frames="uniform:8"), result(frames="uniform:8", audio="dropped")]

@@ -98,7 +98,7 @@ def rate(page, part, dimension, value, item=0):
 @pytest.mark.browser
 def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(
     data_of, save, opened, reelbench, tmp_path
-):  # noqa: PLR0915 - one person's way through the page
+):
     done = reelbench(
         "review", "page", "moviecore_mini", "--sample", 30, "--output", tmp_path / "page.html"
     )
