@@ -18,8 +18,7 @@ help:
 	@echo 'make test-minima, make test-newest   the core with the oldest, the newest of what it depends on'
 	@echo 'make fuzz MINUTES=10   damaged files, replies and videos      make mutants   do tests notice changed numbers?'
 	@echo 'make install  .venv with reelbench (editable), lmms-eval and the development tools'
-	@echo 'make lint     ruff, import-linter, pyright      make format   let ruff format'
-	@echo 'make sizes    lines and functions of each room, as CONTRIBUTING.md states them'
+	@echo 'make lint     ruff, plain code, import-linter, pyright      make format   let ruff format'
 	@echo 'make tasks    write the YAML of our tasks from their specs'
 	@echo 'make release  all of a release that needs no account, and what it lacks      make version VERSION=1.2.3   before it'
 	@echo 'make dist     build the sdist and the wheel of a release, and look at them'
@@ -113,10 +112,6 @@ publishing: install
 parity: install
 	$(BIN)/python -m tools.parity $(if $(MATERIAL),--material $(MATERIAL)) $(ONLY)
 
-.PHONY: sizes
-sizes: install
-	@$(BIN)/python -m tools.sizes
-
 # A built package, for what measures one commit against another (perf/README.md).
 wheel: install
 	rm -rf built build
@@ -130,6 +125,7 @@ lint: install
 lint-style: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tools.plain_code
 
 # The workflows' rights and pins, and their schemas; without a network.
 lint-workflows: install

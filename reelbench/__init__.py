@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions
     from reelbench.scoring.answers import read_option, read_span
 
-__version__ = "0.2.0"  # said here; CITATION.cff and CHANGELOG.md repeat it
+__version__ = "0.3.0"  # said here; CITATION.cff and CHANGELOG.md repeat it
 
 __all__ = [
     "DataUnavailableError",

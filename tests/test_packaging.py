@@ -27,7 +27,7 @@ def test_the_core_needs_no_torch(config):
     core = config["options"]["install_requires"]
     assert "lmms" not in core
     assert "torch" not in core
-    assert "lmms-eval>=0.7.3" in config["options.extras_require"]["lmms-eval"]
+    assert "lmms-eval>=0.7.3,<0.8" in config["options.extras_require"]["lmms-eval"]
 
 
 @pytest.fixture
@@ -82,9 +82,54 @@ def test_the_sdist_holds_the_whole_checkout_so_that_it_can_be_tested(built):
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split("\n")
     there = {name for name in tracked if (ROOT / name).is_file()}
-    assert {
-        f"reelbench/{name}" if name.partition("/")[0] in ROOMS else name for name in there
-    } <= inside
+    assert there <= inside
+
+
+def unpack_zip(folder):
+    """Unpack the commit as a forge's ZIP does: Python's `zipfile` makes small files of links."""
+    archive = folder / "reelbench.zip"
+    command = ["git", "archive", "--format=zip", "--output", archive, "HEAD"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    with zipfile.ZipFile(archive) as packed:
+        packed.extractall(folder / "checkout")  # noqa: S202 - a zip of our own
+    return folder / "checkout"
+
+
+def clone_without_links(folder):
+    """Clone the commit as Git does on Windows: links are small files."""
+    checkout = folder / "checkout"
+    command = ["git", "clone", "--quiet", "--config", "core.symlinks=false", ROOT, checkout]
+    subprocess.run(command, check=True)
+    return checkout
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+@pytest.mark.parametrize("checkout_made_by", [unpack_zip, clone_without_links])
+def test_a_checkout_without_links_gives_a_whole_wheel(checkout_made_by, tmp_path):
+    checkout = checkout_made_by(tmp_path)
+    assert not (checkout / "tasks").is_dir()
+    build = [sys.executable, "-m", "uv", "build", "--quiet", "--wheel", "--out-dir", tmp_path]
+    done = subprocess.run([*build, checkout], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")  # noqa: S202 - a zip of our own
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "PYTHONSAFEPATH": "1"}
+
+    def run(*words):
+        command = [sys.executable, "-m", "reelbench", *words]
+        return subprocess.run(
+            command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+        )
+
+    listed = run("list")
+    assert listed.returncode == 0, listed.stderr
+    assert "rextime" in listed.stdout
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text('{"id": "1", "prediction": "(A)"}\n', encoding="utf-8")
+    scored = run("score", "rextime_mini", "--predictions", str(predictions))
+    assert scored.returncode in {0, 2}, scored.stderr
+    assert "Traceback" not in scored.stderr
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
