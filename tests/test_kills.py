@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench.base.files import is_aside, sha256_of
 from reelbench.leaderboard import store
@@ -56,7 +57,7 @@ def answers(tmp_path):
 
     def write(letter):
         path = tmp_path / f"{letter}.jsonl"
-        rows = reelbench.load("rextime", "mini")
+        rows = loading.load("rextime", "mini")
         lines = [
             {"id": row["id"], "prediction": f"({letter}), from 1 to {ord(letter)} s"}
             for row in rows
@@ -215,7 +216,7 @@ def test_killed_at_any_call_no_reply_is_lost_and_the_file_is_whole(
     """Each process is killed at one more call than the one before got to; what was in flight is paid twice, no more."""
     rows = tmp_path / "rows.jsonl"
     if command == "judge":
-        questions = reelbench.load("moviecore", "mini")
+        questions = loading.load("moviecore", "mini")
         lines = [{"id": row["id"], "prediction": f"He left {row['id']}."} for row in questions]
         rest = ("score", "moviecore_mini", "--predictions", rows, "--judge", "m", "--no-overlap")
         option, script = "judge", lambda _call: Answer('{"score": 3}')

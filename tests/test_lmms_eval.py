@@ -13,6 +13,7 @@ from pathlib import Path
 import av
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench import registry
 from tests import lmms_runs
@@ -193,7 +194,7 @@ class TestFromPython:
     def test_a_simple_model(self, evaluate):
         done = evaluate("dummy", "response=B", ["moviecore_mini", "rextime_mini"])
         check(done["results"])
-        rows = reelbench.load("rextime_mini")
+        rows = loading.load("rextime_mini")
         right = 100 * sum(row["answer"] == "B" for row in rows) / len(rows)
         assert done["results"]["rextime_mini"]["accuracy,none"] == pytest.approx(right)
         assert done["results"]["rextime_mini"]["miou,none"] == 0
@@ -233,7 +234,7 @@ class TestFromPython:
         )
         check(done["results"])
         rextime = done["results"]["rextime_mini"]
-        rows = reelbench.load("rextime_mini")
+        rows = loading.load("rextime_mini")
         share_of_a = 100 * sum(row["answer"] == "A" for row in rows) / len(rows)
         if kind in ("whole_video", "first_option"):
             assert rextime["accuracy,none"] == pytest.approx(share_of_a)

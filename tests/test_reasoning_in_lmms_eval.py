@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
@@ -32,7 +33,7 @@ STYLES = (
 
 def rows():
     for task in TASKS:
-        for number, row in enumerate(reelbench.load(task)):
+        for number, row in enumerate(loading.load(task)):
             yield task, number, row
 
 

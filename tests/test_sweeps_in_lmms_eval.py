@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
@@ -69,7 +70,7 @@ def test_two_locales_in_three_languages(reelbench, here, server, tmp_path):
     done = run(reelbench, server, out, *languages)
     assert done.returncode == 0, done.stderr
     assert "models loaded: 1" in done.stderr
-    rows = reelbench.load("curve_mini")
+    rows = loading.load("curve_mini")
     lines = [
         json.loads(line)
         for line in (out / "translations.jsonl").read_text(encoding="utf-8").splitlines()
@@ -152,7 +153,7 @@ def test_a_real_model_takes_more_frames_without_being_loaded_again(here, tiny_vl
 
 
 def test_several_runs_are_asked_apart_and_those_that_ended_are_not_asked_again(here, tmp_path):
-    rows = reelbench.load("rextime_mini")
+    rows = loading.load("rextime_mini")
     asked = []
 
     def answer(call):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench import registry
 from reelbench.base import files
@@ -145,7 +146,7 @@ def test_a_pipe_of_the_shell_is_read_as_often_as_it_is_needed():
 
 
 def test_predictions_and_references_may_come_through_pipes(tmp_path):
-    rows = reelbench.load("rextime", "mini")
+    rows = loading.load("rextime", "mini")
     predictions = tmp_path / "predictions.jsonl"
     predictions.write_text(
         "".join(json.dumps({"qid": row["id"], "ans": row["answer"]}) + "\n" for row in rows)
@@ -186,7 +187,7 @@ def test_every_command_that_reads_json_says_it_in_one_line(arguments, text, tmp_
 
 
 def test_an_output_that_is_a_file_is_the_callers_mistake(tmp_path, reelbench):
-    rows = reelbench.load("curve", "mini")
+    rows = loading.load("curve", "mini")
     predictions = tmp_path / "predictions.jsonl"
     predictions.write_text(
         "".join(json.dumps({"key": row["id"], "pred": "x"}) + "\n" for row in rows)

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
+from reelbench.data import loading
 import reelbench as package
 
 
 @pytest.fixture
 def out(reelbench, tmp_path):
     """A folder as `ask` leaves it: the result is in a folder of its benchmark's name."""
-    rows = reelbench.load("rextime_mini")
+    rows = loading.load("rextime_mini")
     lines = [{"id": row["id"], "prediction": "A [1, 2]"} for row in rows]
     (tmp_path / "p.json").write_text(json.dumps(lines), encoding="utf-8")
     place = tmp_path / "out" / "rextime_mini"

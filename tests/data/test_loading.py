@@ -29,19 +29,19 @@ def folders(home):
 
 def test_rows_are_saved_once_and_made_anew_when_the_file_changes(tmp_path, reelbench_home):
     file = moviecore(tmp_path / "test.json")
-    reelbench.load("moviecore", data=file)
+    loading.load("moviecore", data=file)
     (folder,) = folders(reelbench_home)
     saved = next((reelbench_home / "rows" / "moviecore" / folder).rglob("*.arrow"))
     before = saved.stat().st_mtime_ns
-    reelbench.load("moviecore", data=file)
+    loading.load("moviecore", data=file)
     assert saved.stat().st_mtime_ns == before
     moviecore(file, answer="Different.")
-    assert reelbench.load("moviecore", data=file)[0]["answer"] == "Different."
+    assert loading.load("moviecore", data=file)[0]["answer"] == "Different."
     assert len(folders(reelbench_home)) == 2
 
 
 def test_a_split_by_a_task_name():
-    assert reelbench.load("moviecore_mini")[:] == reelbench.load("moviecore", "mini")[:]
+    assert loading.load("moviecore_mini")[:] == loading.load("moviecore", "mini")[:]
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_a_split_by_a_task_name():
 )
 def test_an_unknown_benchmark_suggests_one(name, said):
     with pytest.raises(InputError, match=said):
-        reelbench.load(name)
+        loading.load(name)
 
 
 def test_an_unknown_split_names_those_there_are():
     with pytest.raises(InputError, match=r"no split 'dev'.*train, test, mini"):
-        reelbench.load("moviecore", "dev")
+        loading.load("moviecore", "dev")
 
 
 def test_real_data_is_never_silently_replaced_by_the_mini_data(reelbench):
@@ -107,7 +107,7 @@ def test_a_cache_killed_half_written_is_never_read(tmp_path, reelbench_home):
     assert any((reelbench_home / "rows" / "moviecore").iterdir())
     assert folders(reelbench_home) == []
     moviecore(file, count=7)
-    assert len(reelbench.load("moviecore", data=file)) == 7
+    assert len(loading.load("moviecore", data=file)) == 7
 
 
 def test_the_fingerprint_tells_data_apart_and_not_paths(tmp_path):

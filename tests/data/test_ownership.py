@@ -19,7 +19,7 @@ def spec():
     """MovieCORE, as if its mini file were the owners' test file."""
     moviecore = discovery.get("moviecore")
     path = moviecore.folder / "mini" / "test.json"
-    rows = reelbench.load("moviecore_mini")
+    rows = loading.load("moviecore_mini")
     known = ownership.rows_sha256(ownership.entry_of(moviecore, row) for row in rows)
     test = replace(moviecore.splits["test"], owners_files=(sha256_of(path),), owners_rows=known)
     return replace(moviecore, splits={**moviecore.splits, "test": test})
@@ -86,7 +86,7 @@ class TestWhose:
 
     def test_mini_rows_are_known_and_a_part_of_them_is_too(self):
         rextime = discovery.get("rextime")
-        rows = [ownership.entry_of(rextime, row) for row in reelbench.load("rextime_mini")]
+        rows = [ownership.entry_of(rextime, row) for row in loading.load("rextime_mini")]
         source = SourceRecord(
             kind="files", location="mine.json", revision=None, fingerprint="rextime:0"
         )

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench import registry
 from reelbench.base.errors import InputError
@@ -74,7 +75,7 @@ class TestSplits:
 def test_moments_in_splits(tmp_path):
     rows = [moment(n, f"v{n % 5}") for n in range(10)]
     assert made(tmp_path / "Made 2", rows, "test=0.4") == "made_2"
-    splits = {split: reelbench.load(str(tmp_path / "Made 2"), split) for split in ("test", "train")}
+    splits = {split: loading.load(str(tmp_path / "Made 2"), split) for split in ("test", "train")}
     assert {name: len(split) for name, split in splits.items()} == {"test": 4, "train": 6}
     assert not set(splits["test"]["video"]) & set(splits["train"]["video"])
     first = next(row for split in splits.values() for row in split if row["id"] == "q0")
@@ -89,7 +90,7 @@ def test_moments_in_splits(tmp_path):
 
 def test_moments_without_options_ask_for_a_span_alone(tmp_path):
     made(tmp_path / "spans", [moment(1, "v", options=[], ans="")])
-    [row] = reelbench.load(str(tmp_path / "spans"))
+    [row] = loading.load(str(tmp_path / "spans"))
     assert "options" not in row
     assert registry.get("spans").row_kind == "span"
 
@@ -103,7 +104,7 @@ def test_a_discussion_is_judged(tmp_path, reelbench):
     }
     entry |= {"classification": "Theme, Character", "caption": ""}
     made(tmp_path / "talks", {"v_1": entry}, by="discussion")
-    [row] = reelbench.load(str(tmp_path / "talks"))
+    [row] = loading.load(str(tmp_path / "talks"))
     assert (row["answer"], row["classification"]) == ("Out of guilt.", ["Theme", "Character"])
     answers = tmp_path / "answers.csv"
     answers.write_text("id,prediction\nv_1,He feels guilty.\n")

@@ -87,7 +87,7 @@ def write(tmp_path, document, name="curve.json"):
 
 
 def rows(tmp_path, *entries):
-    return list(reelbench.load("curve", data=write(tmp_path, list(entries))))
+    return list(loading.load("curve", data=write(tmp_path, list(entries))))
 
 
 class TestTheFile:
@@ -141,14 +141,14 @@ class TestTheFile:
     def test_all_containers_give_the_same_rows(self, tmp_path):
         listed = [entry("k1"), entry("k2", locale="ta-IN")]
         keyless = [{name: value for name, value in row.items() if name != "key"} for row in listed]
-        expected = list(reelbench.load("curve", data=write(tmp_path, listed)))
+        expected = list(loading.load("curve", data=write(tmp_path, listed)))
         for document in ({"questions": listed}, dict(zip(("k1", "k2"), keyless, strict=True))):
-            assert list(reelbench.load("curve", data=write(tmp_path, document))) == expected
+            assert list(loading.load("curve", data=write(tmp_path, document))) == expected
         lines = tmp_path / "lines" / "curve.json"
         lines.parent.mkdir()
         for some in (listed, listed[:1]):
             lines.write_text("\n".join(json.dumps(row) for row in some) + "\n", encoding="utf-8")
-            assert list(reelbench.load("curve", data=lines)) == expected[: len(some)]
+            assert list(loading.load("curve", data=lines)) == expected[: len(some)]
 
     def test_types_become_one(self, tmp_path):
         first, second = rows(
@@ -214,7 +214,7 @@ class TestTheFile:
     def test_a_wrong_file_says_what_was_expected_and_found(self, document, said, tmp_path):
         path = write(tmp_path, document)
         with pytest.raises(InputError, match=said) as caught:
-            reelbench.load("curve", data=path)
+            loading.load("curve", data=path)
         assert str(path) in str(caught.value)
         assert "\n" not in str(caught.value)
 
@@ -223,17 +223,17 @@ class TestLocales:
     def test_one_language_runs_alone(self, tmp_path, monkeypatch):
         monkeypatch.setenv("REELBENCH_DATA_CURVE", str(tmp_path))
         write(tmp_path, [entry("1"), entry("2", locale="ta-IN"), entry("3")])
-        alone = reelbench.load("curve_ja-JP")
+        alone = loading.load("curve_ja-JP")
         assert alone["id"] == ["1", "3"]
         assert alone.info.dataset_name == "curve_ja-JP"
-        assert reelbench.load("curve")["id"] == ["1", "2", "3"]
+        assert loading.load("curve")["id"] == ["1", "2", "3"]
         assert loading.locate("curve_ja-JP").source == loading.locate("curve").source
 
     def test_a_locale_without_questions_says_which_there_are(self, tmp_path):
         with pytest.raises(
             DataUnavailableError, match=r"no question with locale th-TH; it has ja-JP$"
         ):
-            reelbench.load("curve_th-TH", data=write(tmp_path, [entry()]))
+            loading.load("curve_th-TH", data=write(tmp_path, [entry()]))
 
     def test_each_locale_of_both_lists_has_a_task(self):
         # The README's list at bdde4b1 and Table 1 of the paper's supplement.
@@ -422,7 +422,7 @@ def test_every_script_goes_unchanged_through_every_step(tmp_path, reelbench):
         for locale, text in TEXTS.items()
     ]
     references = write(tmp_path, questions)
-    found = reelbench.load("curve", data=references)
+    found = loading.load("curve", data=references)
     assert found["question"] == [f"{text}?" for text in TEXTS.values()]
     assert found["answer"] == list(TEXTS.values())
     assert all(row["question"] in lmms.doc_to_text(row) for row in found)

@@ -8,6 +8,7 @@ import av
 import numpy as np
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench import registry
 from reelbench.base.errors import DataUnavailableError, InputError
@@ -97,7 +98,7 @@ def row(**fields):
 class TestTheUsersFolder:
     @pytest.mark.parametrize("given", [".", "AnotherMissOh", "AnotherMissOh/AnotherMissOh_QA"])
     def test_the_questions_are_found_in_the_owners_layout(self, given, folder):
-        (found,) = reelbench.load("dramaqa_cogme", data=folder.parent / given)
+        (found,) = loading.load("dramaqa_cogme", data=folder.parent / given)
         assert found["id"] == "1"
         assert found["answer"] == "B"  # correct_idx counts from 0
         assert found["options"] == ["left", "right", "up", "down", "nowhere"]
@@ -107,7 +108,7 @@ class TestTheUsersFolder:
 
     def test_without_one_a_line_says_how_to_get_it_and_nothing_is_fetched(self):
         with pytest.raises(DataUnavailableError) as caught:
-            reelbench.load("dramaqa_cogme")
+            loading.load("dramaqa_cogme")
         said = str(caught.value)
         assert "\n" not in said
         for part in (
@@ -119,14 +120,14 @@ class TestTheUsersFolder:
 
     def test_the_test_split_keeps_its_answers_hidden(self, folder):
         write(folder / "AnotherMissOh_QA" / "AnotherMissOhQA_test_set.json", [entry(correct_idx=2)])
-        (found,) = reelbench.load("dramaqa_cogme", "test", data=folder)
+        (found,) = loading.load("dramaqa_cogme", "test", data=folder)
         assert found["answer"] == ""
 
     def test_a_shot_is_its_own_video(self, tmp_path):
         path = write(
             tmp_path / "q.json", [entry(vid=shot(3), videoType="shot", shot_contained=[3])]
         )
-        assert reelbench.load("dramaqa_cogme", data=path)[0]["shots"] == [shot(3)]
+        assert loading.load("dramaqa_cogme", data=path)[0]["shots"] == [shot(3)]
 
     @pytest.mark.parametrize(
         ("changed", "said"),
@@ -144,7 +145,7 @@ class TestTheUsersFolder:
     def test_a_wrong_question_says_where_and_what(self, changed, said, tmp_path):
         path = write(tmp_path / "q.json", [entry(**changed)])
         with pytest.raises(InputError, match=said) as caught:
-            reelbench.load("dramaqa_cogme", data=path)
+            loading.load("dramaqa_cogme", data=path)
         assert str(path) in str(caught.value)
         assert "\n" not in str(caught.value)
 
@@ -175,7 +176,7 @@ class TestWhatIsSaid:
         # As the authors merge it: by the scene's prefix, one line per start, sorted by it as a
         # number.
         write(folder / "AnotherMissOh_script.json", SCRIPT)
-        (found,) = reelbench.load("dramaqa_cogme", data=folder)
+        (found,) = loading.load("dramaqa_cogme", data=folder)
         assert found["subtitles"].split("\n") == [
             "Quad: First.",
             "Quad: Second.",
@@ -187,13 +188,13 @@ class TestWhatIsSaid:
         write(folder / "AnotherMissOh_script.json", SCRIPT)
         write(folder / "AnotherMissOh_QA" / "AnotherMissOhQA_val_set.json", [entry(vid=shot(2))])
         assert (
-            reelbench.load("dramaqa_cogme", data=folder)[0]["subtitles"]
+            loading.load("dramaqa_cogme", data=folder)[0]["subtitles"]
             == "Quad: Second.\nQuad: Third."
         )
 
     def test_it_is_shown_on_request_only_and_the_results_can_be_told_apart(self, folder):
         write(folder / "AnotherMissOh_script.json", SCRIPT)
-        (found,) = reelbench.load("dramaqa_cogme", data=folder)
+        (found,) = loading.load("dramaqa_cogme", data=folder)
         assert "Second." not in lmms.doc_to_text(found)
         assert "Quad: Second.\nQuad: Third." in lmms.doc_to_text(
             found, {"prompt": "prompt_subtitles.txt"}
@@ -207,8 +208,8 @@ class TestWhatIsSaid:
     def test_without_the_script_the_task_with_subtitles_can_not_be_run(self, folder, monkeypatch):
         pictures(folder, {2: {100: 10}})
         monkeypatch.setenv("REELBENCH_DATA_DRAMAQA_COGME", str(folder))
-        assert len(lmms.process_docs(reelbench.load("dramaqa_cogme"))) == 1
-        assert len(lmms.process_docs(reelbench.load("dramaqa_cogme_subtitles"))) == 0
+        assert len(lmms.process_docs(loading.load("dramaqa_cogme"))) == 1
+        assert len(lmms.process_docs(loading.load("dramaqa_cogme_subtitles"))) == 0
         assert lmms.data["dramaqa_cogme_subtitles"].problem == (
             "its prompt needs subtitles, and no question has any; put AnotherMissOh_script.json beside the questions"
         )
@@ -221,7 +222,7 @@ class TestWhatIsSaid:
         with pytest.raises(
             InputError, match=rf"script.json: '{shot(2)}' has no 'contained_subs' with speaker, st"
         ):
-            reelbench.load("dramaqa_cogme", data=folder)
+            loading.load("dramaqa_cogme", data=folder)
 
 
 class TestPictures:

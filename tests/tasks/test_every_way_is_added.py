@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench import registry
 from reelbench.base.errors import InputError
@@ -102,7 +103,7 @@ def test_an_answer_that_is_there_twice_is_refused(spec, tmp_path):
 def test_files_that_hold_less(name, answer, added, tmp_path):
     path = tmp_path / "predictions.json"
     path.write_text(
-        json.dumps([{"qid": row["id"], **answer} for row in reelbench.load(name, "mini")])
+        json.dumps([{"qid": row["id"], **answer} for row in loading.load(name, "mini")])
     )
     score_files(name, Inputs(path, split="mini"), tmp_path / "result", PLAIN)
     assert added(tmp_path / "result").check.partial is None
@@ -124,7 +125,7 @@ def test_files_that_hold_less(name, answer, added, tmp_path):
 )
 def test_judged(spec, options, spoilt, added, tmp_path):
     path = predictions(tmp_path / "predictions.json", spec)
-    first = next(iter(reelbench.load(spec.id, "mini")))["question"]
+    first = next(iter(loading.load(spec.id, "mini")))["question"]
 
     def judge(call):
         return Answer("no" if spoilt and first in call.user else '{"score": 1}')
@@ -166,7 +167,7 @@ def write_tags(path, ids):
 def test_tags_that_fit_or_not(of, tagged, others, added, tmp_path):
     source, _, name = of.partition(" of ")
     spec = SPECS[name]
-    ids = [row["id"] for row in reelbench.load(spec.id, "mini")]
+    ids = [row["id"] for row in loading.load(spec.id, "mini")]
     tags = write_tags(tmp_path / "tags.jsonl", [*ids[tagged], *others])
     if source == "run":
         logged_run(
@@ -194,7 +195,7 @@ def test_of_a_run_with_several_tasks_those_get_tags_that_they_are_about(tmp_path
             tmp_path / "run" / name, spec, next(task for task in spec.tasks if task.split == "mini")
         )
     tags = write_tags(
-        tmp_path / "tags.jsonl", [row["id"] for row in reelbench.load("rextime", "mini")][:5]
+        tmp_path / "tags.jsonl", [row["id"] for row in loading.load("rextime", "mini")][:5]
     )
     outcomes = score_run(tmp_path / "run", None, PLAIN, tags=read_tags(tags))
     untagged = {

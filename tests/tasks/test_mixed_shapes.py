@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("odd", [["x"], 2, True], ids=str)
 def test_one_odd_value_among_texts_is_named(odd, tmp_path, reelbench):
-    rows = list(reelbench.load("dramaqa_cogme", "mini"))
+    rows = list(loading.load("dramaqa_cogme", "mini"))
     answers = {row["id"]: f"({row['answer']})" for row in rows}
     path = tmp_path / "predictions.json"
     path.write_text(json.dumps(answers | {rows[3]["id"]: odd}))
@@ -45,7 +46,7 @@ def test_a_reference_with_an_odd_field_is_named(name, field, odd, named, *, tmp_
     entries = document if isinstance(document, list) else list(document.values())
     entries[1][field] = odd
     references.write_text(json.dumps(document))
-    rows = reelbench.load(name, "mini")
+    rows = loading.load(name, "mini")
     predictions.write_text(json.dumps([{"id": row["id"], "prediction": "(A)"} for row in rows]))
     done = reelbench(
         "score", name, "--predictions", predictions, "--references", references, "--no-overlap"
@@ -75,7 +76,7 @@ def test_references_without_a_question_say_which_file_has_some(name, said, tmp_p
 
 
 def test_an_owners_files_may_name_their_questions_by_id(tmp_path, score):
-    rows = list(reelbench.load("rextime", "mini"))
+    rows = list(loading.load("rextime", "mini"))
     answers = [
         {"qid": row["id"], "pred_relevant_windows": [row["span"]], "ans": row["answer"]}
         for row in rows

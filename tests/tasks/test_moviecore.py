@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench.base.errors import InputError
 
@@ -36,7 +37,7 @@ LISTED = [entry(video="233.mp4", id="233_1"), entry(video_id="AWA-1", enhanced_a
 )
 def test_all_three_shapes_give_the_same_rows(document, tmp_path):
     write(tmp_path, document)
-    rows = list(reelbench.load("moviecore", "test", data=tmp_path))
+    rows = list(loading.load("moviecore", "test", data=tmp_path))
     assert [(row["id"], row["video"], row["answer"]) for row in rows] == [
         ("233_1", "233", "Because."),
         ("AWA-1_1", "AWA-1", "The better answer."),
@@ -47,12 +48,12 @@ def test_all_three_shapes_give_the_same_rows(document, tmp_path):
 def test_json_lines_are_read_too(tmp_path):
     path = tmp_path / "test.json"
     path.write_text("\n".join(json.dumps(row) for row in LISTED) + "\n", encoding="utf-8")
-    assert len(reelbench.load("moviecore", "test", data=path)) == 2
+    assert len(loading.load("moviecore", "test", data=path)) == 2
 
 
 def test_a_question_without_a_class_is_kept(tmp_path):
     write(tmp_path, {"1_1": {"question": "Why?", "answer": "So.", "video": "1"}})
-    assert reelbench.load("moviecore", "test", data=tmp_path)[0]["classification"] == []
+    assert loading.load("moviecore", "test", data=tmp_path)[0]["classification"] == []
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_a_question_without_a_class_is_kept(tmp_path):
 def test_a_wrong_file_says_what_was_expected_and_found(document, said, tmp_path):
     path = write(tmp_path, document)
     with pytest.raises(InputError, match=said) as caught:
-        reelbench.load("moviecore", "test", data=path)
+        loading.load("moviecore", "test", data=path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 

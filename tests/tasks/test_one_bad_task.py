@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench.base.errors import InputError
 from reelbench.registry import discovery
@@ -57,7 +58,7 @@ def run(tmp_path):
         spec, _ = discovery.find_task(name)
         rows = [
             {**row, "split": upstream_split(spec, "mini")}
-            for row in reelbench.load(spec.id, "mini")
+            for row in loading.load(spec.id, "mini")
         ]
         details = [lmms_runs.functions(spec).process_results(row, ["(A)"]) for row in rows]
         lines = "".join(json.dumps(detail) + "\n" for detail in details)

@@ -343,7 +343,7 @@ HUB = [
 class TestBothSchemas:
     def test_the_hubs_rows(self, tmp_path):
         (tmp_path / "rextime_val.json").write_text(json.dumps(HUB), encoding="utf-8")
-        (row,) = reelbench.load("rextime", "val", data=tmp_path)
+        (row,) = loading.load("rextime", "val", data=tmp_path)
         assert row["category"] == ["means-to-an-end"]
         assert (row["span"], row["answer"], row["options"]) == ([0, 10], "B", ["w", "x", "y", "z"])
 
@@ -351,17 +351,17 @@ class TestBothSchemas:
         bare = [{key: value for key, value in HUB[0].items() if key not in ("ans", "span")}]
         (tmp_path / "rextime_val.json").write_text(json.dumps(bare), encoding="utf-8")
         write(tmp_path / "rextime_val.jsonl", [{**GROUND_TRUTH[0], "ans": "B"}])
-        (row,) = reelbench.load("rextime", "val", data=tmp_path)
+        (row,) = loading.load("rextime", "val", data=tmp_path)
         assert (row["span"], row["answer"]) == ([0, 10], "B")
 
     def test_the_evaluators_file_alone_has_no_options_to_ask_with(self, tmp_path):
         write(tmp_path / "rextime_val.jsonl", GROUND_TRUTH)
         with pytest.raises(InputError, match=r"rextime_val\.json"):
-            reelbench.load("rextime", "val", data=tmp_path)
+            loading.load("rextime", "val", data=tmp_path)
 
     def test_the_test_splits_answers_stay_hidden_whatever_stands_in_their_place(self, tmp_path):
         (tmp_path / "rextime_test_release.json").write_text(json.dumps(HUB), encoding="utf-8")
-        (row,) = reelbench.load("rextime", "test", data=tmp_path)
+        (row,) = loading.load("rextime", "test", data=tmp_path)
         assert (row["span"], row["answer"]) == ([], "")
 
     def test_breakdowns_by_category_need_the_hubs_rows(self, tmp_path, score):

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench import registry
 from reelbench.registry.splits import upstream_split
@@ -41,7 +42,7 @@ def logged_run(folder, spec, task):
     folder.mkdir()
     (folder / "1_results.json").write_text(json.dumps(document), encoding="utf-8")
     with (folder / f"1_samples_{task.name}.jsonl").open("w", encoding="utf-8") as file:
-        for row in reelbench.load(spec.id, "mini"):
+        for row in loading.load(spec.id, "mini"):
             details = functions.process_results(
                 {**row, "split": upstream_split(spec, "mini")}, ["(A)"]
             )
@@ -49,7 +50,7 @@ def logged_run(folder, spec, task):
 
 
 def predictions(path, spec):
-    rows = reelbench.load(spec.id, "mini")
+    rows = loading.load(spec.id, "mini")
     if spec.id in ("moviecore", "moviechat"):
         document = {
             row["id"]: {"video": row["video"], "question": row["question"], "pred": "x"}

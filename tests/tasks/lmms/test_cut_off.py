@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from reelbench.data import loading
 import reelbench
 from reelbench.registry import discovery
 from reelbench.registry.splits import upstream_split
@@ -33,7 +34,7 @@ def run(tmp_path):
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "1_results.json").write_text(json.dumps(document), encoding="utf-8")
         rows = [
-            {**row, "split": upstream_split(spec, "mini")} for row in reelbench.load(name, "mini")
+            {**row, "split": upstream_split(spec, "mini")} for row in loading.load(name, "mini")
         ]
         details = [
             functions.process_results(row, [text if number in cut else ANSWERS[name]])
@@ -122,7 +123,7 @@ def test_a_run_of_before_is_read_so_too(run, reelbench):
 def test_in_a_file_of_predictions_it_stays_unreadable_as_nobody_knows_the_limit(
     tmp_path, reelbench
 ):
-    rows = reelbench.load("rextime_mini")
+    rows = loading.load("rextime_mini")
     table = [{"id": row["id"], "prediction": CUT} for row in rows]
     (tmp_path / "p.json").write_text(json.dumps(table), encoding="utf-8")
     done = reelbench("score", "rextime_mini", "--predictions", tmp_path / "p.json", "--json")
