@@ -1,7 +1,6 @@
-"""Environment variables, each declared once: its name, what it is for, and what holds where it is unset.
+"""Environment variables, each declared once: its name, its purpose, and its default.
 
-Every read of one goes through here; the texts are in `settings.json`, from which docs/settings.md
-is made, too.
+Every read of one goes through here. docs/settings.md is made from these declarations.
 """
 
 import json
@@ -17,16 +16,23 @@ T = TypeVar("T")
 
 
 def expanded(path: Path | str) -> Path:
-    """Return a path with the user's home in place of `~`; that of a user who isn't here stays as it is."""
+    """Return a path with the user's home in place of `~`.
+
+    The home of a user who is not on this machine stays as it is.
+    """
     return Path(os.path.expanduser(path))  # noqa: PTH111 - Path has a RuntimeError for such a user
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """An environment variable, and what it is for in a few words.
+    """An environment variable.
 
-    `default` is its value where it is unset or blank; `otherwise` says what holds then where that
-    doesn't. A `secret` is never shown.
+    Attributes:
+        name: The variable's name.
+        about: Its purpose, in a few words.
+        default: Its value where it is unset or blank.
+        otherwise: In words, the behaviour where it is unset and has no `default`.
+        secret: Its value is never shown.
     """
 
     name: str
@@ -41,99 +47,212 @@ class Setting:
 
     def read(self, parse: Callable[[str], T]) -> T | None:
         """Return the value as `parse` reads it; None where it is unset or blank."""
-        return parse(text) if (text := self.get()) else None
+        text = self.get()
+        return parse(text) if text else None
 
     @property
     def paths(self) -> list[Path]:
-        """The value as paths, separated as the system separates them; none where there is none."""
+        """The value as paths, separated as the system separates them."""
         return [expanded(part) for part in self.get().split(os.pathsep) if part]
 
     @property
     def is_set(self) -> bool:
-        """Whether the environment gives a value."""
+        """True where the environment has a value."""
         return bool(os.environ.get(self.name, "").strip())
 
     @property
     def shown(self) -> str:
-        """The value as anybody may see it: `(set)` for a secret, an address without its password."""
-        return "(set)" if self.secret and self.is_set else without_credentials(self.get())
+        """The value for anybody's eyes: `(set)` for a secret, an address without its password."""
+        if self.secret and self.is_set:
+            return "(set)"
+        return without_credentials(self.get())
 
     @property
     def fallback(self) -> str:
-        """What holds where it is unset, for the reader."""
+        """The default, or what holds without one, for the reader."""
         return self.otherwise or self.default or "nothing"
 
 
-_DECLARED = {
-    name: Setting(name, **{**said, "about": said["about"].replace("{pathsep}", os.pathsep)})
-    for name, said in json.loads(
-        Path(__file__).with_name("settings.json").read_text("utf-8")
-    ).items()
-}
-HOME = _DECLARED["REELBENCH_HOME"]
-CACHE = _DECLARED["REELBENCH_CACHE"]
-JOB = _DECLARED["REELBENCH_JOB"]
-SLURM_ARRAY_JOB_ID = _DECLARED["SLURM_ARRAY_JOB_ID"]
-SLURM_JOB_ID = _DECLARED["SLURM_JOB_ID"]
-MEDIA = _DECLARED["REELBENCH_MEDIA"]
-BENCHMARKS = _DECLARED["REELBENCH_BENCHMARKS"]
-FRAMES = _DECLARED["REELBENCH_FRAMES"]
-CANDIDATES = _DECLARED["REELBENCH_CANDIDATES"]
-ANSWERING = _DECLARED["REELBENCH_ANSWERING"]
-LANGUAGE = _DECLARED["REELBENCH_LANGUAGE"]
-TRANSLATIONS = _DECLARED["REELBENCH_TRANSLATIONS"]
-LABEL = _DECLARED["REELBENCH_LABEL"]
-RUN = _DECLARED["REELBENCH_RUN"]
-IDS = _DECLARED["REELBENCH_IDS"]
-PROGRESS = _DECLARED["REELBENCH_PROGRESS"]
-CUES = _DECLARED["REELBENCH_CUES"]
-FRAMES_CAP_GB = _DECLARED["REELBENCH_FRAMES_CAP_GB"]
-JUDGE = _DECLARED["REELBENCH_JUDGE"]
-JUDGE_URL = _DECLARED["REELBENCH_JUDGE_URL"]
-JUDGE_API_KEY = _DECLARED["REELBENCH_JUDGE_API_KEY"]
-LLM_URL = _DECLARED["REELBENCH_LLM_URL"]
-LLM_API_KEY = _DECLARED["REELBENCH_LLM_API_KEY"]
-OPENAI_BASE_URL = _DECLARED["OPENAI_BASE_URL"]
-OPENAI_API_KEY = _DECLARED["OPENAI_API_KEY"]
-OPENAI_ORG_ID = _DECLARED["OPENAI_ORG_ID"]
-OPENAI_PROJECT_ID = _DECLARED["OPENAI_PROJECT_ID"]
-AZURE_OPENAI_ENDPOINT = _DECLARED["AZURE_OPENAI_ENDPOINT"]
-SPACY_MODEL = _DECLARED["REELBENCH_SPACY_MODEL"]
-GITHUB_RAW = _DECLARED["REELBENCH_GITHUB_RAW"]
-HF_ENDPOINT = _DECLARED["HF_ENDPOINT"]
-HF_HOME = _DECLARED["HF_HOME"]
-HF_HUB_CACHE = _DECLARED["HF_HUB_CACHE"]
-HUGGINGFACE_HUB_CACHE = _DECLARED["HUGGINGFACE_HUB_CACHE"]
-HF_HUB_OFFLINE = _DECLARED["HF_HUB_OFFLINE"]
-TRANSFORMERS_OFFLINE = _DECLARED["TRANSFORMERS_OFFLINE"]
-WEBHOOK_SECRET = _DECLARED["WEBHOOK_SECRET"]
-XDG_CONFIG_HOME = _DECLARED["XDG_CONFIG_HOME"]
-XDG_CACHE_HOME = _DECLARED["XDG_CACHE_HOME"]
+_declared: dict[str, Setting] = {}
+
+
+def _declare(
+    name: str, about: str, *, default: str = "", otherwise: str = "", secret: bool = False
+) -> Setting:
+    setting = Setting(name, about, default, otherwise, secret)
+    _declared[name] = setting
+    return setting
+
+
+HOME = _declare(
+    "REELBENCH_HOME", "folder for everything that Reelbench saves", default="~/.cache/reelbench"
+)
+CACHE = _declare(
+    "REELBENCH_CACHE",
+    "cache of language models' replies: a file, or a PostgreSQL database that several "
+    "machines share (`postgresql://…`)",
+    otherwise="`judge.sqlite` in `REELBENCH_HOME`",
+    secret=True,
+)
+JOB = _declare(
+    "REELBENCH_JOB",
+    "name of a job; all its processes, on any machine, share one budget",
+    otherwise="Slurm's job id; without it, each process has its own budget",
+)
+SLURM_ARRAY_JOB_ID = _declare("SLURM_ARRAY_JOB_ID", "id of a Slurm job array; Slurm sets it")
+SLURM_JOB_ID = _declare("SLURM_JOB_ID", "id of a Slurm job; Slurm sets it")
+MEDIA = _declare("REELBENCH_MEDIA", f"folders with your videos, separated by `{os.pathsep}`")
+BENCHMARKS = _declare(
+    "REELBENCH_BENCHMARKS",
+    f"folders with a `benchmark.yaml`, or with such folders in them, separated by `{os.pathsep}`",
+)
+FRAMES = _declare(
+    "REELBENCH_FRAMES",
+    "frames that a model gets (`uniform:32`), if you start `lmms-eval` itself",
+    otherwise="frames of the task",
+)
+CANDIDATES = _declare(
+    "REELBENCH_CANDIDATES",
+    "answers to each question (`beam:5`, `sample:5,t=0.7`), if you start `lmms-eval` itself",
+    otherwise="one answer",
+)
+ANSWERING = _declare(
+    "REELBENCH_ANSWERING",
+    "how `_options` tasks compare options (`options:norm=sum`), if you start `lmms-eval` itself",
+    otherwise="`norm=mean`, `over=sentence`, and the task's `span`",
+)
+LANGUAGE = _declare(
+    "REELBENCH_LANGUAGE",
+    "language of the questions; `run --languages` sets it",
+    otherwise="their original one",
+)
+TRANSLATIONS = _declare(
+    "REELBENCH_TRANSLATIONS", "file with the translated questions; `run --languages` sets it"
+)
+LABEL = _declare(
+    "REELBENCH_LABEL", "further condition of a run (`web search`), if you start `lmms-eval` itself"
+)
+RUN = _declare("REELBENCH_RUN", "number of this run, of several runs; `run --runs` sets it")
+IDS = _declare(
+    "REELBENCH_IDS",
+    "file with the ids of the questions to ask; `run --ids` sets it",
+    otherwise="all",
+)
+PROGRESS = _declare(
+    "REELBENCH_PROGRESS",
+    "folder for the progress of lmms-eval's processes; `run --status-file` sets it",
+)
+CUES = _declare(
+    "REELBENCH_CUES",
+    "file with hints for the questions of `curve_reasoned`; `diagnose run` sets it",
+)
+FRAMES_CAP_GB = _declare(
+    "REELBENCH_FRAMES_CAP_GB", "maximum size of the frame store, in gigabytes", default="20"
+)
+JUDGE = _declare("REELBENCH_JUDGE", "model that judges open answers", otherwise="nothing is judged")
+JUDGE_URL = _declare(
+    "REELBENCH_JUDGE_URL", "OpenAI-compatible server of the judge", otherwise="`OPENAI_BASE_URL`"
+)
+JUDGE_API_KEY = _declare(
+    "REELBENCH_JUDGE_API_KEY",
+    "key of the judge's server",
+    otherwise="`OPENAI_API_KEY`",
+    secret=True,
+)
+LLM_URL = _declare("REELBENCH_LLM_URL", "server that `--llm` asks", otherwise="`OPENAI_BASE_URL`")
+LLM_API_KEY = _declare(
+    "REELBENCH_LLM_API_KEY",
+    "key of the server that `--llm` asks",
+    otherwise="`OPENAI_API_KEY`",
+    secret=True,
+)
+OPENAI_BASE_URL = _declare(
+    "OPENAI_BASE_URL",
+    "server of models that are named without a server",
+    otherwise="https://api.openai.com/v1",
+)
+OPENAI_API_KEY = _declare(
+    "OPENAI_API_KEY", "key that is used if no `REELBENCH_…` variable sets one", secret=True
+)
+OPENAI_ORG_ID = _declare(
+    "OPENAI_ORG_ID", "organization that pays for OpenAI's calls", otherwise="the key's organization"
+)
+OPENAI_PROJECT_ID = _declare(
+    "OPENAI_PROJECT_ID", "project that pays for OpenAI's calls", otherwise="the key's project"
+)
+AZURE_OPENAI_ENDPOINT = _declare(
+    "AZURE_OPENAI_ENDPOINT",
+    "address of your Azure OpenAI resource (`https://NAME.openai.azure.com`)",
+)
+SPACY_MODEL = _declare(
+    "REELBENCH_SPACY_MODEL",
+    "spaCy model for parse depths, name or folder",
+    default="en_core_web_sm",
+)
+GITHUB_RAW = _declare(
+    "REELBENCH_GITHUB_RAW",
+    "mirror of GitHub's raw files, for official prompts",
+    default="https://raw.githubusercontent.com",
+)
+HF_ENDPOINT = _declare(
+    "HF_ENDPOINT", "the Hub, or a mirror of it", otherwise="https://huggingface.co"
+)
+HF_HOME = _declare(
+    "HF_HOME", "folder of the Hub's client", otherwise="`huggingface` in `XDG_CACHE_HOME`"
+)
+HF_HUB_CACHE = _declare(
+    "HF_HUB_CACHE", "file cache of the Hub's client", otherwise="`hub` in `HF_HOME`"
+)
+HUGGINGFACE_HUB_CACHE = _declare("HUGGINGFACE_HUB_CACHE", "older name of `HF_HUB_CACHE`")
+HF_HUB_OFFLINE = _declare(
+    "HF_HUB_OFFLINE", "`1`: nothing is fetched from the Hub", otherwise="online"
+)
+TRANSFORMERS_OFFLINE = _declare(
+    "TRANSFORMERS_OFFLINE", "`1`: nothing is fetched from the Hub", otherwise="online"
+)
+WEBHOOK_SECRET = _declare(
+    "WEBHOOK_SECRET",
+    "shared secret that the Hub sends with each request to `leaderboard webhook`",
+    secret=True,
+)
+XDG_CONFIG_HOME = _declare(
+    "XDG_CONFIG_HOME",
+    "folder of the user's configuration, with `reelbench/reelbench.toml`",
+    default="~/.config",
+)
+XDG_CACHE_HOME = _declare("XDG_CACHE_HOME", "folder of the user's cache", default="~/.cache")
+
 PROVIDERS: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("providers.json").read_bytes()
 )
-"""Providers of models by the prefix of a model's name; `llm.model_names` says what of each."""
+"""Providers of models by the prefix of a model's name; `llm.model_names` reads their fields."""
+
 PROVIDER_KEYS = {
     name: Setting(provider["key"], f"key of {provider['title']}, for `{name}/MODEL`", secret=True)
     for name, provider in PROVIDERS.items()
 }
 
 FILE_DEFAULTS: dict[str, str] = {}
-"""Option -> what a `reelbench.toml` set it to for the command that runs; results record it."""
+"""Option -> its value in a `reelbench.toml`, for the command that runs; results record it."""
 
+# A provider's key that is declared above, too, keeps that declaration.
 ALL: tuple[Setting, ...] = tuple(
-    ({key.name: key for key in PROVIDER_KEYS.values()} | _DECLARED).values()
+    ({key.name: key for key in PROVIDER_KEYS.values()} | _declared).values()
 )
-"""Beside them each benchmark has `data(its id)`."""
+"""All settings; beside them each benchmark has `data(its id)`."""
 
 
 def first(*variables: Setting) -> str | None:
     """Return the value of the first of these variables that has one, or None."""
-    return next((value for variable in variables if (value := variable.get())), None)
+    for variable in variables:
+        value = variable.get()
+        if value:
+            return value
+    return None
 
 
 def data(benchmark: str) -> Setting:
-    """Return the variable that names the user's own data of a benchmark: a file, or a folder."""
+    """Return the variable that names the user's own data of a benchmark."""
     return Setting(
         f"REELBENCH_DATA_{benchmark.upper()}", "your own data of this benchmark: a file or a folder"
     )
