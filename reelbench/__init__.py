@@ -76,16 +76,6 @@ __getattr__ = _names_of(
         ),
         "reelbench.scoring.answers": ("read_option", "read_span"),
     },
-    {
-        "ask": ("ask_model", "evaluate_model", "run"),
-        "benchmarks": ("available_benchmarks", "get_benchmarks", "list_benchmarks", "list_tasks"),
-        "compare": ("compare_results", "compare_runs", "diff"),
-        "evaluate": ("eval", "eval_fn", "evaluate_function"),
-        "load": ("get_benchmark", "load_benchmark", "load_data", "load_dataset", "load_task"),
-        "open_result": ("load_result", "load_results", "load_run", "open_run", "read_result"),
-        "results": ("list_results",),
-        "score": ("evaluate_predictions", "grade", "score_file", "score_predictions"),
-    },
 )
 
 

@@ -11,7 +11,7 @@ import yaml
 
 import reelbench
 from reelbench.base import settings
-from reelbench.cli.families import MOVED
+from reelbench.cli import synonyms
 from reelbench.leaderboard import store
 from reelbench.registry import discovery
 from tests import rooms
@@ -118,7 +118,8 @@ def test_every_command_and_option_that_is_named_exists(path):
         for words, rest in CALL.findall(call):
             named = words.split()
             known = [
-                MOVED.get(" ".join(named[:length]), " ".join(named[:length])) for length in (2, 1)
+                synonyms.COMMANDS.get(" ".join(named[:length]), " ".join(named[:length]))
+                for length in (2, 1)
             ]
             known = [words for words in known if words in OPTIONS]
             assert known, f"{path.name}: `reelbench {words.strip()}` is not a command"

@@ -10,7 +10,7 @@ import pytest
 
 from reelbench.base.credentials import without, without_credentials
 from reelbench.base.errors import InputError
-from reelbench.cli import defaults, guesses
+from reelbench.cli import defaults
 from reelbench.leaderboard.view import page
 
 COMMAND = Path(sys.executable).with_name("reelbench")
@@ -66,16 +66,6 @@ def test_a_page_lies_in_its_folder_whatever_split_a_result_states(split, tmp_pat
     run = SimpleNamespace(result=result, folder=tmp_path)
     assert page.place_of([run], tmp_path, several=True).parent == tmp_path
     assert page.place_of([run], None, several=False).parent.name == "views"
-
-
-@pytest.mark.parametrize(
-    "typed", ["0} --base-url http://127.0.0.1:1 --label {x", "0.5'", '0"', "it's"]
-)
-@pytest.mark.parametrize("option", ["--temperature", "--top-p", "--reasoning-effort", "--max-cost"])
-def test_a_word_that_was_typed_stays_one_word(option, typed):
-    words = guesses.correct_arguments(["eval", "rextime_mini", option, typed], {"eval"})
-    assert not [word for word in words if word in {"--base-url", "--label"}]
-    assert any(typed in word for word in words)
 
 
 def test_a_settings_file_has_no_key_of_many_parts(tmp_path):

@@ -1,28 +1,15 @@
 """A package's names that are loaded when they are first used, so that who needs one doesn't wait for all."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
 
-def names_of(
-    package: str,
-    modules: Mapping[str, Sequence[str]],
-    guesses: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> Callable[[str], object]:
-    """Return a package's `__getattr__`: import name of a module -> the names that it gives the package.
-
-    Of `guesses`, a name -> what others call it, each is taken for the name, and told.
-    """
-    meant = {guess: name for name, of_name in guesses.items() for guess in of_name}
+def names_of(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
+    """Return a package's `__getattr__`: import name of a module -> the names that it gives the package."""
     homes = {name: module for module, names in modules.items() for name in names}
 
     def load(name: str) -> object:
-        if name in meant:
-            warnings.warn(f"{package}.{name}: taken for {package}.{meant[name]}", stacklevel=2)
-            name = meant[name]
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(homes[name]), name)

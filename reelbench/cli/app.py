@@ -17,9 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 from reelbench.base import settings
 from reelbench.base.credentials import without_secrets
 from reelbench.base.errors import InputError, first_line, printable
-from reelbench.cli import console, defaults, families, guesses
-from reelbench.cli.families import ALIASES, EXAMPLES, FAMILIES, KEPT
-from reelbench.cli.guesses import near
+from reelbench.cli import console, defaults, families, synonyms
+from reelbench.cli.families import EXAMPLES, FAMILIES, KEPT
 from reelbench.cli.option_groups import (
     Kind,
     before_dashes,
@@ -28,6 +27,7 @@ from reelbench.cli.option_groups import (
     shell_line,
     ungrouped,
 )
+from reelbench.cli.synonyms import near
 
 if TYPE_CHECKING:
     from typer import _click
@@ -179,11 +179,14 @@ class Command(_Parsed, TyperCommand):
         """Parse the arguments; for an option that others use say ours, and refuse one value too many."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        words, mine = (
-            _words(ctx),
-            {option for part in self.params for option in (*part.opts, *part.secondary_opts)},
-        )
-        args = [*_in_our_words(words, mine, before_dashes(args)), *args[len(before_dashes(args)) :]]
+        words = _words(ctx)
+        mine = {option for part in self.params for option in (*part.opts, *part.secondary_opts)}
+        own_arguments = before_dashes(args)
+        note = console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(own_arguments))
+        args = [
+            *synonyms.with_our_options(own_arguments, mine, note),
+            *args[len(own_arguments) :],
+        ]
         given = [arg.partition("=")[0] for arg in before_dashes(args)]
         for (
             parameter
@@ -283,22 +286,6 @@ class Command(_Parsed, TyperCommand):
             )
 
 
-def _in_our_words(words: str, mine: Collection[str], typed: Sequence[str]) -> Iterator[str]:
-    """Yield the words that were typed, with what others call an option as ours; each is told."""
-    known = {**ALIASES[""], **ALIASES.get(words, {})}
-    note = console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(typed))
-    for word in typed:
-        name, mark, value = word.partition("=")
-        dashed = name.replace("_", "-") if name.startswith("--") else name
-        ours = known.get(name, known.get(dashed, dashed if dashed != name else None))
-        if ours is None or name in mine or (ours and ours.split()[0] not in mine):
-            yield word
-            continue
-        note(f"{name}: taken for {ours}" if ours else f"{name}: `{words}` does so without it")
-        if ours:
-            yield from f"{ours}{mark}{value}".split(" ", 1)
-
-
 @contextmanager
 def _usage_errors(words: str, typed: Sequence[str], known: Collection[str]) -> Iterator[None]:
     """Raise what Typer finds wrong in the words typed after a command's as InputError, in one line.
@@ -325,30 +312,12 @@ def _usage_errors(words: str, typed: Sequence[str], known: Collection[str]) -> I
                 for word in line
             ]
             hint = f"did you mean `{shell_line(meant)}`?"
-        elif message.startswith("No such option"):  # what follows it may be its value
-            at = next(at for at, word in enumerate(line) if word.partition("=")[0] == wrong)
-            rest = line[
-                at
-                + 1
-                + (
-                    "=" not in line[at] and line[at + 1 : at + 2] != [] and line[at + 1][:1] != "-"
-                ) :
-            ]
-            hint = f"without it: `{shell_line([*line[:at], *rest])}`; {hint}"
-        elif (
-            "requires an argument" in message
-            and (option := message.split("'")[1]) in guesses.EXAMPLES
-        ):
-            at = len(line) - line[::-1].index(option)
-            hint = f"as in `{shell_line([*line[:at], guesses.EXAMPLES[option], *line[at:]])}`"
-        elif message.startswith("Missing option") and wrong in guesses.EXAMPLES:
-            hint = f"as in `{shell_line([*line, wrong, guesses.EXAMPLES[wrong]])}`"
-            if wrong == "--store" and words != "leaderboard add":
-                hint += "; `reelbench leaderboard add RESULT --store store` fills it"
-        elif message.startswith("Missing argument") and typed and EXAMPLES.get(words):
-            hint = f"as in `{shell_line([*line, EXAMPLES[words][0].split()[0]])}`"
-        elif message.startswith("Missing") and EXAMPLES.get(words):
-            hint = f"as in `reelbench {words} {EXAMPLES[words][0]}`"
+        elif message.startswith("No such option"):
+            hint = synonyms.ANSWERS.get(synonyms.with_dashes(wrong), hint)
+        elif message.startswith("Invalid value for '--limit'"):
+            hint = synonyms.ANSWERS["--limit"]
+        elif message.startswith(("Missing", "Option")) and EXAMPLES.get(words):
+            hint = f"as in `{f'reelbench {words} {EXAMPLES[words][0]}'.strip()}`"
         raise InputError(f"{where}{message[:1].lower()}{message[1:]}; {hint}") from None
 
 

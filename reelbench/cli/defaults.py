@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.base import bounds, settings
 from reelbench.base.errors import InputError
-from reelbench.cli.families import FAMILIES, MOVED, family_of
+from reelbench.cli.families import FAMILIES, family_of
 from reelbench.cli.option_groups import Kind, option_name
 
 if TYPE_CHECKING:
@@ -123,7 +123,6 @@ def entries(file: Path, known: "Known") -> list[Entry]:
     commands = known()
 
     def walk(table: str, content: dict[str, Any]) -> Iterator[Entry]:
-        table = MOVED.get(table.replace(".", " "), table).replace(" ", ".")
         for name, value in content.items():
             if isinstance(value, dict) and table.count(".") < _DEEPEST:
                 yield from walk(f"{table}.{name}".lstrip("."), value)

@@ -53,12 +53,6 @@ ASKED = ("judge", "llm")
 EXAMPLES: dict[str, list[str]] = _WORDS["examples"]
 """Command -> examples: what follows its words on the command line."""
 
-MOVED: dict[str, str] = _WORDS["moved"]
-"""Words that a command once had -> what it is called; both are taken."""
-
-ALIASES: dict[str, dict[str, str]] = _by_word(_WORDS["aliases"])
-"""Command ("" is any) -> what others call an option -> ours; "" where the command does that without one."""
-
 KEPT: dict[str, str] = _by_word(_WORDS["kept"])
 """Command -> what it leaves for the next time where it is stopped; the others do no long work."""
 

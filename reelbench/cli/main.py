@@ -10,8 +10,8 @@ from typing import cast
 from reelbench.base.credentials import known_secrets, without
 from reelbench.base.errors import InputError, ReelbenchError, cut_in_the_middle
 from reelbench.base.files import LONGEST_NAME
-from reelbench.cli import console, guesses
-from reelbench.cli.commands import COMMANDS, FIRSTS, FLAGS, assembled
+from reelbench.cli import console, synonyms
+from reelbench.cli.commands import FLAGS, assembled
 from reelbench.cli.option_groups import before_dashes
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
@@ -38,14 +38,11 @@ def main() -> None:
                 raise InputError(
                     f"the command line holds the value of {name}, and results record it; leave it out"
                 )
-        arguments = [
-            *flags,
-            *guesses.correct_arguments(arguments[len(flags) :], {*COMMANDS, *FIRSTS}),
-        ]
+        note = console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(ours))
+        arguments = [*flags, *synonyms.with_our_command(arguments[len(flags) :], note)]
         named = next((word for word in arguments if not word.startswith("-")), None)
-        assembled(named, outline=named is None and "_REELBENCH_COMPLETE" not in os.environ)(
-            arguments
-        )
+        outline = named is None and "_REELBENCH_COMPLETE" not in os.environ
+        assembled(named, outline=outline)(arguments, prog_name="reelbench")
     except BrokenPipeError:
         sys.exit(1)
     except (ReelbenchError, ValueError, OSError) as error:

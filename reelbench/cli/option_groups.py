@@ -127,23 +127,17 @@ option = options_in(Path(__file__).with_name("options.json"))
 _shared = partial(option, "shared")
 
 
-def _resolve_names(typed: Any) -> Any:  # noqa: ANN401 - a name, several, or None
-    """Return names as the benchmarks' and tasks' own: told where they were typed otherwise."""
-    from reelbench.cli import console
-    from reelbench.registry import discovery
-
-    if not isinstance(typed, str):
-        return typed and [
-            _resolve_names(name) for several in typed for name in several.split(",") if name
-        ]
-    if (name := discovery.resolve_name(typed)) != typed:
-        console.note(f"{typed}: taken for {name}")
-    return name
+def _split_names(typed: Sequence[str]) -> list[str]:
+    """Return the names, of which several may be typed with commas between them."""
+    names = ",".join(typed).split(",")
+    return [name for name in names if name]
 
 
-_named = partial(typer.Argument, autocompletion=task_names, callback=_resolve_names)
+_named = partial(typer.Argument, autocompletion=task_names)
 TaskName = Annotated[str, _named(metavar="NAME", help="Benchmark or task.")]
-Names = Annotated[list[str], _named(help="Benchmarks or tasks (rextime_mini).")]
+Names = Annotated[
+    list[str], _named(callback=_split_names, help="Benchmarks or tasks (rextime_mini).")
+]
 Split = Annotated[str | None, _shared("--split"), Kind.ROWS]
 Data = Annotated[Path | None, _shared("--data")]
 Store = Annotated[Path, _shared("--store")]

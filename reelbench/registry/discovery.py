@@ -175,30 +175,6 @@ def get(name: str) -> BenchmarkSpec:
     raise InputError(f"unknown benchmark {name!r}; {hint}")
 
 
-def resolve_name(name: str) -> str:
-    """Return the benchmark's or task's name that a user meant, where one alone can be: else what he typed.
-
-    Case and `-` for `_` don't count, nor does the region of a language; of what is nearly a name
-    only one may be.
-    """
-    folded = {
-        known.lower().replace("-", "_"): known
-        for spec in specs().values()
-        for known in sorted(_names(spec))
-    }
-    typed = name.lower().replace("-", "_")
-    if _is_path(name) or name in folded.values():
-        return name
-    longer = (
-        {known for known in folded if known.startswith(f"{typed}_")}
-        if typed.count("_")
-        else set[str]()
-    )
-    near = get_close_matches(typed, folded, n=2, cutoff=0.9)
-    found = {typed} & folded.keys() or longer or set(near)
-    return folded[found.pop()] if len(found) == 1 else name
-
-
 def spec_of(record: "BenchmarkRecord") -> BenchmarkSpec:
     """Return the benchmark that a result is on: ours of that id, but where the result itself says otherwise.
 

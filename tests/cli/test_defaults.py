@@ -212,7 +212,7 @@ OUTSIDE = {
     "judge": ("judge", "judge-votes", "judge-concurrency", "judge-prompts", "judge-extra"),
     "llm": ("llm", "llm-url", "llm-concurrency"),
     "compare": ("picture", "items"),
-    "shortcuts": ("write",),
+    "compare.shortcuts": ("write",),
     "view": ("out",),
     "make.moments": ("out", "captions", "prompts", "gate"),
     "leaderboard.check": ("markdown", "workers", "store"),
@@ -234,11 +234,8 @@ def test_a_folder_s_file_sets_nothing_that_is_written_read_published_or_paid_for
     (tmp_path / "reelbench.toml").write_text(text, encoding="utf-8")
     listed = json.loads(reelbench("doctor", "settings", "--json", cwd=tmp_path).stdout)
     entries = {name: entry["set"] for name, entry in listed.items() if name.startswith("[")}
-    now = {"shortcuts": "compare.shortcuts"}  # a table of a command's old name is that command's
     assert entries == {
-        f"[{now.get(table, table)}] {name}": False
-        for table, names in OUTSIDE.items()
-        for name in names
+        f"[{table}] {name}": False for table, names in OUTSIDE.items() for name in names
     }
 
 

@@ -341,12 +341,6 @@ def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     InputError as `named_by_path`, and for a task or a model that nobody has.
     """
     specs = named_by_path(arguments)
-    asked = [
-        discovery.resolve_name(name) if name and name not in specs else name
-        for name in _tasks(arguments)
-    ]
-    if asked != _tasks(arguments):
-        arguments = set_option(arguments, "--tasks", ",".join(asked))
     _check_names(arguments)
     if not specs:
         return by_name(arguments), {}

@@ -1,0 +1,141 @@
+"""Other words for our commands and options, and answers to the words of other tools.
+
+A synonym is taken for our word, and a note says so. None of them deletes, overwrites, or asks a
+model again.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from difflib import get_close_matches
+
+COMMANDS = {
+    "path": "list path",
+    "presets": "list presets",
+    "judge presets": "list judges",
+    "settings": "doctor settings",
+    "status": "doctor status",
+    "candidates": "compare candidates",
+    "shortcuts": "compare shortcuts",
+    "power": "compare power",
+    "evaluate": "eval",
+    "ls": "list",
+    "tasks": "list",
+    "benchmarks": "list",
+    "judges": "list judges",
+    "diff": "compare",
+}
+"""Words of a command -> the command that they stand for."""
+
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "--model": ("--llm",),
+    "--llm": ("--model",),
+    "-m": ("--model", "--llm"),
+    "--url": ("--base-url", "--llm-url"),
+    "--base-url": ("--llm-url",),
+    "--llm-url": ("--base-url",),
+    "--api-base": ("--base-url", "--llm-url"),
+    "--api-url": ("--base-url", "--llm-url"),
+    "--endpoint": ("--base-url", "--llm-url"),
+    "-n": ("--limit",),
+    "--max-samples": ("--limit",),
+    "--num-samples": ("--limit",),
+    "-o": ("--output", "--out"),
+    "--out": ("--output",),
+    "--output": ("--out",),
+    "--output-path": ("--output",),
+    "-p": ("--predictions",),
+    "--judge-model": ("--judge",),
+    "--max-connections": ("--llm-concurrency",),
+    "--max-new-tokens": ("--max-tokens",),
+    "--repeats": ("--runs",),
+    "--dry-run": ("--plan", "--judge-estimate"),
+    "--num-frames": ("--frames",),
+    "--nframes": ("--frames",),
+    "--silent": ("--quiet",),
+}
+"""Option -> ours with the same meaning; a command's synonym is the first of them that it has."""
+
+_TASKS = "the tasks are arguments, as in `reelbench eval rextime_mini curve_mini --model MODEL`"
+_FOLDER = "--output DIR says where the results are written"
+
+ANSWERS = {
+    "--tasks": _TASKS,
+    "--datasets": _TASKS,
+    "--data": _TASKS,
+    "--model-args": "`reelbench eval` has --model-args for a checkpoint; a server needs none",
+    "--gen-kwargs": "--max-tokens, --thinking and --llm-extra JSON say how answers are generated",
+    "--num-fewshot": "no examples are shown before a question; leave it out",
+    "--log-samples": "every answer is kept, in samples.jsonl of the output folder; leave it out",
+    "--limit": "N is a number of questions; a share of them is not taken",
+    "--batch-size": "--llm-concurrency N sends N questions at once; a checkpoint takes"
+    " `reelbench run -- --batch_size N`",
+    "--work-dir": _FOLDER,
+    "--log-dir": _FOLDER,
+    "--api-key": "a key stands in a variable, such as REELBENCH_LLM_API_KEY",
+    "--videos": "folders with videos are named in REELBENCH_MEDIA",
+    "-T": "a task has no arguments of its own; --frames, --limit and the others are options",
+    "--epochs": "--runs N asks every question N times",
+    "--reuse": "replies are kept, and the same command goes on from them; leave it out",
+    "--eval-type": "a model with --base-url or a provider's name is a served one, and a path is a"
+    " checkpoint; leave it out",
+}
+"""Options of lmms-eval, inspect_ai, VLMEvalKit and evalscope -> how to say it here."""
+
+_CLOSE = 0.75  # two letters of four in each other's place
+
+
+def near(word: str, known_words: Collection[str]) -> str | None:
+    """Return the known word of which a typed one is a slip, or None."""
+    by_stem: dict[str, str] = {}
+    for known_word in known_words:
+        if abs(len(known_word) - len(word)) <= 1:
+            by_stem[known_word.strip("-")] = known_word
+    close = get_close_matches(word.strip("-"), by_stem, n=1, cutoff=_CLOSE)
+    if not close:
+        return None
+    return by_stem[close[0]]
+
+
+def with_our_command(arguments: Sequence[str], note: Callable[[str], None]) -> list[str]:
+    """Return the arguments with a synonym of a command replaced by the command."""
+    for length in (2, 1):
+        typed = " ".join(arguments[:length])
+        ours = COMMANDS.get(typed)
+        if ours is not None:
+            note(f"`{typed}`: taken for `{ours}`")
+            return [*ours.split(), *arguments[length:]]
+    return [*arguments]
+
+
+def with_our_options(
+    arguments: Sequence[str], own_options: Collection[str], note: Callable[[str], None]
+) -> list[str]:
+    """Return the arguments with each synonym of a command's own options replaced by the option."""
+    replaced: list[str] = []
+    for argument in arguments:
+        name, equals_sign, value = argument.partition("=")
+        ours = _our_option(name, own_options)
+        if ours is None:
+            replaced.append(argument)
+        else:
+            note(f"{name}: taken for {ours}")
+            replaced.append(f"{ours}{equals_sign}{value}")
+    return replaced
+
+
+def _our_option(name: str, own_options: Collection[str]) -> str | None:
+    if name in own_options:
+        return None
+    dashed = with_dashes(name)
+    if dashed in own_options:
+        return dashed
+    for option in OPTIONS.get(dashed, ()):
+        if option in own_options:
+            return option
+    return None
+
+
+def with_dashes(option: str) -> str:
+    """Return a long option with dashes for underscores."""
+    if option.startswith("--"):
+        return option.replace("_", "-")
+    return option

@@ -1,0 +1,102 @@
+"""Other words for our commands and options, and answers to the words of other tools."""
+
+import re
+
+import pytest
+
+from reelbench.base.errors import InputError
+from reelbench.cli import synonyms
+from reelbench.registry import discovery
+from tools.write_docs import commands
+
+WORDS = dict(commands())
+OPTIONS = {option for command in WORDS.values() for part in command.params for option in part.opts}
+CHANGES = ("clean", "force", "fresh", "overwrite", "redo", "restart", "rerun")
+MINI = "rextime_mini"
+
+
+def test_synonyms_are_few_and_none_changes_or_asks_again():
+    assert len(synonyms.COMMANDS) + len(synonyms.OPTIONS) <= 40
+    for word in (*synonyms.COMMANDS, *synonyms.OPTIONS):
+        assert not re.search("|".join(CHANGES), word)
+    assert not {"--fresh", "--yes"} & {ours for of in synonyms.OPTIONS.values() for ours in of}
+
+
+@pytest.mark.parametrize(("typed", "ours"), synonyms.COMMANDS.items())
+def test_a_synonym_of_a_command_is_none_itself_and_stands_for_one(typed, ours):
+    assert typed not in WORDS
+    assert ours in WORDS
+    notes = []
+    replaced = synonyms.with_our_command([*typed.split(), "--json"], notes.append)
+    assert replaced == [*ours.split(), "--json"]
+    assert notes == [f"`{typed}`: taken for `{ours}`"]
+
+
+@pytest.mark.parametrize("ours", synonyms.OPTIONS.values())
+def test_a_synonym_of_an_option_stands_for_one(ours):
+    assert {*ours} <= OPTIONS
+
+
+def test_options_are_replaced_with_their_values_and_told():
+    notes = []
+    typed = ["--llm=m", "--base_url", "u", "-n", "3"]
+    own = {"--model", "--base-url", "--limit"}
+    replaced = synonyms.with_our_options(typed, own, notes.append)
+    assert replaced == ["--model=m", "--base-url", "u", "--limit", "3"]
+    assert [note.partition(":")[0] for note in notes] == ["--llm", "--base_url", "-n"]
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_no_option_of_ours_is_taken_for_another(words):
+    own = {option for part in WORDS[words].params for option in part.opts}
+    typed = [option for option in own if option.startswith("-")]
+    assert synonyms.with_our_options(typed, own, print) == typed
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ((MINI, "--datasets", "curve_mini"), "the tasks are arguments"),
+        ((MINI, "--num_fewshot", "5"), "no examples are shown"),
+        ((MINI, "--log_samples"), "samples.jsonl of the output folder"),
+        ((MINI, "--limit", "0.1"), "N is a number of questions"),
+        ((MINI, "-T", "x=1"), "a task has no arguments"),
+        ((MINI, "--api-key", "sk-secret"), "a key stands in a variable"),
+        ((MINI, "--clean"), "no such option: --clean"),
+        ((MINI, "--force"), "no such option: --force"),
+        ((MINI, "--overwrite"), "no such option: --overwrite"),
+        (("rextime-mini",), "did you mean 'rextime_mini'?"),
+        (("Rextime",), "did you mean 'rextime'?"),
+        (("movicore",), "did you mean 'moviecore'?"),
+    ],
+)
+def test_what_is_not_ours_ends_in_one_line_and_runs_nothing(words, line, reelbench):
+    done = reelbench("eval", *words, "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.returncode == 2
+    assert line in done.stderr
+    assert "sk-secret" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_slip_in_a_command_is_asked_about(reelbench):
+    done = reelbench("evall", MINI)
+    assert done.returncode == 2
+    assert "did you mean `reelbench eval rextime_mini`?" in done.stderr
+
+
+def test_a_task_s_slip_is_never_taken():
+    with pytest.raises(InputError, match="did you mean 'moviecore'"):
+        discovery.get("movicore")
+
+
+def test_a_dry_run_that_finds_no_hub_names_the_line_that_needs_none(reelbench):
+    env = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0"}
+    done = reelbench("cards", "push", "rextime", "--repo", "me/x", "--dry-run", env=env)
+    assert done.returncode == 1
+    assert "`reelbench cards render rextime --out card` writes it without the Hub" in done.stderr
+
+
+def test_a_table_whose_rows_lack_the_main_metric_has_their_others(reelbench, tmp_path):
+    done = reelbench("leaderboard", "tables", "rextime", "--store", tmp_path, "--format", "latex")
+    assert r"\caption{ReXTime, test: Accuracy, \%; mIoU, \%; " in done.stdout, done.stderr
+    assert ": . " not in done.stdout
