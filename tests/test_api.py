@@ -659,7 +659,7 @@ def test_what_there_is_is_listed_documented_and_light():
         "Scored",
     }
     assert names | {"ask", "benchmarks"} <= set(dir(reelbench))
-    assert {"get", "load", "locate", "specs"} <= set(dir(registry))
+    assert {"get", "specs"} <= set(dir(registry))
     assert all(getattr(reelbench, name).__doc__ for name in names)
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
         reelbench.scores  # noqa: B018

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench import frames
+from reelbench import video
 from reelbench.base.errors import InputError
 from reelbench.data.loading import locate
 from reelbench.video import mcp_server
@@ -97,7 +97,7 @@ class TestServe:
         assert texts(info)[0].startswith(
             f"{VIDEO}: h264, 128 x 96, 10.000 s, 120 frames (12.000 per second)"
         )
-        every = frames.take(path, "all,as=images")
+        every = video.take(path, "all,as=images")
         assert len(every.images) == 120
         # At 12 frames per second: frames 24, 42 and 60; between two frames the one before, 6, is on
         # screen.

@@ -57,8 +57,7 @@ def run(tmp_path):
     for name in tasks:
         spec, _ = discovery.find_task(name)
         rows = [
-            {**row, "split": upstream_split(spec, "mini")}
-            for row in loading.load(spec.id, "mini")
+            {**row, "split": upstream_split(spec, "mini")} for row in loading.load(spec.id, "mini")
         ]
         details = [lmms_runs.functions(spec).process_results(row, ["(A)"]) for row in rows]
         lines = "".join(json.dumps(detail) + "\n" for detail in details)

@@ -17,7 +17,7 @@ from reelbench.video.decoder import decode
 from tests.video import clips
 from tests.video.clips import PEAK_MIB
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 SOURCES = [
     ("libx264", "mp4"),
