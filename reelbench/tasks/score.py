@@ -1,18 +1,17 @@
-"""Scoring as a second command: predictions from files to a result on disk; `score_runs` scores what lmms-eval left.
+"""Score predictions in files, and write the result to disk.
 
 The model is never run again. One path serves all benchmarks: `formats` reads, `scoring.aggregation`
-scores.
+scores. `score_runs` scores the runs of lmms-eval.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from reelbench.base.base_record import record_of
@@ -54,10 +53,10 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to score: the judge, if any, what to leave out, where notes and progress go, and facts about the model.
+    """Options of scoring: the judge, facts about the model, and what to leave out.
 
     With `earlier` some of that result's questions are answered anew and the others keep their
-    answers; with `only` a result is of these questions alone.
+    answers; with `only` a result is of these questions alone. Lines for the user go to `note`.
     """
 
     overlap: bool = True
@@ -66,21 +65,23 @@ class Options:
     bar: Bar = no_bar
     about: About | None = None
     answering: Answering | None = None
-    """Where set, the option scores of a run are compared so, and not as it did."""
+    """The way to compare a run's option scores, in place of the run's own."""
     preset: PresetRecord | None = None
     earlier: EarlierResult | None = None
     only: QuestionIds | None = None
     label: str | None = None
-    """What the user says of how the answers were made, where the answers themselves don't say it."""
+    """The user's words on how the answers were made, where the answers themselves don't say it."""
     place: Path | None = None
-    """The folder that was named for the result; what is there isn't replaced by something else, or by less."""
+    """The folder named for the result; a result there isn't replaced by another one, or by less."""
 
     def __post_init__(self) -> None:
         refuse_in_words("--label", self.label or "")
 
     def labelled(self, settings: SettingsRecord) -> SettingsRecord:
         """Return settings with the user's label, if any."""
-        return settings.model_copy(update={"label": self.label}) if self.label else settings
+        if not self.label:
+            return settings
+        return settings.model_copy(update={"label": self.label})
 
     def check_place(
         self,
@@ -90,16 +91,22 @@ class Options:
         settings: SettingsRecord,
         answers: int,
     ) -> None:
-        """Raise InputError where the result would replace one that it must not, before anything is paid for."""
+        """Raise InputError where the result would replace one that it must not.
+
+        It is asked before anything is paid for.
+        """
         if self.place is not None:
-            judged = self.judge is not None
-            benchmark = spec.id, split
             result_files.check_kept(
-                self.place, model.id, benchmark, settings, answers=answers, judged=judged
+                self.place,
+                model.id,
+                (spec.id, split),
+                settings,
+                answers=answers,
+                judged=self.judge is not None,
             )
 
     def judge_for(self, spec: BenchmarkSpec, note: Note | None = None) -> Judge | None:
-        """Return the judge that was named; None where none was, or nothing of the benchmark is judged."""
+        """Return the judge that was named; None where the benchmark has nothing for it."""
         if self.judge is None or spec.judge is None:
             return None
         from reelbench.judges.judge_run import judge_of
@@ -109,7 +116,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class RunMetadata:
-    """What the user states of answers that were made elsewhere: a file of answers doesn't say it."""
+    """The user's statements on answers made elsewhere: a file of answers has none."""
 
     model: str | None = None
     revision: str | None = None
@@ -117,18 +124,18 @@ class RunMetadata:
     label: str | None = None
     url: str | None = None
     origin: str | None = None
-    """Where the answers were fetched from."""
+    """The address from which the answers were fetched."""
 
     @property
     def anything(self) -> bool:
-        """Whether anything is stated at all."""
+        """True where at least one thing is stated."""
         return self != RunMetadata()
 
     def __post_init__(self) -> None:
         if self.frames is not None:
             object.__setattr__(self, "frames", str(FrameSampling.parse(str(self.frames))))
-        for name, text in (("--label", self.label), ("--url", self.url)):
-            refuse_in_words(name, text or "")
+        refuse_in_words("--label", self.label or "")
+        refuse_in_words("--url", self.url or "")
 
 
 _UNREAD_SHOWN = 3
@@ -136,11 +143,13 @@ _UNREAD_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A scored benchmark: the result, where it lies, and the ids that did not fit.
+    """A scored benchmark: the result, its folder, and the ids that did not fit.
 
-    `judge_failed` says why the judge that was named gave no score at all, where it was needed;
-    `unanswered` why not one answer came to its end. `unread` are the first samples whose answer
-    could not be read, `unread_replies` (id, text) the first replies of a judge that could not be.
+    Attributes:
+        judge_failed: Why the judge that was named gave no score at all, where it was needed.
+        unanswered: Why not one answer came to its end.
+        unread: The first samples whose answer could not be read.
+        unread_replies: The first replies (id, text) of a judge that could not be read.
     """
 
     result: Result
@@ -156,16 +165,30 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Whether every item is scored and every id fits: what `--strict` asks."""
+        """True where every item is scored and every id fits: the condition of `--strict`."""
         return not (self.result.counts.unscored or self.missing or self.extra or self.duplicate)
+
+
+class _Unanswered(NamedTuple):
+    """Lines on answers that did not come to their end.
+
+    `error` is the line where none of them did.
+    """
+
+    notes: list[str]
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A scored benchmark that nothing is written of yet: its samples and numbers, and what its record says beside them.
+    """A scored benchmark of which nothing is written yet.
 
-    `asked` has what was asked, in the samples' order; `fits` the lists of ids, and the notes, as
-    `Outcome` has them; `said` what was noted while the judge that was named was asked.
+    Attributes:
+        asked: The questions and their options, in the samples' order.
+        fits: The lists of ids, and the notes, as `Outcome` has them.
+        judge_notes: The notes of the judge that was asked.
+        come_by: The record of how the answers were asked for.
+        own_rows: Whether the run itself states that its rows were somebody's own.
     """
 
     questions: Questions
@@ -177,10 +200,9 @@ class Evaluation:
     url: str | None = None
     note: str | None = None
     judge: "JudgeOptions | None" = None
-    said: Sequence[str] = ()
+    judge_notes: Sequence[str] = ()
     come_by: AskedRecord | None = None
     own_rows: bool = False
-    """Whether the run itself states that its rows were somebody's own."""
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -190,68 +212,117 @@ class Evaluation:
     @property
     def items(self) -> list[Item]:
         """The items as they came, made again: before any judge."""
-        return [
-            sample.item(question, aggregation.reason_before_judging(sample), options)
-            for sample, (question, options) in zip(self.scored.samples, self.asked, strict=True)
-        ]
+        items: list[Item] = []
+        for sample, (question, options) in self._asked_samples():
+            reason = aggregation.reason_before_judging(sample)
+            items.append(sample.item(question, reason, options))
+        return items
 
     @property
     def name(self) -> str:
-        """A name for the result's folder: the same for the same answers of the same model."""
+        """A name for the result's folder, made from the model and its answers."""
         digest = hashlib.sha256(f"{self.model.id}\n[".encode("utf-8", "surrogatepass"))
-        for number, sample in enumerate(self.scored.samples):
+        separator = ""
+        for sample in self.scored.samples:
             answer = json.dumps((sample.id, sample.prediction), default=str)
-            digest.update((", " if number else "").encode() + answer.encode())
+            digest.update(f"{separator}{answer}".encode())
+            separator = ", "
         digest.update(b"]")
         return f"{self.spec.id}-{self.questions.split}-{digest.hexdigest()[:12]}"
 
     @property
     def judge_failed(self) -> str | None:
-        """The reason for which a judge that was named and needed gave no score at all."""
-        samples, unscored = self.scored.samples, self.scored.counts.unscored
-        if self.judge is None or any(
-            reply.score is not None for sample in samples for reply in sample.judge_replies
-        ):
+        """The reason why the judge gave no score at all, where it was needed."""
+        if self.judge is None or self._has_judge_score():
             return None
-        # What is in a batch has not failed: it is still to come.
-        failed = OF_JUDGE - {Reason.JUDGE_PENDING}
-        reasons = {reason: number for reason, number in unscored.items() if reason in failed}
-        if not reasons:
+        # Replies that are still to come from a batch have not failed.
+        failures = OF_JUDGE - {Reason.JUDGE_PENDING}
+        unscored = self.scored.counts.unscored
+        counts = {reason: count for reason, count in unscored.items() if reason in failures}
+        if not counts:
             return None
-        unread = not self.said or set(reasons) == {Reason.JUDGE_UNPARSABLE}
-        judge = f"no reply of the judge {self.judge.name} at {self.judge.host} could be read"
-        numbers = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
-        return f"{judge if unread else self.said[-1]}; no answer is judged ({numbers})"
+        if self.judge_notes and set(counts) != {Reason.JUDGE_UNPARSABLE}:
+            cause = self.judge_notes[-1]
+        else:
+            cause = f"no reply of the judge {self.judge.name} at {self.judge.host} could be read"
+        numbers = ", ".join(f"{count} {reason}" for reason, count in counts.items())
+        return f"{cause}; no answer is judged ({numbers})"
+
+    def _has_judge_score(self) -> bool:
+        for sample in self.scored.samples:
+            for reply in sample.judge_replies:
+                if reply.score is not None:
+                    return True
+        return False
+
+    def _asked_samples(self) -> Iterator[tuple[Sample, Words]]:
+        return zip(self.scored.samples, self.asked, strict=True)
 
     def write(self, folder: Path) -> Outcome:
-        """Write the result, its samples and its questions to `folder`; of hidden answers a submission too."""
-        spec, split, source = self.spec, self.questions.split, self.questions.source
-        samples = self.scored.samples
-        result_files.write_questions(
-            folder, self.questions.library, zip(samples, self.asked, strict=True)
+        """Write the result, its samples and its questions to `folder`.
+
+        Of hidden answers a submission too.
+        """
+        result_files.write_questions(folder, self.questions.library, self._asked_samples())
+        data_notes = self._data_notes()
+        result = self._write_result(folder, data_notes)
+        notes = list(self.fits.get("notes", ()))
+        if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
+            notes.append(self._write_submission(folder))
+        unanswered = self._unanswered()
+        notes += unanswered.notes
+        overlap_note = self._overlap_note()
+        if overlap_note:
+            notes.append(overlap_note)
+        notes += data_notes
+        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags]
+        return Outcome(
+            result,
+            folder,
+            missing=list(self.fits.get("missing", ())),
+            extra=list(self.fits.get("extra", ())),
+            duplicate=list(self.fits.get("duplicate", ())),
+            notes=notes,
+            judge_failed=self.judge_failed,
+            unanswered=unanswered.error,
+            unread=unread[:_UNREAD_SHOWN],
+            unread_replies=self._unread_replies(),
         )
-        doubt, lost, here = self.questions.unit_doubt(samples), None, None
-        with suppress(ReelbenchError):  # questions that are not here
-            here = self.questions.here
-            if here.left_out[0]:
-                number, rows = here.left_out
-                lost = (
-                    f"{number:,} of {rows:,} rows can't be read and are left out (skip: unreadable)"
+
+    def _data_notes(self) -> list[str]:
+        """Return the notes on the data: units in doubt, and rows that can't be read."""
+        notes: list[str] = []
+        doubt = self.questions.unit_doubt(self.scored.samples)
+        if doubt:
+            notes.append(doubt)
+        with suppress(ReelbenchError):  # the questions are not on this machine
+            unreadable, rows = self.questions.here.left_out
+            if unreadable:
+                notes.append(
+                    f"{unreadable:,} of {rows:,} rows can't be read and are left out "
+                    "(skip: unreadable)"
                 )
-        asked = (
-            (
-                sample.id,
-                question,
-                options,
-                None if sample.reason == Reason.MEDIA_MISSING else sample.target,
-            )
-            for sample, (question, options) in zip(samples, self.asked, strict=True)
+        return notes
+
+    def _write_result(self, folder: Path, data_notes: Sequence[str]) -> Result:
+        spec = self.spec
+        split = self.questions.split
+        source = self.questions.source
+        local_split = None
+        with suppress(ReelbenchError):  # the questions are not on this machine
+            local_split = self.questions.here
+        whose = "own"
+        if not self.own_rows:
+            whose = ownership.whose(spec, split, source, self._references(), local_split)
+        notes = [note for note in (self.note, *data_notes) if note]
+        attribution = result_files.Attribution(
+            whose,
+            ownership.questions_sha256(spec, split, source, self._asked_rows(), local_split),
+            url=self.url,
+            note="; ".join(notes) or None,
+            asked=self.come_by,
         )
-        entries = (
-            (sample.id, sample.video, question, sample.target)
-            for sample, (question, _) in zip(samples, self.asked, strict=True)
-        )
-        result = result_files.write(
+        return result_files.write(
             folder,
             spec,
             self.scored,
@@ -259,96 +330,124 @@ class Evaluation:
             source=source,
             model=self.model,
             settings=self.settings,
-            attribution=result_files.Attribution(
-                "own" if self.own_rows else ownership.whose(spec, split, source, entries, here),
-                ownership.questions_sha256(spec, split, source, asked, here),
-                url=self.url,
-                note="; ".join(filter(None, [self.note, doubt, lost])) or None,
-                asked=self.come_by,
-            ),
+            attribution=attribution,
         )
-        fits = {name: list(entries) for name, entries in self.fits.items()}
-        if Reason.ANSWERS_HIDDEN in self.scored.counts.unscored:
-            path = folder / f"submission{submissions.submission_suffix(spec)}"
-            submissions.write_submission(spec, self.scored.samples, path)
-            server = spec.splits[upstream_split(spec, split)].submit_to or "the owners' server"
-            todo = submissions.submission_advice(split, path, server)
-            fits.setdefault("notes", []).append(
-                f"{spec.id} {split}: the answers are hidden; {todo}"
-            )
-        # Say how many answers did not come to their end, a line for each reason, and what to do.
+
+    def _references(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+        """Yield the id, video, question and right answer of each sample."""
+        for sample, (question, _) in self._asked_samples():
+            yield sample.id, sample.video, question, sample.target
+
+    def _asked_rows(self) -> Iterator[tuple[str, str, tuple[str, ...], dict[str, Any] | None]]:
+        """Yield the id, question, options and right answer of each sample.
+
+        Where the video was missing there is no right answer.
+        """
+        for sample, (question, options) in self._asked_samples():
+            target = None if sample.reason == Reason.MEDIA_MISSING else sample.target
+            yield sample.id, question, options, target
+
+    def _write_submission(self, folder: Path) -> str:
+        """Write the file for the owners' server; return a note on its use."""
+        spec = self.spec
+        split = self.questions.split
+        path = folder / f"submission{submissions.submission_suffix(spec)}"
+        submissions.write_submission(spec, self.scored.samples, path)
+        server = spec.splits[upstream_split(spec, split)].submit_to or "the owners' server"
+        advice = submissions.submission_advice(split, path, server)
+        return f"{spec.id} {split}: the answers are hidden; {advice}"
+
+    def _unanswered(self) -> _Unanswered:
+        """Return a line for each reason why answers did not come to their end."""
         counts = self.scored.counts
-        of = counts.items - sum(counts.unscored.get(reason, 0) for reason in NOT_ASKED)
-        some = of > sum(
-            counts.unscored.get(reason, 0) for reason in Reason if reason.fault == "model"
+        asked_items = counts.items
+        for reason in NOT_ASKED:
+            asked_items -= counts.unscored.get(reason, 0)
+        failed_items = 0
+        for reason in Reason:
+            if reason.fault == "model":
+                failed_items += counts.unscored.get(reason, 0)
+        some_answered = asked_items > failed_items
+        notes: list[str] = []
+        for reason in Reason:
+            count = counts.unscored.get(reason)
+            if some_answered and reason == Reason.MODEL_FAILED:
+                continue
+            if reason.advice and count:
+                notes.append(f"{count} of {asked_items} answers {reason.advice}")
+        if some_answered or not notes:
+            return _Unanswered(notes, None)
+        # The last line is the error then, and no note beside it.
+        error = notes.pop() + _why_failed(self.scored.samples, self.model)
+        return _Unanswered(notes, error)
+
+    def _overlap_note(self) -> str:
+        """Return a note on answers too long for the metrics of overlapping words, if any."""
+        metrics = self.spec.metrics
+        names = [metric.name for metric in metrics if isinstance(metric.aggregate, Corpus)]
+        if self.scored.numbers.metrics.keys().isdisjoint(names):
+            return ""
+        too_long = aggregation.too_long(self.scored.samples)
+        if not too_long:
+            return ""
+        answers = number_of(too_long, "answer has", "answers have")
+        return (
+            f"{answers} more than {aggregation.LONGEST_OVERLAP} characters: {', '.join(names)} "
+            "read the last ones"
         )
-        unanswered = [
-            f"{counts.unscored[reason]} of {of} answers {reason.advice}"
-            for reason in Reason
-            if reason.advice
-            and counts.unscored.get(reason)
-            and not (some and reason == Reason.MODEL_FAILED)
-        ]
-        none = None
-        if unanswered and not some:
-            # This line is the error then, and no note beside it.
-            none = unanswered.pop() + _why_failed(self.scored.samples, self.model)
-        notes = [*fits.get("notes", ()), *unanswered]
-        overlap = [metric.name for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-        if self.scored.numbers.metrics.keys() & set(overlap) and (
-            long := aggregation.too_long(self.scored.samples)
-        ):
-            notes.append(
-                f"{number_of(long, 'answer has', 'answers have')} more than {aggregation.LONGEST_OVERLAP} characters: "
-                f"{', '.join(overlap)} read the last ones"
-            )
-        fits["notes"] = [*notes, *filter(None, [doubt, lost])]
-        unread = [sample for sample in self.scored.samples if "parse_failed" in sample.flags][
-            :_UNREAD_SHOWN
-        ]
-        replies = (  # the last one that says nothing readable
-            (sample.id, reply.raw)
-            for sample in self.scored.samples
-            if sample.reason == Reason.JUDGE_UNPARSABLE
-            for reply in [
-                next((one for one in reversed(sample.judge_replies) if one.score is None), None)
-            ]
-            if reply is not None and reply.raw
-        )
-        return Outcome(
-            result,
-            folder,
-            **fits,
-            judge_failed=self.judge_failed,
-            unanswered=none,
-            unread=unread,
-            unread_replies=list(islice(replies, _UNREAD_SHOWN)),
-        )
+
+    def _unread_replies(self) -> list[tuple[str, str]]:
+        """Return the first replies of the judge that say nothing readable.
+
+        Of each sample it is the last of them.
+        """
+        replies: list[tuple[str, str]] = []
+        for sample in self.scored.samples:
+            if sample.reason != Reason.JUDGE_UNPARSABLE:
+                continue
+            unread = [reply for reply in sample.judge_replies if reply.score is None]
+            if unread and unread[-1].raw:
+                replies.append((sample.id, unread[-1].raw))
+                if len(replies) == _UNREAD_SHOWN:
+                    break
+        return replies
 
 
 _FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
 
 
 def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:
-    """Return the server's words on the first request that failed, which lmms-eval's adapters log as the answer."""
-    failed = [sample.prediction for sample in samples if sample.reason == Reason.MODEL_FAILED]
-    if not failed:
+    """Return the server's words on the first request that failed.
+
+    lmms-eval's adapters log them as the answer.
+    """
+    answers = [sample.prediction for sample in samples if sample.reason == Reason.MODEL_FAILED]
+    if not answers:
         return ""
-    if not isinstance(failed[0], str):
+    if not isinstance(answers[0], str):
         return ", and what it said of that stands in the run's own messages"
-    why = printable(without_secrets(_FAILED_REQUEST.sub("", failed[0]) or failed[0]))
+    words = _FAILED_REQUEST.sub("", answers[0]) or answers[0]
+    why = printable(without_secrets(words))
     url = str(model.args.get("base_url") or "")
     if "404" in why and url and not urlsplit(url).path.strip("/"):
         why += f"; {url} has no path, and most servers have /v1: add it to base_url"
     return f": {why}"
 
 
-def resolve_predictions(given: Path | str, metadata: RunMetadata) -> tuple[Path, RunMetadata]:
-    """Return the file of predictions, fetched where an address on the Hub is given, and its metadata."""
-    if not str(given).startswith(predictions.SCHEME):
-        return Path(given), metadata
-    path, repo_id, origin = predictions.fetch(str(given))
-    return path, replace(metadata, model=metadata.model or repo_id, origin=origin)
+class PredictionsFile(NamedTuple):
+    """A file of predictions, and the statements on them."""
+
+    path: Path
+    metadata: RunMetadata
+
+
+def resolve_predictions(source: Path | str, metadata: RunMetadata) -> PredictionsFile:
+    """Return the file of predictions and its metadata; an address on the Hub is fetched."""
+    if not str(source).startswith(predictions.SCHEME):
+        return PredictionsFile(Path(source), metadata)
+    path, repo_id, origin = predictions.fetch(str(source))
+    model = metadata.model or repo_id
+    return PredictionsFile(path, replace(metadata, model=model, origin=origin))
 
 
 def record_of_model(**fields: str | None) -> ModelRecord:
@@ -358,10 +457,10 @@ def record_of_model(**fields: str | None) -> ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One model's answers to a split's questions, to be scored, and what the record is to say of them.
+    """One model's answers to a split's questions, and the facts for their record.
 
     Attributes:
-        judged: What the run's own judge said.
+        judged: The verdicts of the run's own judge.
         columns: The items' own scores, by id, where whoever hands them over has made them.
         duplicate: Ids that a run has twice; None where the answers are of no run.
         own_rows: Whether the run itself states that its rows were somebody's own.
@@ -379,7 +478,7 @@ class Answers:
 
     @property
     def questions(self) -> Questions:
-        """What was asked."""
+        """The questions that were asked."""
         return self.submission.questions
 
 
@@ -392,22 +491,19 @@ def read_answers(
     metadata: RunMetadata | None = None,
     agent_log: Path | None = None,
 ) -> Answers:
-    """Read predictions from a file: in the owners' format, or a table of ids and texts.
+    """Read predictions from a file in the owners' format, or a table.
 
     Args:
         name: A benchmark or one of its tasks.
         inputs: The files.
         options: How they are to be scored.
         columns: A table's columns, where their names don't tell.
-        metadata: What the record is to say of the answers.
+        metadata: The user's statements on the answers, for the record.
         agent_log: The log of what an agent looked at for them.
     """
-    questions, path = (
-        Questions.named(name, inputs.split, inputs.data, inputs.references),
-        inputs.predictions,
-    )
+    questions = Questions.named(name, inputs.split, inputs.data, inputs.references)
     metadata = metadata or RunMetadata()
-    submission = predictions.read(questions, path, columns or Columns())
+    submission = predictions.read(questions, inputs.predictions, columns or Columns())
     if inputs.tags is not None:
         submission = submissions.tagged(submission, inputs.tags)
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)
@@ -417,87 +513,100 @@ def read_answers(
                 "--looked says how the answers were made; leave out --frames and --label"
             )
         submission, settings = submissions.with_looks(submission, agent_log)
-    model = record_of_model(id=metadata.model or path.stem, revision=metadata.revision)
-    if (earlier := options.earlier) is not None:
-        model = (
-            model if metadata.model not in {None, earlier.result.model.id} else earlier.result.model
-        )
-        settings = settings if metadata.frames or agent_log is not None else earlier.result.settings
+    model_id = metadata.model or inputs.predictions.stem
+    model = record_of_model(id=model_id, revision=metadata.revision)
+    earlier = options.earlier
+    if earlier is not None:
+        if metadata.model in {None, earlier.result.model.id}:
+            model = earlier.result.model
+        if metadata.frames is None and agent_log is None:
+            settings = earlier.result.settings
     elif options.only is not None:
-        options.only.check(
-            (item.id for item in submission.items), f"{questions.spec.id} {questions.split}"
-        )
+        ids = [item.id for item in submission.items]
+        options.only.check(ids, f"{questions.spec.id} {questions.split}")
         items = [item for item in submission.items if item.id in options.only.ids]
-        submission, settings = (
-            replace(submission, items=items),
-            settings.model_copy(update={"limit": len(items)}),
-        )
+        submission = replace(submission, items=items)
+        settings = settings.model_copy(update={"limit": len(items)})
     note = f"answers from {metadata.origin}" if metadata.origin else None
     return Answers(submission, model, settings, metadata.url, note)
 
 
-def score_files(name: str, inputs: Inputs, options: Options, **read: Any) -> Evaluation:  # noqa: ANN401 - `read_answers`'
+def score_files(name: str, inputs: Inputs, options: Options, **arguments: Any) -> Evaluation:  # noqa: ANN401 - `read_answers`'
     """Score predictions from a file; the arguments are those of `read_answers`."""
-    return evaluation(read_answers(name, inputs, options, **read), options)
+    return evaluation(read_answers(name, inputs, options, **arguments), options)
 
 
-def evaluation(given: Answers, options: Options) -> Evaluation:
-    """Judge and score answers, with those of an earlier result; their list of items is emptied."""
-    submission, questions, settings = given.submission, given.questions, given.settings
-    spec, items = questions.spec, submission.items
-    if (earlier := options.earlier) is not None:
-        known = {item.id for item in items}
-        earlier.refuse_unlike(questions, given.model.id, settings, judge=options.judge, known=known)
+def evaluation(answers: Answers, options: Options) -> Evaluation:
+    """Judge and score answers, with those of an earlier result.
+
+    The list of their items is emptied.
+    """
+    submission = answers.submission
+    questions = answers.questions
+    spec = questions.spec
+    items = submission.items
+    settings = answers.settings
+    earlier = options.earlier
+    if earlier is not None:
+        ids = {item.id for item in items}
+        earlier.refuse_unlike(questions, answers.model.id, settings, judge=options.judge, known=ids)
         items, settings = merged(questions, earlier, items, settings, options.note)
-    twice = given.duplicate  # None where the answers are of no run
-    if (
-        twice is None and options.judge is not None and spec.judge is None and not JUDGE.is_set
-    ):  # which is for all
+    is_run = answers.duplicate is not None
+    # A judge of REELBENCH_JUDGE is for all benchmarks, so that it may be of no use to one.
+    if options.judge is not None and spec.judge is None and not is_run and not JUDGE.is_set:
         options.note(f"{spec.id}: no metric of it is judged, so the judge is not asked")
-    said: list[str] = []
+    judge_notes: list[str] = []
 
     def note(line: str) -> None:
-        said.append(line)
+        judge_notes.append(line)
         options.note(line)
 
     judge = options.judge_for(spec, note)
     model, settings = abouts.applied(
-        options.about, spec.id, given.model, options.labelled(settings)
+        options.about, spec.id, answers.model, options.labelled(settings)
     )
-    number = sum(item.reason not in NO_ANSWER for item in items)
-    options.check_place(spec, questions.split, model, settings, number)
-    judged = judge(spec, items) if judge else given.judged
-    asked = [(item.question, item.options) for item in items]
-    if twice is None:
-        missing = [item.id for item in items if item.reason == Reason.PREDICTION_MISSING]
-        fits = {"missing": missing, "extra": submission.extra, "notes": submission.notes}
+    answered_items = sum(item.reason not in NO_ANSWER for item in items)
+    options.check_place(spec, questions.split, model, settings, answered_items)
+    judged = judge(spec, items) if judge else answers.judged
+    fits = {"notes": submission.notes}
+    if answers.duplicate is not None:
+        fits["duplicate"] = answers.duplicate
     else:
-        fits = {"duplicate": twice, "notes": submission.notes}
-    made = aggregation.score(
+        missing = [item for item in items if item.reason == Reason.PREDICTION_MISSING]
+        fits["missing"] = [item.id for item in missing]
+        fits["extra"] = submission.extra
+    asked_words = [(item.question, item.options) for item in items]
+    scored_items = aggregation.score(
         spec,
         drained(items),
         overlap=options.overlap,
         judged=judged,
         bar=options.bar,
-        columns=given.columns,
+        columns=answers.columns,
         extra=len(submission.extra),
-        duplicate=len(twice or ()),
+        duplicate=len(answers.duplicate or ()),
         **submission.tags,
     )
     return Evaluation(
-        questions,
-        asked,
-        made,
-        model,
-        settings,
-        fits,
-        given.url,
-        given.note,
-        options.judge,
-        said,
-        None,
-        given.own_rows,
+        questions=questions,
+        asked=asked_words,
+        scored=scored_items,
+        model=model,
+        settings=settings,
+        fits=fits,
+        url=answers.url,
+        note=answers.note,
+        judge=options.judge,
+        judge_notes=judge_notes,
+        own_rows=answers.own_rows,
     )
+
+
+class MergedItems(NamedTuple):
+    """A result's items with those of an earlier one, and its settings."""
+
+    items: list[Item]
+    settings: SettingsRecord
 
 
 def merged(
@@ -506,23 +615,28 @@ def merged(
     items: Sequence[Item],
     settings: SettingsRecord,
     note: Note,
-) -> tuple[list[Item], SettingsRecord]:
-    """Return items with the answers of an earlier result in the place of those that were not meant, and the settings.
+) -> MergedItems:
+    """Return new items with the earlier result's answers to all other questions.
 
     Raises:
-        InputError: None of the questions that were meant has a new answer.
+        InputError: None of the questions that are asked again has a new answer.
     """
-    together, new = earlier.merged(questions, items)
-    meant = len(earlier.ids)
-    if not new and earlier.only != OTHER_JUDGE:
-        raise InputError(
-            f"{earlier.folder}: none of its {meant} questions that are meant has a new answer"
-        )
-    if new < meant and earlier.only != OTHER_JUDGE:
-        note(
-            f"no new answer to {meant - new} of {number_of(meant, 'question')}, so that of {earlier.folder} stays"
-        )
-    settings = earlier.settings(settings, meant if earlier.only == OTHER_JUDGE else new)
-    return together, settings.model_copy(
-        update={"frames_given": submissions.frames_given(together)}
-    )
+    all_items, new = earlier.merged(questions, items)
+    again = len(earlier.ids)
+    if earlier.only == OTHER_JUDGE:
+        answered_again = again
+    else:
+        answered_again = new
+        if not new:
+            raise InputError(
+                f"{earlier.folder}: none of its {again} questions that are meant has a new answer"
+            )
+        if new < again:
+            of_questions = number_of(again, "question")
+            note(
+                f"no new answer to {again - new} of {of_questions}, so that of {earlier.folder} "
+                "stays"
+            )
+    settings = earlier.settings(settings, answered_again)
+    frames = submissions.frames_given(all_items)
+    return MergedItems(all_items, settings.model_copy(update={"frames_given": frames}))
