@@ -1,1 +1,5 @@
-"""Evidence graphs and the isolation of errors in them, recomputed from what is on disk (CURVE, section 5)."""
+"""Evidence graphs, a tagger's findings on their nodes, isolation of errors (CURVE, section 5).
+
+May import `reelbench.base`, `reelbench.pages` and a text's normal form from `reelbench.scoring`.
+Pure rules: it asks no model and writes no file.
+"""

@@ -1,9 +1,9 @@
-"""Evidence graphs: what a question's answer rests on, as a directed acyclic graph (CURVE, section 5.3 and Fig. 5).
+"""Evidence graphs: directed acyclic graphs of what an answer rests on (CURVE, 5.3 and Fig. 5).
 
 A node is one piece of evidence: one moment of the video, one outside fact, or one inference. A
-parent is evidence that the node strictly depends on. The same checks serve a file and a model's
-reply: `read_nodes` returns what it read and what is wrong with it, `read_graphs` turns the latter
-into an error, and whoever asked a model tells it.
+parent is evidence that the node strictly depends on. A file and a model's reply pass the same
+checks. `read_nodes` returns the nodes and their problems; `read_graphs` raises an error for a
+problem, and the caller that asked a model tells the model.
 """
 
 import json
@@ -11,12 +11,12 @@ import re
 import statistics as descriptive
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -42,35 +42,41 @@ _MINUTES = 60
 
 
 def read_windows(text: str) -> tuple[Window, ...] | None:
-    """Return the windows that a text of times names, in its order; empty for `N/A`, None where it can't be read.
+    """Return the windows that a text of times names, in its order.
 
     Read are `m:ss`, `mmm:ss` and `h:mm:ss` with digits of any script, a fraction of a second,
     full-width signs, ranges with any dash, a tilde or `to`, several of these with commas or `and`,
     and brackets around them.
+
+    Returns:
+        The windows; none for `N/A`. None where the text can't be read.
     """
-    # Format characters go: text written from right to left carries marks of direction around its
-    # digits.
     if len(text) > bounds.NAME:
         return None
-    text = ascii_signs(unicodedata.normalize("NFKC", text).casefold()).translate(_BRACKETS)
-    plain = ascii_digits(
-        "".join(char for char in text if unicodedata.category(char) != "Cf")
-    ).strip()
+    signs = ascii_signs(unicodedata.normalize("NFKC", text).casefold())
+    # Text written from right to left carries marks of direction around its digits.
+    visible = [char for char in signs.translate(_BRACKETS) if unicodedata.category(char) != "Cf"]
+    plain = ascii_digits("".join(visible)).strip()
+    if plain in _NONE:
+        return ()
     windows: list[Window] = []
-    for part in () if plain in _NONE else _BETWEEN.split(plain):
+    for part in _BETWEEN.split(plain):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
             return None
-        start, end = _seconds(match[1]), _seconds(match[2] or match[1])
+        start = _seconds(match[1])
+        end = _seconds(match[2] or match[1])
         if start > end:
             return None
         windows.append((start, end))
     return tuple(windows)
 
 
-def seconds_apart(one: Window, other: Window) -> float:
+def seconds_apart(first: Window, second: Window) -> float:
     """Return the gap between two windows in seconds; 0 where they touch or overlap."""
-    return max(0.0, one[0] - other[1], other[0] - one[1])
+    first_start, first_end = first
+    second_start, second_end = second
+    return max(0.0, first_start - second_end, second_start - first_end)
 
 
 def _seconds(moment: str) -> float:
@@ -91,7 +97,10 @@ SEVERAL_TIMES = "several_times"
 
 WARNINGS = (SEVERAL_ENDS, ANSWER_NOT_AT_END, UNCONNECTED, SEVERAL_TIMES)
 
-_SHOWN = 60  # characters of a user's id or text in a message
+_SHOWN = 60
+"""Characters of a user's id or text in a message."""
+_SHOWN_NODES = 5
+"""Nodes of a cycle in a message: enough to find it by."""
 
 
 class Node(BaseModel):
@@ -106,12 +115,15 @@ class Node(BaseModel):
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
-        """When it is seen or heard, in seconds; empty where it has no time."""
+        """The times of the evidence, in seconds; none where it has no time."""
         return read_windows(self.timestamp) or ()
 
 
 class Graph(BaseModel):
-    """The evidence of one question (`id`), at least one node, without cycles; made by `read_graphs` or `read_nodes`."""
+    """The evidence of one question (`id`), checked by `read_graphs` or `read_nodes`.
+
+    It has at least one node and no cycles.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -134,16 +146,21 @@ class Graph(BaseModel):
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """Node ids, parents before children and otherwise as they are listed, which is how a person told them."""
-        place = {node.id: index for index, node in enumerate(self.nodes)}
+        """Node ids, parents before children and otherwise as they are listed.
+
+        A person listed them in the order of the story.
+        """
+        places = {node.id: place for place, node in enumerate(self.nodes)}
         sorter = TopologicalSorter({node.id: node.parents for node in self.nodes})
         sorter.prepare()
-        ready, order = list[int](), list[str]()
+        ready_places: list[int] = []
+        order: list[str] = []
         while sorter:
             for node in sorter.get_ready():
-                heappush(ready, place[node])
-            order.append(self.nodes[heappop(ready)].id)
-            sorter.done(order[-1])
+                heappush(ready_places, places[node])
+            next_node = self.nodes[heappop(ready_places)].id
+            order.append(next_node)
+            sorter.done(next_node)
         return tuple(order)
 
     @cached_property
@@ -151,15 +168,15 @@ class Graph(BaseModel):
         """Node id -> edges of the longest path to it from a node without parents."""
         depths: dict[str, int] = {}
         for node in self.order:
-            depths[node] = max(
-                (depths[parent] + 1 for parent in self.by_id[node].parents), default=0
-            )
+            parents = self.by_id[node].parents
+            depths[node] = max((depths[parent] + 1 for parent in parents), default=0)
         return depths
 
     @property
     def layers(self) -> list[list[str]]:
         """Node ids by depth, each layer in topological order."""
-        layers: list[list[str]] = [[] for _ in range(max(self.depths.values()) + 1)]
+        number = max(self.depths.values()) + 1
+        layers: list[list[str]] = [[] for _ in range(number)]
         for node in self.order:
             layers[self.depths[node]].append(node)
         return layers
@@ -170,10 +187,34 @@ class Graph(BaseModel):
         return [node for node in self.order if not self.children[node]]
 
 
-def read_graphs(path: Path | str) -> list[Graph]:
-    """Read graphs from JSON Lines: `{"id", "nodes": [...]}`, or the paper's `{"id", "solution_graph": {...}}`.
+class ReadNodes(NamedTuple):
+    """The nodes that were read, and their problems, one line each.
 
-    InputError names the first line that is wrong, with its id and node.
+    Nodes with problems are those that could be read; they are not a graph.
+    """
+
+    nodes: list[Node]
+    problems: list[str]
+
+
+class _Entry(NamedTuple):
+    """A node as it stands in JSON; `id` is None for one without a usable id."""
+
+    id: str | None
+    value: Any
+
+    @property
+    def parents(self) -> Any:  # noqa: ANN401 - any JSON value
+        return self.value.get("parents", self.value.get("parent_nodes"))
+
+
+def read_graphs(path: Path | str) -> list[Graph]:
+    """Read graphs from JSON Lines.
+
+    A line is `{"id", "nodes": [...]}`, or the paper's `{"id", "solution_graph": {...}}`.
+
+    Raises:
+        InputError: Names the first line that is wrong, with its id and node.
     """
     graphs: dict[str, Graph] = {}
     lines: dict[str, int] = {}
@@ -182,190 +223,248 @@ def read_graphs(path: Path | str) -> list[Graph]:
         key = _key(value.get("id")) if is_object(value) else None
         if key is None:
             raise InputError(f'{where}: not a graph with an id; expected {{"id": …, "nodes": […]}}')
+        name = f"{where}, id {_shown(key)}"
         if key in graphs:
-            raise InputError(
-                f"{where}, id {_shown(key)}: this id is on line {lines[key]} already; keep one of them"
-            )
+            raise InputError(f"{name}: this id is on line {lines[key]} already; keep one of them")
         nodes, problems = read_nodes(value)
         if problems:
-            raise InputError(f"{where}, id {_shown(key)}: {problems[0]}")
-        graphs[key], lines[key] = Graph(id=key, nodes=tuple(nodes)), number
+            raise InputError(f"{name}: {problems[0]}")
+        graphs[key] = Graph(id=key, nodes=tuple(nodes))
+        lines[key] = number
     if not graphs:
         raise InputError(f"{path}: holds no graph; expected one JSON object per line")
     return list(graphs.values())
 
 
-def read_nodes(value: object) -> tuple[list[Node], list[str]]:
-    """Read a graph's nodes from decoded JSON -> (nodes, what is wrong with them, each in one line).
+def read_nodes(value: object) -> ReadNodes:
+    """Read a graph's nodes from decoded JSON.
 
-    Where something is wrong, the nodes are those that could be read and are not a graph. Keys that
-    are not ours are passed over. The value is `{"nodes": [{"id", "evidence", "timestamp",
-    "parents"}]}`, or the paper's `{"solution_graph": {id: {"evidence", "timestamp",
-    "parent_nodes"}}}`.
+    The value is `{"nodes": [{"id", "evidence", "timestamp", "parents"}]}`, or the paper's
+    `{"solution_graph": {id: {"evidence", "timestamp", "parent_nodes"}}}`. Keys that are not ours
+    are passed over.
     """
-    entries, problem = _entries(value)
-    edges = sum(
-        len(part) for _, entry in entries if is_object(entry) and is_array(part := _parents(entry))
-    )
-    if len(entries) + edges > bounds.GRAPH:
-        problem = (
-            f"{len(entries) + edges:,} nodes and edges, and at most {bounds.GRAPH:,} are taken"
-        )
-    if problem:
-        return [], [problem]
+    try:
+        entries = _entries(value)
+    except ValueError as error:
+        return ReadNodes([], [str(error)])
     nodes: list[Node] = []
     problems: list[str] = []
-    for number, (key, entry) in enumerate(entries, start=1):
-        name = f"node {_shown(key)}" if key is not None else f"node number {number}"
-        wrong = _entry_problems(key, entry)
-        problems += [f"{name}: {text}" for text in wrong]
-        if key is not None and not wrong:
-            time = entry.get("timestamp")
-            time = time.strip() if time and read_windows(time) else NOT_APPLICABLE
-            parents = tuple(map(str, _parents(entry)))
-            nodes.append(
-                Node(id=key, evidence=entry["evidence"].strip(), timestamp=time, parents=parents)
-            )
-    counts = Counter(key for key, _ in entries if key is not None)
-    problems += [
-        f"node {_shown(key)}: this id is there {n} times" for key, n in counts.items() if n > 1
-    ]
+    for number, entry in enumerate(entries, start=1):
+        name = f"node number {number}" if entry.id is None else f"node {_shown(entry.id)}"
+        entry_problems = _entry_problems(entry)
+        problems += [f"{name}: {problem}" for problem in entry_problems]
+        if entry.id is not None and not entry_problems:
+            nodes.append(_node(entry.id, entry))
+    counts = Counter(entry.id for entry in entries if entry.id is not None)
+    for key, times in counts.items():
+        if times > 1:
+            problems.append(f"node {_shown(key)}: this id is there {times} times")
     for node in nodes:
-        name = f"node {_shown(node.id)}"
-        for parent, times in Counter(node.parents).items():
-            if parent == node.id:
-                problems.append(f"{name}: is its own parent")
-            elif parent not in counts:
-                problems.append(f"{name}: parent {_shown(parent)} does not exist")
-            if times > 1:
-                problems.append(f"{name}: parent {_shown(parent)} is listed {times} times")
+        problems += _parent_problems(node, counts)
     if not problems:
-        try:
-            TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
-        except CycleError as error:
-            cycle = [_shown(str(node)) for node in error.args[1]]
-            more = " → …" if len(cycle) > 5 else ""  # noqa: PLR2004 - enough to find it by
-            problems = [f"node {cycle[0]}: is in a cycle ({' → '.join(cycle[:5])}{more})"]
-    return nodes, problems
+        problems = _cycles(nodes)
+    return ReadNodes(nodes, problems)
+
+
+def _entries(value: object) -> list[_Entry]:
+    """Return the nodes as they stand in JSON; ValueError where there is no graph."""
+    if not is_object(value) or ("nodes" in value) == ("solution_graph" in value):
+        raise ValueError('a graph has either "nodes" (a list) or "solution_graph" (a map)')
+    entries: list[_Entry] = []
+    if "nodes" in value:
+        nodes = value["nodes"]
+        if not is_array(nodes):
+            raise ValueError('"nodes" is not a list')
+        for node in nodes:
+            key = node.get("id") if is_object(node) else None
+            entries.append(_Entry(_key(key), node))
+    else:
+        nodes = value["solution_graph"]
+        if not is_object(nodes):
+            raise ValueError('"solution_graph" is not a map of node ids')
+        entries += [_Entry(_key(key), node) for key, node in nodes.items()]
+    size = len(entries)
+    for entry in entries:
+        if is_object(entry.value) and is_array(entry.parents):
+            size += len(entry.parents)
+    if size > bounds.GRAPH:
+        raise ValueError(f"{size:,} nodes and edges, and at most {bounds.GRAPH:,} are taken")
+    if not entries:
+        raise ValueError("the graph has no node")
+    return entries
+
+
+def _entry_problems(entry: _Entry) -> list[str]:
+    value = entry.value
+    if not is_object(value):
+        return ["is not an object"]
+    problems: list[str] = []
+    if entry.id is None:
+        problems.append("has no id")
+    evidence = value.get("evidence")
+    if not isinstance(evidence, str):
+        problems.append("evidence is missing or is not text")
+    elif not evidence.strip():
+        problems.append("evidence is blank")
+    timestamp = value.get("timestamp")
+    is_time = isinstance(timestamp, str) and read_windows(timestamp) is not None
+    if timestamp is not None and not is_time:
+        problems.append(
+            f"timestamp {_shown(timestamp)} is not m:ss, h:mm:ss, a range of these, or N/A"
+        )
+    parents = entry.parents
+    if not is_array(parents) or not all(is_id(parent) for parent in parents):
+        problems.append("parents is not a list of node ids ([] where there are none)")
+    return problems
+
+
+def _node(key: str, entry: _Entry) -> Node:
+    timestamp = entry.value.get("timestamp")
+    time = NOT_APPLICABLE
+    if timestamp and read_windows(timestamp):
+        time = timestamp.strip()
+    evidence = entry.value["evidence"].strip()
+    parents = tuple(map(str, entry.parents))
+    return Node(id=key, evidence=evidence, timestamp=time, parents=parents)
+
+
+def _parent_problems(node: Node, ids: Collection[str]) -> list[str]:
+    name = f"node {_shown(node.id)}"
+    problems: list[str] = []
+    for parent, times in Counter(node.parents).items():
+        if parent == node.id:
+            problems.append(f"{name}: is its own parent")
+        elif parent not in ids:
+            problems.append(f"{name}: parent {_shown(parent)} does not exist")
+        if times > 1:
+            problems.append(f"{name}: parent {_shown(parent)} is listed {times} times")
+    return problems
+
+
+def _cycles(nodes: Iterable[Node]) -> list[str]:
+    """Return the first cycle as a problem."""
+    try:
+        TopologicalSorter({node.id: node.parents for node in nodes}).prepare()
+    except CycleError as error:
+        cycle = [_shown(str(node)) for node in error.args[1]]
+        path = " → ".join(cycle[:_SHOWN_NODES])
+        if len(cycle) > _SHOWN_NODES:
+            path += " → …"
+        return [f"node {cycle[0]}: is in a cycle ({path})"]
+    return []
 
 
 def printed_map(graph: Graph) -> str:
-    """Return a graph as the paper's prompts print one, a map of JSON (supplement, Fig. 5 and 7)."""
-    nodes = {
-        key: {
+    """Return a graph as the paper's prompts print it, in JSON.
+
+    It is a map of nodes (supplement, Fig. 5 and 7).
+    """
+    nodes: dict[str, object] = {}
+    for key in graph.order:
+        node = graph.by_id[key]
+        nodes[key] = {
             "evidence": node.evidence,
             "timestamp": node.timestamp,
             "parent_nodes": list(node.parents),
         }
-        for key, node in ((key, graph.by_id[key]) for key in graph.order)
-    }
     return json.dumps({"solution_graph": nodes}, ensure_ascii=False, indent=1)
 
 
 def warnings(graph: Graph, answer: str | None = None) -> list[str]:
-    """Return the `WARNINGS` that hold; without the answer, in the graph's language, its place is not looked at."""
+    """Return the `WARNINGS` that apply to a graph.
+
+    The place of the answer, which is in the graph's language, is looked at only where one is given.
+    """
     ends = graph.ends
-    connected, todo = {ends[-1]}, [ends[-1]]
-    while todo:
-        node = todo.pop()
-        new = {*graph.by_id[node].parents, *graph.children[node]} - connected
-        connected |= new
-        todo += new
-    told = [normalize(graph.by_id[end].evidence) for end in ends] if answer is not None else []
-    holds = {
-        SEVERAL_ENDS: len(ends) > 1,
-        ANSWER_NOT_AT_END: answer is not None
-        and not any(normalize(answer) in text for text in told),
-        UNCONNECTED: len(connected) < len(graph.nodes),
-        SEVERAL_TIMES: any(len(node.windows) > 1 for node in graph.nodes),
-    }
-    return [kind for kind in WARNINGS if holds[kind]]
+    kinds: list[str] = []
+    if len(ends) > 1:
+        kinds.append(SEVERAL_ENDS)
+    if answer is not None and not _stands_in(answer, [graph.by_id[end] for end in ends]):
+        kinds.append(ANSWER_NOT_AT_END)
+    if len(_connected(graph, ends[-1])) < len(graph.nodes):
+        kinds.append(UNCONNECTED)
+    if any(len(node.windows) > 1 for node in graph.nodes):
+        kinds.append(SEVERAL_TIMES)
+    return kinds
+
+
+def _stands_in(answer: str, nodes: Iterable[Node]) -> bool:
+    normal_answer = normalize(answer)
+    return any(normal_answer in normalize(node.evidence) for node in nodes)
+
+
+def _connected(graph: Graph, start: str) -> set[str]:
+    """Return the nodes that edges, followed either way, connect with `start`."""
+    connected = {start}
+    open_nodes = [start]
+    while open_nodes:
+        node = open_nodes.pop()
+        neighbours = {*graph.by_id[node].parents, *graph.children[node]}
+        open_nodes += neighbours - connected
+        connected |= neighbours
+    return connected
 
 
 def count_warnings(
     graphs: Iterable[Graph], answers: Mapping[str, str] | None = None
 ) -> dict[str, int]:
     """Return warning -> questions whose graph has it; `answers` is question id -> answer."""
-    counts = Counter(
-        kind for graph in graphs for kind in warnings(graph, (answers or {}).get(graph.id))
-    )
-    return {kind: counts[kind] for kind in WARNINGS}
+    counts: dict[str, int] = dict.fromkeys(WARNINGS, 0)
+    for graph in graphs:
+        answer = answers.get(graph.id) if answers else None
+        for kind in warnings(graph, answer):
+            counts[kind] += 1
+    return counts
 
 
 def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Count graphs as the paper does (supplement, Tab. 7), unrounded.
 
-    `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd`
-    (the population's) and `total`; `depth` (edges of the longest path) with `mean` and `sd`; with
-    `locales`, question -> locale, all of that by locale, too. A mean over no questions is None.
+    Returns:
+        `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd`
+        (the population's) and `total`; `depth` (edges of the longest path) with `mean` and `sd`;
+        with `locales`, question -> locale, all of that by locale, too. A mean over no questions is
+        None.
     """
     graphs = list(graphs)
-    counts = {
-        "nodes": [len(graph.nodes) for graph in graphs],
-        "timestamps": [sum(bool(node.windows) for node in graph.nodes) for graph in graphs],
-        "edges": [sum(len(node.parents) for node in graph.nodes) for graph in graphs],
-        "depth": [max(graph.depths.values()) for graph in graphs],
+    nodes: list[int] = []
+    timestamps: list[int] = []
+    edges: list[int] = []
+    depths: list[int] = []
+    for graph in graphs:
+        nodes.append(len(graph.nodes))
+        timestamps.append(sum(bool(node.windows) for node in graph.nodes))
+        edges.append(sum(len(node.parents) for node in graph.nodes))
+        depths.append(max(graph.depths.values()))
+    figures: dict[str, Any] = {
+        "questions": len(graphs),
+        "nodes": {**_mean_and_sd(nodes), "total": sum(nodes)},
+        "timestamps": {**_mean_and_sd(timestamps), "total": sum(timestamps)},
+        "edges": {**_mean_and_sd(edges), "total": sum(edges)},
+        "depth": _mean_and_sd(depths),
     }
-    figures: dict[str, Any] = {"questions": len(graphs)}
-    for name, of in counts.items():
-        mean, sd = (descriptive.fmean(of), descriptive.pstdev(of)) if of else (None, None)
-        figures[name] = {"mean": mean, "sd": sd} | ({} if name == "depth" else {"total": sum(of)})
     if locales is not None:
-        figures["locales"] = {
-            locale: statistics(graph for graph in graphs if locales.get(graph.id) == locale)
-            for locale in sorted({locales[graph.id] for graph in graphs if graph.id in locales})
-        }
+        by_locale: dict[str, list[Graph]] = {}
+        for graph in graphs:
+            if graph.id in locales:
+                by_locale.setdefault(locales[graph.id], []).append(graph)
+        figures["locales"] = {locale: statistics(by_locale[locale]) for locale in sorted(by_locale)}
     return figures
 
 
-def _entries(value: object) -> tuple[list[tuple[str | None, Any]], str | None]:
-    """Return (id, entry) of each node, and what is wrong where there are none."""
-    if not is_object(value) or ("nodes" in value) == ("solution_graph" in value):
-        return [], 'a graph has either "nodes" (a list) or "solution_graph" (a map)'
-    nodes = value.get("nodes", value.get("solution_graph"))
-    if "nodes" in value:
-        if not is_array(nodes):
-            return [], '"nodes" is not a list'
-        entries = [(entry.get("id") if is_object(entry) else None, entry) for entry in nodes]
-    elif is_object(nodes):
-        entries = list(nodes.items())
-    else:
-        return [], '"solution_graph" is not a map of node ids'
-    return [
-        (_key(key), entry) for key, entry in entries
-    ], None if entries else "the graph has no node"
-
-
-def _entry_problems(key: str | None, entry: object) -> list[str]:
-    if not is_object(entry):
-        return ["is not an object"]
-    problems: list[str] = [] if key is not None else ["has no id"]
-    evidence, timestamp = entry.get("evidence"), entry.get("timestamp")
-    if not isinstance(evidence, str):
-        problems.append("evidence is missing or is not text")
-    elif not evidence.strip():
-        problems.append("evidence is blank")
-    if timestamp is not None and (
-        not isinstance(timestamp, str) or read_windows(timestamp) is None
-    ):
-        problems.append(
-            f"timestamp {_shown(timestamp)} is not m:ss, h:mm:ss, a range of these, or N/A"
-        )
-    parents = _parents(entry)
-    if not is_array(parents) or any(_key(parent) is None for parent in parents):
-        problems.append("parents is not a list of node ids ([] where there are none)")
-    return problems
-
-
-def _parents(entry: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON value
-    return entry.get("parents", entry.get("parent_nodes"))
+def _mean_and_sd(counts: Sequence[int]) -> dict[str, float | None]:
+    if not counts:
+        return {"mean": None, "sd": None}
+    return {"mean": descriptive.fmean(counts), "sd": descriptive.pstdev(counts)}
 
 
 def _key(value: object) -> str | None:
-    """Return an id as text."""
+    """Return an id as text; None where it is none."""
     return str(value) if is_id(value) else None
 
 
 def _shown(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    if len(text) <= _SHOWN:
+        return text
+    return text[: _SHOWN - 1] + "…"

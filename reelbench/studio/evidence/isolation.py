@@ -1,23 +1,22 @@
-"""Iterative error isolation: where in a graph a model went wrong, and what it is told next (CURVE, section 5.2).
+"""Iterative error isolation: where in a graph a model went wrong (CURVE, section 5.2).
 
-Pure rules: verdicts on nodes go in, tags and cues come out. What the paper leaves open (supplement,
-D.3 and Fig. 7):
+Pure rules: verdicts on nodes go in, tags and cues for the next attempt come out. The paper leaves
+these open (supplement, D.3 and Fig. 7):
 
 - Votes are taken per node, on status and label together; where no majority agrees the node is
-  `undecided`, and is voted
-  on again if there is another round.
+  `undecided`, and is voted on again if there is another round.
 - A node is evaluated once all its parents are known: right, given by a cue, or found by the model
   in a later round.
 - A settled node keeps its first label, so it has at most one error, whatever later votes say.
 - A question ends when every node is evaluated, right or wrong, and also when its answer is right. A
-  right answer has no
-  errors (all its nodes are right in Fig. 8 and 9): it is tagged on request alone, and never
-  counted.
+  right answer has no errors (all its nodes are right in Fig. 8 and 9): it is tagged on request
+  alone, and never counted.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,7 +25,7 @@ from reelbench.studio.evidence.findings import LABELS, Label, NodeVerdict, SubCa
 from reelbench.studio.evidence.graphs import NOT_APPLICABLE, Graph, Node
 
 Status = Literal["right", "wrong", "divergent", "undetermined", "undecided"]
-"""`undetermined`: not evaluated, because of a parent; `undecided`: evaluated, but the votes differ."""
+"""`undetermined`: not evaluated, because of a parent; `undecided`: the votes differ."""
 Stop = Literal[
     "all_evaluated",
     "answer_right",
@@ -47,6 +46,7 @@ _FAILING = ("wrong", "divergent")
 
 ROUNDS = 5
 """Rounds after which a question is left as it is."""
+_USUAL_VOTES = 3
 
 
 class _Frozen(BaseModel):
@@ -54,7 +54,7 @@ class _Frozen(BaseModel):
 
 
 class NodeTag(_Frozen):
-    """Where a node stands after a round."""
+    """The standing of a node after a round."""
 
     status: Status
     label: Label | None = None
@@ -64,11 +64,11 @@ class NodeTag(_Frozen):
     by_order: Label | None = None
     """The label by the other reading of Fig. 6 (`findings`), where a majority has it."""
     votes: tuple[NodeVerdict | None, ...] = ()
-    """Behind the status; None is a vote that said nothing of the node, or could not be read."""
+    """The votes behind the status; None is one that is silent on the node, or unreadable."""
     settled: int | None = None
     """The round that settled it; None while it is undetermined or undecided."""
     later: Literal["recovered", "hint_ignored"] | None = None
-    """`recovered`: a later round got it right without being told; `hint_ignored`: wrong again though told."""
+    """`recovered`: right in a later round without a cue; `hint_ignored`: wrong again with one."""
 
 
 class Round(_Frozen):
@@ -79,16 +79,16 @@ class Round(_Frozen):
     nodes: dict[str, NodeTag]
     """In topological order."""
     cue: str | None = None
-    """What the next round is told, all of it."""
+    """All that the next round is told."""
     corrects: str | None = None
     """The node whose evidence the cue newly gives."""
     stop: Stop | None = None
-    """Why this round is the question's last."""
+    """The reason why this round is the question's last."""
 
 
 def nodes_to_tag(graph: Graph, history: Sequence[Round]) -> list[str]:
-    """Return the nodes that a tagger is asked about after `history`: all but those that the model has got right."""
-    tags = history[-1].nodes if history else {}
+    """Return the nodes for the tagger: all but those that the model has got right."""
+    tags = _tags_before(history)
     return [key for key in graph.order if key not in tags or not _is_found(tags[key])]
 
 
@@ -101,204 +101,311 @@ def advance(
     rounds: int = ROUNDS,
     cues: Sequence[str | None] = (),
 ) -> Round:
-    """Merge the votes on one attempt with what earlier rounds settled -> the next round's record.
+    """Return the next round's record: the votes, merged with what earlier rounds settled.
 
-    `votes` has one for each time that the tagger was asked. `answer_right` says whether the judge
-    gave this attempt's answer its full score. `cues` are those that each vote brought for the next
-    attempt, where a tagger writes them (Fig. 7); without one the next attempt is told what the
-    graph says.
+    Args:
+        graph: The question's evidence.
+        history: The rounds before.
+        votes: One for each time that the tagger was asked.
+        answer_right: The judge gave this attempt's answer its full score.
+        rounds: Rounds after which the question is left.
+        cues: The cues that each vote brought for the next attempt, where a tagger writes them (Fig.
+            7); without one the next attempt is told what the graph says.
     """
-    number = len(history) + 1
-    if sum(vote is not None for vote in votes) < _majority(len(votes)):
-        return stopped_round(
-            graph, history, "answer_right" if answer_right else "tagger_unparsable"
-        )
+    readable_votes = sum(vote is not None for vote in votes)
+    if readable_votes < _majority(len(votes)):
+        reason: Stop = "answer_right" if answer_right else "tagger_unparsable"
+        return stopped_round(graph, history, reason)
     cued = {record.corrects for record in history if record.corrects is not None}
     tags = _merge_votes(graph, history, votes, cued)
-    known = {key for key in graph.order if key in cued or _is_found(tags[key])}
-    # What is wrong and not known, the first in topological order: the next attempt is told of it.
-    failing = next(
-        (key for key in graph.order if tags[key].status in _FAILING and key not in known), None
-    )
-    stop, told, corrects = None, None, failing
+    state = _State(graph, tags, cued)
+    failing = state.first_failing()
+    stop: Stop | None = None
+    cue = None
+    corrects = None
     if answer_right:
         stop = "answer_right"
     elif all(tag.settled is not None for tag in tags.values()):
         stop = "all_evaluated"
     elif failing is not None:
-        told = _cue(graph, tags, known, failing, zip(cues, votes, strict=False))
-    elif history and any(
-        tags[key].status == "undetermined" and _is_known(graph, key, tags, cued) for key in tags
-    ):
-        told, corrects = (
-            history[-1].cue,
-            history[-1].corrects,
-        )  # it was not taken up: told once more
-    else:  # what is open lies behind nodes on which the votes differ, or no vote judged it and nothing was told yet
+        cue = _written_cue(graph, failing, cues, votes) or _graph_cue(state, failing)
+        corrects = failing
+    elif history and state.waits_for_votes():
+        # The last cue was not taken up: it is told once more.
+        cue = history[-1].cue
+        corrects = history[-1].corrects
+    else:
+        # The open nodes lie behind nodes on which the votes differ; or no vote judged them, and
+        # nothing was told yet.
         stop = "no_consensus"
+    number = len(history) + 1
     if stop is None and number >= rounds:
         stop = "limit"
     if stop is not None:
-        told = corrects = None
-    return Round(id=graph.id, round=number, nodes=tags, cue=told, corrects=corrects, stop=stop)
+        return Round(id=graph.id, round=number, nodes=tags, stop=stop)
+    return Round(id=graph.id, round=number, nodes=tags, cue=cue, corrects=corrects)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The tags of a graph's nodes after a round, and the nodes that cues gave."""
+
+    graph: Graph
+    tags: Mapping[str, NodeTag]
+    cued: Collection[str]
+
+    def is_known(self, key: str) -> bool:
+        """Return True where a cue gave the node's evidence, or the model has it."""
+        return key in self.cued or _is_found(self.tags[key])
+
+    def is_open(self, key: str) -> bool:
+        """Return True where the model knows all that a node rests on."""
+        return all(self.is_known(parent) for parent in self.graph.by_id[key].parents)
+
+    def first_failing(self) -> str | None:
+        """Return the first node that is wrong and not known.
+
+        The next attempt is told of it.
+        """
+        for key in self.graph.order:
+            if self.tags[key].status in _FAILING and not self.is_known(key):
+                return key
+        return None
+
+    def waits_for_votes(self) -> bool:
+        """Return True where no vote judged a node that could be evaluated."""
+        for key, tag in self.tags.items():
+            if tag.status == "undetermined" and self.is_open(key):
+                return True
+        return False
 
 
 def stopped_round(graph: Graph, history: Sequence[Round], reason: Stop) -> Round:
-    """Return the record of a round that brought no tags; the nodes stand as they did."""
-    before = history[-1].nodes if history else {}
-    tags = {key: before.get(key, NodeTag(status="undetermined")) for key in graph.order}
-    # Votes on an undecided node were counted in the round that took them.
-    tags = {
-        key: tag if tag.settled else tag.model_copy(update={"votes": ()})
-        for key, tag in tags.items()
-    }
+    """Return the record of a round without tags.
+
+    The nodes stand as they did.
+    """
+    tags_before = _tags_before(history)
+    tags: dict[str, NodeTag] = {}
+    for key in graph.order:
+        tag = tags_before.get(key, NodeTag(status="undetermined"))
+        # Votes on an undecided node were counted in the round that took them.
+        tags[key] = tag if tag.settled else tag.model_copy(update={"votes": ()})
     return Round(id=graph.id, round=len(history) + 1, nodes=tags, stop=reason)
 
 
-def _cue(
-    graph: Graph,
-    tags: Mapping[str, NodeTag],
-    known: Collection[str],
-    failing: str,
-    written: Iterable[tuple[str | None, Vote]],
-) -> str:
-    """Return the cue for a failing node, in English: never what went wrong, or a node that was not evaluated.
-
-    It is that of the first vote that has `written` one and for which this is the first failing
-    node, else the graph's.
-    """
-    for cue, vote in written:
-        first = next(
-            (key for key in graph.order if vote and key in vote and vote[key].status in _FAILING),
-            None,
-        )
-        if cue and first == failing:
+def _written_cue(
+    graph: Graph, failing: str, cues: Sequence[str | None], votes: Sequence[Vote]
+) -> str | None:
+    """Return the cue of the first vote that has one and this first failing node."""
+    for cue, vote in zip(cues, votes, strict=False):
+        if cue and vote and _first_failing_of(graph, vote) == failing:
             return cue
-    facts, node = [key for key in graph.order if key in known], graph.by_id[failing]
-    lines = (
-        ["Known about this question so far:", *(_node_line(graph.by_id[key]) for key in facts)]
-        if facts
-        else []
-    )
+    return None
+
+
+def _first_failing_of(graph: Graph, vote: Mapping[str, NodeVerdict]) -> str | None:
+    for key in graph.order:
+        if key in vote and vote[key].status in _FAILING:
+            return key
+    return None
+
+
+def _graph_cue(state: _State, failing: str) -> str:
+    """Return the graph's cue for a failing node, in English.
+
+    It never tells what went wrong, or a node that was not evaluated.
+    """
+    nodes = state.graph.by_id
+    node = nodes[failing]
+    facts = [nodes[key] for key in state.graph.order if state.is_known(key)]
+    lines: list[str] = []
+    if facts:
+        lines.append("Known about this question so far:")
+        lines += map(_node_line, facts)
     lines += ["What to work from next:", _node_line(node)]
-    if node.parents and tags[failing].label == "Reasoning":
-        lines += [
-            "It follows from these together:",
-            *(_node_line(graph.by_id[key]) for key in node.parents),
-        ]
+    if node.parents and state.tags[failing].label == "Reasoning":
+        lines.append("It follows from these together:")
+        lines += [_node_line(nodes[key]) for key in node.parents]
     return "\n".join(lines)
 
 
-def report(records: Iterable[Round]) -> dict[str, Any]:
+class LabelCount(TypedDict):
+    """The number of errors of a label, and its share of all.
+
+    The share is None without any error.
+    """
+
+    n: int
+    share: float | None
+
+
+class RoundCount(TypedDict):
+    """The errors that a round found, by label.
+
+    `open` is the number of questions that were asked in it.
+    """
+
+    round: int
+    labels: dict[str, int]
+    open: int
+
+
+class IsolationReport(TypedDict):
+    """Errors, agreement and ends over all questions' rounds.
+
+    `consensus`: the number of votes that agreed -> nodes, each counted in the rounds that voted on
+    it. `stops`: reason -> questions.
+    """
+
+    rounds: list[RoundCount]
+    labels: dict[str, LabelCount]
+    consensus: dict[str, int]
+    stops: dict[str, int]
+
+
+def report(records: Iterable[Round]) -> IsolationReport:
     """Count errors, agreement and ends over all questions' rounds.
 
-    `rounds`: by round, `labels` (errors that it found) and `open` (questions that were asked in
-    it); `labels`: label -> `n` and `share` of all errors (None without any); `consensus`: how many
-    of the votes agreed -> nodes, each counted in the rounds that voted on it; `stops`: reason ->
-    questions. Of right answers nothing but the end counts, also where they were tagged.
+    Of right answers nothing but the end counts, also where they were tagged.
     """
-    records = list(records)
-    asked, stops = (
-        Counter(record.round for record in records),
-        Counter(record.stop for record in records),
-    )
-    voted = [
-        (record.round, tag)
-        for record in records
-        if record.stop != "answer_right"
-        for tag in voted_on(record)
-    ]
-    found = Counter((number, tag.label) for number, tag in voted)
-    errors, consensus = (
-        Counter(tag.label for _, tag in voted),
-        Counter(agreeing(tag) for _, tag in voted),
-    )
-    votes = max((len(tag.votes) for _, tag in voted), default=3)
-    total = sum(errors[label] for label in LABELS)
+    asked_in: Counter[int] = Counter()
+    stops: Counter[str] = Counter()
+    errors_in: Counter[tuple[int, str | None]] = Counter()
+    errors: Counter[str | None] = Counter()
+    consensus: Counter[int | None] = Counter()
+    vote_counts: list[int] = []
+    for record in records:
+        asked_in[record.round] += 1
+        if record.stop is not None:
+            stops[record.stop] += 1
+        if record.stop == "answer_right":
+            continue
+        for tag in voted_on(record):
+            errors_in[record.round, tag.label] += 1
+            errors[tag.label] += 1
+            consensus[agreeing(tag)] += 1
+            vote_counts.append(len(tag.votes))
+    rounds: list[RoundCount] = []
+    for number in sorted(asked_in):
+        labels = {label: errors_in[number, label] for label in LABELS}
+        rounds.append({"round": number, "labels": labels, "open": asked_in[number]})
+    votes = max(vote_counts, default=_USUAL_VOTES)
+    agreements = {str(n): consensus[n] for n in range(votes, _majority(votes) - 1, -1)}
     return {
-        "rounds": [
-            {
-                "round": number,
-                "labels": {label: found[number, label] for label in LABELS},
-                "open": asked[number],
-            }
-            for number in sorted(asked)
-        ],
-        "labels": {
-            label: {"n": errors[label], "share": errors[label] / total if total else None}
-            for label in LABELS
-        },
-        "consensus": {str(n): consensus[n] for n in range(votes, _majority(votes) - 1, -1)}
-        | {"none": consensus[None]},
-        "stops": {stop: stops[stop] for stop in sorted(filter(None, stops))},
+        "rounds": rounds,
+        "labels": _label_counts(errors),
+        "consensus": {**agreements, "none": consensus[None]},
+        "stops": dict(sorted(stops.items())),
     }
+
+
+def _label_counts(errors: Mapping[str | None, int]) -> dict[str, LabelCount]:
+    total = sum(errors[label] for label in LABELS)
+    counts: dict[str, LabelCount] = {}
+    for label in LABELS:
+        share = errors[label] / total if total else None
+        counts[label] = {"n": errors[label], "share": share}
+    return counts
 
 
 def voted_on(record: Round) -> list[NodeTag]:
     """Return the tags of the nodes that a round's own votes are about."""
-    return [
-        tag for tag in record.nodes.values() if tag.votes and tag.settled in (record.round, None)
-    ]
+    own_rounds = (record.round, None)
+    return [tag for tag in record.nodes.values() if tag.votes and tag.settled in own_rounds]
 
 
 def agreeing(tag: NodeTag) -> int | None:
-    """Return the number of a node's votes that agree on status and label; None where no majority does."""
-    _, times = _majority_vote(
-        ((vote.status, vote.label) for vote in tag.votes if vote is not None), len(tag.votes)
-    )
-    return times
+    """Return the number of a node's votes that agree on status and label.
+
+    None where no majority does.
+    """
+    codes = [verdict.code for verdict in tag.votes if verdict is not None]
+    majority = _majority_vote(codes, len(tag.votes))
+    return None if majority is None else majority.times
+
+
+def _tags_before(history: Sequence[Round]) -> dict[str, NodeTag]:
+    return history[-1].nodes if history else {}
 
 
 def _merge_votes(
-    graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: set[str]
+    graph: Graph, history: Sequence[Round], votes: Sequence[Vote], cued: Collection[str]
 ) -> dict[str, NodeTag]:
-    before, number = history[-1].nodes if history else {}, len(history) + 1
+    tags_before = _tags_before(history)
+    number = len(history) + 1
     tags: dict[str, NodeTag] = {}
+    state = _State(graph, tags, cued)
     for key in graph.order:
-        verdicts = tuple(None if vote is None else vote.get(key) for vote in votes)
-        read = [verdict for verdict in verdicts if verdict is not None]
-        winner, times = _majority_vote(((each.status, each.label) for each in read), len(verdicts))
-        voted = NodeTag(status="undecided", votes=verdicts)
-        if winner is not None and times is not None:
-            status, label = winner
-            # A sub-cause only where more than half of this majority names the same.
-            cause, _ = _majority_vote(
-                (each.sub_cause for each in read if (each.status, each.label) == winner), times
-            )
-            by_order, _ = _majority_vote((each.by_order for each in read), len(verdicts))
-            voted = NodeTag(
-                status=status,
-                label=label,
-                sub_cause=cause,
-                by_order=by_order,
-                votes=verdicts,
-                settled=number,
-            )
-        tag = before.get(key)
+        verdicts = tuple(_verdicts_on(key, votes))
+        new_tag = _voted_tag(verdicts, number)
+        tag = tags_before.get(key)
         if tag is not None and tag.settled is not None:
-            if tag.status != "right" and tag.later is None and winner is not None:
-                later = {
-                    ("wrong", True): "hint_ignored",
-                    ("right", False): "recovered",
-                }  # by whether it was told
-                tag = tag.model_copy(update={"later": later.get((voted.status, key in cued))})
-            tags[key] = tag
-        elif _is_known(graph, key, tags, cued) and read:
-            tags[key] = voted
+            tags[key] = _with_later(tag, new_tag, cued=key in cued)
+        elif state.is_open(key) and any(verdicts):
+            tags[key] = new_tag
         else:
             tags[key] = NodeTag(status="undetermined")
     return tags
 
 
-def _is_known(graph: Graph, key: str, tags: Mapping[str, NodeTag], cued: set[str]) -> bool:
-    """Whether all that a node rests on is known to the model."""
-    return all(parent in cued or _is_found(tags[parent]) for parent in graph.by_id[key].parents)
+def _verdicts_on(key: str, votes: Iterable[Vote]) -> Iterator[NodeVerdict | None]:
+    for vote in votes:
+        yield None if vote is None else vote.get(key)
 
 
-def _majority_vote(said: Iterable[object], of: int) -> tuple[Any, int | None]:
-    """Return what a majority of so many votes says, and how many of them do; twice None where there is none."""
-    value, times = next(iter(Counter(said).most_common(1)), (None, 0))
-    return (value, times) if times >= _majority(of) else (None, None)
+def _voted_tag(verdicts: tuple[NodeVerdict | None, ...], number: int) -> NodeTag:
+    """Return the tag that a majority of the verdicts of round `number` gives a node."""
+    read = [verdict for verdict in verdicts if verdict is not None]
+    codes = [verdict.code for verdict in read]
+    majority = _majority_vote(codes, len(verdicts))
+    if majority is None:
+        return NodeTag(status="undecided", votes=verdicts)
+    status, label = majority.value
+    agreeing_verdicts = [verdict for verdict in read if verdict.code == majority.value]
+    causes = [verdict.sub_cause for verdict in agreeing_verdicts]
+    labels_by_order = [verdict.by_order for verdict in read]
+    return NodeTag(
+        status=status,
+        label=label,
+        # Only where more than half of this majority names the same.
+        sub_cause=_majority_value(causes, majority.times),
+        by_order=_majority_value(labels_by_order, len(verdicts)),
+        votes=verdicts,
+        settled=number,
+    )
+
+
+def _with_later(tag: NodeTag, new_tag: NodeTag, *, cued: bool) -> NodeTag:
+    """Return a settled node's tag, marked with what a later round's votes say of it."""
+    if tag.status == "right" or tag.later is not None or new_tag.settled is None:
+        return tag
+    later = None
+    if new_tag.status == "wrong" and cued:
+        later = "hint_ignored"
+    elif new_tag.status == "right" and not cued:
+        later = "recovered"
+    return tag.model_copy(update={"later": later})
+
+
+class _Majority(NamedTuple):
+    """The value that a majority of votes has, and how many have it."""
+
+    value: Any
+    times: int
+
+
+def _majority_vote(values: Sequence[object], votes: int) -> _Majority | None:
+    """Return the value that a majority of so many votes has."""
+    if not values:
+        return None
+    value, times = Counter(values).most_common(1)[0]
+    return _Majority(value, times) if times >= _majority(votes) else None
+
+
+def _majority_value(values: Sequence[object], votes: int) -> Any:  # noqa: ANN401 - of any type
+    majority = _majority_vote(values, votes)
+    return None if majority is None else majority.value
 
 
 def _majority(votes: int) -> int:
@@ -311,8 +418,6 @@ def _is_found(tag: NodeTag) -> bool:
 
 def _node_line(node: Node) -> str:
     evidence = " ".join(node.evidence.split())
-    return (
-        f"- {evidence}"
-        if node.timestamp == NOT_APPLICABLE
-        else f"- {evidence} (at {node.timestamp})"
-    )
+    if node.timestamp == NOT_APPLICABLE:
+        return f"- {evidence}"
+    return f"- {evidence} (at {node.timestamp})"
