@@ -42,7 +42,7 @@ def declares_options(file, function):
     """Whether the parameters are options: of a command, or of a group of them that several commands take."""
     if not {"cli", "commands", "command.py"} & set(file.parts):
         return False
-    declared = ("typer.Option", "'--")  # its words beside it, or in options.json under its name
+    declared = ("typer.Option", "'--")
     options = [
         part
         for part in function.args.kwonlyargs

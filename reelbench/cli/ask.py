@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from reelbench.tasks.score import Outcome
 
 _FRAMES = "uniform:32"
-_option = partial(shared.option, "ask")
 
 
 @shared.reports_status
@@ -35,15 +34,44 @@ def ask(
     context: typer.Context,
     names: shared.Names,
     *,
-    frames: Annotated[str | None, _option("--frames"), shared.Kind.FRAMES] = None,
+    frames: Annotated[
+        str | None,
+        typer.Option(
+            "--frames",
+            metavar="SPEC",
+            help="Frames that the model is shown: as images, or with as=clip as one "
+            "video of exactly these; native sends the whole video. Default: "
+            "REELBENCH_FRAMES, else uniform:32.",
+        ),
+        shared.Kind.FRAMES,
+    ] = None,
     split: shared.Split = None,
     data: shared.Data = None,
-    limit: Annotated[int | None, _option("--limit"), shared.Kind.LIMIT] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="Only the first N questions of each benchmark."),
+        shared.Kind.LIMIT,
+    ] = None,
     per: shared.Per = None,
-    candidates: Annotated[str | None, _option("--candidates")] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates",
+            metavar="SPEC",
+            help="Answers to each question, of which the first is scored and all are"
+            " kept for `ace`: sample:K,t=T. Default: REELBENCH_CANDIDATES.",
+        ),
+    ] = None,
     label: shared.Label = None,
-    output: Annotated[Path | None, _option("--output")] = None,
-    plan: Annotated[bool, _option("--plan")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", help="Output folder; each benchmark's result gets a folder in it."
+        ),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Count questions, videos and requests, and ask nothing.")
+    ] = False,
     as_json: shared.Json = False,
     quiet: shared.Quiet = False,
     no_overlap: shared.NoOverlap = False,

@@ -8,10 +8,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
+import typer
+
 from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.cli import console
-from reelbench.cli.option_groups import CachePatience, option
+from reelbench.cli.option_groups import CachePatience
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
 
 if TYPE_CHECKING:
@@ -29,23 +31,68 @@ if TYPE_CHECKING:
 _ANY = ""  # the role of a model that was named without one
 _NAMED = re.compile(r"(?:(?P<role>[a-z][a-z0-9_]*)=)?(?P<model>.+)", re.DOTALL)
 
-_asking, _judge, _llm, _questions, _model, _answers = (
-    partial(option, group) for group in ("asking", "judge", "llm", "questions", "model", "answers")
-)
+_judge = partial(typer.Option, rich_help_panel="Judge")
+_llm = partial(typer.Option, rich_help_panel="Language model")
+_questions = partial(typer.Option, rich_help_panel="Some questions only")
+_model = partial(typer.Option, rich_help_panel="What the result says of the model")
+_answers = partial(typer.Option, rich_help_panel="What the result says of the answers")
 
-RetryUnread = Annotated[bool, _asking("--retry-unread")]
-LlmBatch = Annotated[bool, _llm("--llm-batch")]
+RetryUnread = Annotated[
+    bool,
+    typer.Option(
+        "--retry-unread", help="Where every cached reply was unreadable, ask again, up to 3 times."
+    ),
+]
+LlmBatch = Annotated[
+    bool,
+    _llm(
+        "--llm-batch",
+        help="Use the server's Batch API, at its lower price; rerun to collect "
+        "replies and send the next requests.",
+    ),
+]
 
 
 def llm_options(
     *,
-    llm: Annotated[list[str] | None, _llm("--llm")] = None,
-    llm_url: Annotated[str | None, _llm("--llm-url")] = None,
-    llm_concurrency: Annotated[int, _llm("--llm-concurrency")] = CONCURRENCY,
-    llm_budget: Annotated[str | None, _llm("--llm-budget")] = None,
-    llm_price: Annotated[str | None, _llm("--llm-price")] = None,
-    llm_extra: Annotated[str | None, _llm("--llm-extra")] = None,
-    llm_timeout: Annotated[float, _llm("--llm-timeout")] = TIMEOUT,
+    llm: Annotated[
+        list[str] | None,
+        _llm(
+            "--llm",
+            metavar="[ROLE=]MODEL[@URL]",
+            help="Model, by its server's name for it; ROLE=MODEL sets one role's model (repeat).",
+        ),
+    ] = None,
+    llm_url: Annotated[
+        str | None,
+        _llm("--llm-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL."),
+    ] = None,
+    llm_concurrency: Annotated[
+        int, _llm("--llm-concurrency", metavar="N", help="Maximum concurrent calls.")
+    ] = CONCURRENCY,
+    llm_budget: Annotated[
+        str | None,
+        _llm("--llm-budget", metavar="LIMIT", help="Maximum calls (500) or dollars ($2.50)."),
+    ] = None,
+    llm_price: Annotated[
+        str | None,
+        _llm(
+            "--llm-price",
+            metavar="IN,OUT",
+            help="Dollars per million prompt and completion tokens.",
+        ),
+    ] = None,
+    llm_extra: Annotated[
+        str | None,
+        _llm(
+            "--llm-extra",
+            metavar="JSON",
+            help='Sent with every request, e.g. {"reasoning_effort": "low"}.',
+        ),
+    ] = None,
+    llm_timeout: Annotated[
+        float, _llm("--llm-timeout", metavar="S", help="Maximum seconds for one call.")
+    ] = TIMEOUT,
     cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "dict[str, AskOptions]":
     """Return the model of each role that was named; under `""` the one that was named without a role."""
@@ -85,9 +132,29 @@ Llm = Annotated["dict[str, AskOptions]", llm_options]
 class OutputLimit:
     """How long an answer may be, as it was typed (see `AskOptions`), and the preset that says so and more."""
 
-    max_tokens: Annotated[int | None, _asking("--max-tokens")] = None
-    thinking: Annotated[bool, _asking("--thinking")] = False
-    preset_named: Annotated[str | None, _asking("--preset")] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--max-tokens",
+            metavar="N",
+            min=1,
+            help="Maximum tokens of an answer, with its reasoning.",
+        ),
+    ] = None
+    thinking: Annotated[
+        bool,
+        typer.Option(
+            "--thinking", help="For a model that reasons first: 32,768 tokens, no temperature."
+        ),
+    ] = False
+    preset_named: Annotated[
+        str | None,
+        typer.Option(
+            "--preset",
+            metavar="NAME|FILE",
+            help="Use the settings of the model's owners (`reelbench list presets`).",
+        ),
+    ] = None
 
     @cached_property
     def preset(self) -> "PresetRecord | None":
@@ -133,9 +200,34 @@ class QuestionChoice:
 
 def question_choice(
     *,
-    ids: Annotated[Path | None, _questions("--ids")] = None,
-    only: Annotated[str | None, _questions("--only")] = None,
-    earlier_folder: Annotated[list[Path] | None, _questions("--from")] = None,
+    ids: Annotated[
+        Path | None,
+        _questions(
+            "--ids",
+            metavar="FILE",
+            help="Only these questions: one id per line, or JSON Lines with `id`. "
+            "With --from the result's other answers stay; without it the new "
+            "result is partial.",
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        _questions(
+            "--only",
+            metavar="WHICH",
+            help="Only these questions of --from, into a new result: cut_off, "
+            "refused, unscored (any reason), unreadable, disagree (two results "
+            "differ: give --from twice; the first one's answers stay), "
+            "other-judge (with `ask`: judge again if the judge's id is "
+            "unusual).",
+        ),
+    ] = None,
+    earlier_folder: Annotated[
+        list[Path] | None,
+        _questions(
+            "--from", metavar="RESULT", help="Folder of the result that --only and --ids refer to."
+        ),
+    ] = None,
 ) -> QuestionChoice:
     """Return the choice of questions; InputError where the options don't go together."""
     folders = earlier_folder or []
@@ -166,9 +258,20 @@ ChosenQuestions = Annotated[QuestionChoice, question_choice]
 
 def keeping_options(
     *,
-    kept: Annotated[bool, _questions("--kept")] = False,
-    fresh: Annotated[bool, _questions("--fresh")] = False,
-    no_recheck: Annotated[bool, _questions("--no-recheck")] = False,
+    kept: Annotated[
+        bool, _questions("--kept", help="Take kept answers as they are, whoever gave them.")
+    ] = False,
+    fresh: Annotated[
+        bool,
+        _questions(
+            "--fresh",
+            help="Ask all questions again; saved answers stay in the cache but are not used.",
+        ),
+    ] = False,
+    no_recheck: Annotated[
+        bool,
+        _questions("--no-recheck", help="Where all is kept, don't ask eight questions once more."),
+    ] = False,
 ) -> "Keeping":
     """Return the treatment of answers that are kept."""
     if kept and fresh:
@@ -183,8 +286,25 @@ Kept = Annotated["Keeping", keeping_options]
 
 def runs_options(
     *,
-    runs: Annotated[int, option("sweeps", "--runs")] = 1,
-    seed: Annotated[int | None, option("sweeps", "--seed")] = None,
+    runs: Annotated[
+        int,
+        typer.Option(
+            "--runs",
+            metavar="N",
+            min=1,
+            help="Ask all N times; each run has answers of its own.",
+            rich_help_panel="Several settings",
+        ),
+    ] = 1,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            metavar="S",
+            help="S, S + 1, … is the seed of each run.",
+            rich_help_panel="Several settings",
+        ),
+    ] = None,
 ) -> "Runs":
     """Return the number of runs."""
     from reelbench.methods.runs import Runs
@@ -227,27 +347,103 @@ def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
 # --- the judge
 # --------------------------------------------------------------------------------------------------------
 
-JudgeEstimate = Annotated[bool, _judge("--judge-estimate")]
+JudgeEstimate = Annotated[
+    bool, _judge("--judge-estimate", help="Estimate calls, tokens, cost and time; ask no model.")
+]
+
+
+JudgeUrl = Annotated[
+    str | None,
+    _judge("--judge-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL."),
+]
+JudgeConcurrency = Annotated[
+    int, _judge("--judge-concurrency", metavar="N", help="Maximum concurrent calls.")
+]
+JudgePrompts = Annotated[
+    str, _judge("--judge-prompts", metavar="SET", help="reelbench, official, or a file.")
+]
+JudgeBudget = Annotated[
+    str | None,
+    _judge("--judge-budget", metavar="LIMIT", help="Maximum calls (500) or dollars ($2.50)."),
+]
+JudgePrice = Annotated[
+    str | None,
+    _judge(
+        "--judge-price",
+        metavar="IN,OUT",
+        help="Dollars per million prompt and completion tokens.",
+    ),
+]
 
 
 def judge_options(
     *,
-    judge: Annotated[str | None, _judge("--judge")] = None,
-    judge_preset: Annotated[str | None, _judge("--judge-preset")] = None,
-    no_judge: Annotated[bool, _judge("--no-judge")] = False,
-    judge_url: Annotated[str | None, _judge("--judge-url")] = None,
-    judge_concurrency: Annotated[int, _judge("--judge-concurrency")] = CONCURRENCY,
-    judge_votes: Annotated[int, _judge("--judge-votes")] = 1,
-    judge_vote_rule: Annotated[str, _judge("--judge-vote-rule")] = "majority",
-    judge_prompts: Annotated[str, _judge("--judge-prompts")] = "reelbench",
-    judge_budget: Annotated[str | None, _judge("--judge-budget")] = None,
-    judge_price: Annotated[str | None, _judge("--judge-price")] = None,
-    judge_prices: Annotated[Path | None, _judge("--judge-prices")] = None,
-    judge_batch: Annotated[bool, _judge("--judge-batch")] = False,
-    judge_temperature: Annotated[str, _judge("--judge-temperature")] = "auto",
-    judge_extra: Annotated[str | None, _judge("--judge-extra")] = None,
-    judge_timeout: Annotated[float, _judge("--judge-timeout")] = TIMEOUT,
-    retry_unscored: Annotated[bool, _judge("--retry-unscored")] = False,
+    judge: Annotated[
+        str | None,
+        _judge(
+            "--judge",
+            metavar="MODEL[@URL][,…]",
+            help="Judge open answers with MODEL; several, comma-separated, form a panel.",
+        ),
+    ] = None,
+    judge_preset: Annotated[
+        str | None,
+        _judge(
+            "--judge-preset",
+            metavar="NAME",
+            help="Instead of --judge: an open judge from `reelbench list judges` (unvalidated).",
+        ),
+    ] = None,
+    no_judge: Annotated[
+        bool, _judge("--no-judge", help="Use no judge, even if REELBENCH_JUDGE names one.")
+    ] = False,
+    judge_url: JudgeUrl = None,
+    judge_concurrency: JudgeConcurrency = CONCURRENCY,
+    judge_votes: Annotated[
+        int, _judge("--judge-votes", metavar="K", help="Replies per score.")
+    ] = 1,
+    judge_vote_rule: Annotated[
+        str,
+        _judge(
+            "--judge-vote-rule",
+            metavar="RULE",
+            help="majority, mean, median; of a panel, mean or median.",
+        ),
+    ] = "majority",
+    judge_prompts: JudgePrompts = "reelbench",
+    judge_budget: JudgeBudget = None,
+    judge_price: JudgePrice = None,
+    judge_prices: Annotated[
+        Path | None,
+        _judge(
+            "--judge-prices", metavar="FILE", help="Price list of models, JSON in LiteLLM's format."
+        ),
+    ] = None,
+    judge_batch: Annotated[
+        bool, _judge("--judge-batch", help="Use the Batch API; rerun to collect.")
+    ] = False,
+    judge_temperature: Annotated[
+        str,
+        _judge(
+            "--judge-temperature",
+            metavar="T",
+            help="auto (as the prompt set says), none (for reasoning models), or a number.",
+        ),
+    ] = "auto",
+    judge_extra: Annotated[
+        str | None,
+        _judge(
+            "--judge-extra",
+            metavar="JSON",
+            help='Sent with every request, e.g. {"reasoning_effort": "low"}.',
+        ),
+    ] = None,
+    judge_timeout: Annotated[
+        float, _judge("--judge-timeout", metavar="S", help="Maximum seconds for one call.")
+    ] = TIMEOUT,
+    retry_unscored: Annotated[
+        bool, _judge("--retry-unscored", help="Ask again if no reply was readable.")
+    ] = False,
     cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "JudgeOptions | None":
     """Return the judge that was named by `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`; None where none was."""
@@ -355,18 +551,32 @@ def _not_json(constant: str) -> None:
 
 def about_options(
     *,
-    about: Annotated[list[str] | None, _model("--about")] = None,
+    about: Annotated[
+        list[str] | None,
+        _model(
+            "--about",
+            metavar="FILE|FACT=VALUE",
+            help="A fact of the model (setting, trained_on, parameters, "
+            "organisation, released, licence, links, frames, revision), e.g. "
+            "parameters=7B, or a YAML file of them. Repeat it; a fact overrides"
+            " the file.",
+        ),
+    ] = None,
     setting: Annotated[
         Literal["zero-shot", "fine-tuned", "reasoning", "tools", "human"] | None,
-        _model("--setting"),
+        _model("--setting", hidden=True),
     ] = None,
-    trained_on: Annotated[list[str] | None, _model("--trained-on")] = None,
-    parameters: Annotated[str | None, _model("--parameters")] = None,
-    organisation: Annotated[str | None, _model("--organisation")] = None,
-    released: Annotated[str | None, _model("--released")] = None,
-    licence: Annotated[str | None, _model("--licence")] = None,
-    links: Annotated[list[str] | None, _model("--link")] = None,
-    revision: Annotated[str | None, _model("--revision")] = None,
+    trained_on: Annotated[
+        list[str] | None, _model("--trained-on", metavar="NAME", hidden=True)
+    ] = None,
+    parameters: Annotated[str | None, _model("--parameters", metavar="N", hidden=True)] = None,
+    organisation: Annotated[
+        str | None, _model("--organisation", metavar="NAME", hidden=True)
+    ] = None,
+    released: Annotated[str | None, _model("--released", metavar="DATE", hidden=True)] = None,
+    licence: Annotated[str | None, _model("--licence", metavar="TEXT", hidden=True)] = None,
+    links: Annotated[list[str] | None, _model("--link", metavar="URL", hidden=True)] = None,
+    revision: Annotated[str | None, _model("--revision", metavar="TEXT", hidden=True)] = None,
 ) -> "About | None":
     """Return the facts of the model, or None; InputError where it is not what its field takes.
 
@@ -405,10 +615,32 @@ AboutModel = Annotated["About | None", about_options]
 
 def metadata_options(
     *,
-    model: Annotated[str | None, _answers("--model")] = None,
-    frames: Annotated[str | None, _answers("--frames")] = None,
-    label: Annotated[str | None, _answers("--label")] = None,
-    url: Annotated[str | None, _answers("--url")] = None,
+    model: Annotated[
+        str | None,
+        _answers(
+            "--model",
+            metavar="ID",
+            help="Name of the model; default: the file's name without suffix.",
+        ),
+    ] = None,
+    frames: Annotated[
+        str | None,
+        _answers(
+            "--frames",
+            metavar="SPEC",
+            help="Frames that it was shown, e.g. uniform:32; default: unknown.",
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        _answers(
+            "--label", metavar="TEXT", help='Other conditions of the answers, e.g. "web search".'
+        ),
+    ] = None,
+    url: Annotated[
+        str | None,
+        _answers("--url", metavar="URL", help="Address of a page on the answers or the model."),
+    ] = None,
 ) -> "RunMetadata":
     """Return them; InputError where the frames are no sampling."""
     from reelbench.tasks.score import RunMetadata

@@ -11,7 +11,7 @@ import typer
 from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, option, reports_status
+from reelbench.cli.option_groups import Json, reports_status
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -92,9 +92,17 @@ def prune(
         str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")
     ] = None,
     *,
-    older_than: Annotated[int | None, option("cache", "--older-than")] = None,
-    model: Annotated[str | None, option("cache", "--model")] = None,
-    yes: Annotated[bool, option("cache", "--yes")] = False,
+    older_than: Annotated[
+        int | None,
+        typer.Option("--older-than", metavar="DAYS", min=0, help="Older than this many days."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="Of this model, by the name that requests gave it."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Remove them; without it they are only counted.")
+    ] = False,
 ) -> None:
     """Remove old replies, or a model's; a reply that is needed again is paid for again."""
     if older_than is None and model is None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.cli import console
 from reelbench.cli.asking import AboutAnswers, Judge
-from reelbench.cli.option_groups import Data, Json, Split, option, reports_status
+from reelbench.cli.option_groups import Data, Json, Split, reports_status
 
 if TYPE_CHECKING:
     from reelbench.methods.candidates import CandidateSet
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from reelbench.tasks.score import Answers
 
 ACE_FILE = "ace.json"
-_option = partial(option, "candidates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +29,25 @@ class CandidateSource:
         Path | None,
         typer.Argument(help="A run whose samples have candidates: its folder, or its result's."),
     ] = None
-    candidates: Annotated[Path | None, _option("--candidates")] = None
-    benchmark: Annotated[str | None, _option("--benchmark")] = None
-    references: Annotated[Path | None, _option("--references")] = None
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            "--candidates",
+            metavar="FILE",
+            help='JSON Lines {"id", "candidates": […]}, or the list [{"question_id",'
+            ' "answer": […]}] of LAVIS.',
+        ),
+    ] = None
+    benchmark: Annotated[
+        str | None,
+        typer.Option(
+            "--benchmark", metavar="NAME", help="Benchmark or task that the candidates answer."
+        ),
+    ] = None
+    references: Annotated[
+        Path | None,
+        typer.Option("--references", help="References file; default: the benchmark's own."),
+    ] = None
     split: Split = None
     data: Data = None
 

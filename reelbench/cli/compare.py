@@ -1,7 +1,6 @@
 """`reelbench compare`: two results held against each other. `reelbench judge`: judges, against others and people."""
 
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import combinations, product
 from operator import attrgetter
 from pathlib import Path
@@ -14,7 +13,7 @@ from reelbench.base.text_tables import interval, number, p_value
 from reelbench.base.values import as_text
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, Kind, option
+from reelbench.cli.option_groups import Json, Kind
 from reelbench.houses import of_house
 
 if TYPE_CHECKING:
@@ -31,21 +30,60 @@ _BENCHMARK = attrgetter("benchmark.id", "benchmark.version", "benchmark.split")
 """What two results must share to be compared."""
 
 app = App("Measure how far two judges, or a judge and people, agree.")
-_compare = partial(option, "compare")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class How:
     """What of two results is compared, and how it is shown, as it was typed."""
 
-    labels: Annotated[bool, _compare("--labels"), Kind.FORMAT] = False
-    picture: Annotated[Path | None, _compare("--picture")] = None
-    items: Annotated[Path | None, _compare("--items")] = None
-    videos_of: Annotated[list[Path] | None, _compare("--videos-of")] = None
-    store: Annotated[Path | None, _compare("--store")] = None
-    anyway: Annotated[bool, _compare("--anyway")] = False
-    without_shortcuts: Annotated[list[Path] | None, _compare("--without-shortcuts")] = None
-    latex: Annotated[bool, _compare("--latex"), Kind.FORMAT] = False
+    labels: Annotated[
+        bool,
+        typer.Option("--labels", help="Compare label by label (CogME), with Holm's correction."),
+        Kind.FORMAT,
+    ] = False
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture", metavar="FILE", help="With --labels: draw both profiles as radars (SVG)."
+        ),
+    ] = None
+    items: Annotated[
+        Path | None,
+        typer.Option(
+            "--items", metavar="FILE", help="Write both results of each item to FILE (JSON Lines)."
+        ),
+    ] = None
+    videos_of: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--videos-of",
+            metavar="RESULT",
+            help="Compare only on videos that this result had too (repeat).",
+        ),
+    ] = None
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store",
+            help="Results store with both: also show the result of the correction "
+            "over all pairs of their table.",
+        ),
+    ] = None
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Compare even if judges or judge prompts differ.")
+    ] = False
+    without_shortcuts: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--without-shortcuts",
+            metavar="RUN",
+            help="Leave out questions that this run, without frames or with one, "
+            "answers right (repeat).",
+        ),
+    ] = None
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print the table as LaTeX (booktabs)."), Kind.FORMAT
+    ] = False
     as_json: Json = False
 
 
@@ -372,7 +410,12 @@ def calibrate(
         typer.Argument(help="People's scores of a random sample, as CSV (id,score[,criterion])."),
     ],
     *,
-    write: Annotated[bool, option("calibrate", "--write")] = False,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write", help="Save it beside the result, where `leaderboard add` reads it."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Correct the judge's mean with people's scores, on the judge's scale; shown beside the mean, never instead."""

@@ -22,7 +22,7 @@ from reelbench.base.credentials import without_credentials
 from reelbench.base.errors import InputError, ReelbenchError, first_line
 from reelbench.base.status import read_status
 from reelbench.cli import console, defaults
-from reelbench.cli.option_groups import Json, Kind, option, option_name
+from reelbench.cli.option_groups import Json, Kind, option_name
 
 _LOOKED_FOR: dict[str, Any] = json.loads(Path(__file__).with_name("doctor.json").read_bytes())
 """The names of packages: our own needs, and those of each extra."""
@@ -38,7 +38,14 @@ def doctor(
         ),
     ] = None,
     *,
-    adapter: Annotated[str | None, option("doctor", "--adapter")] = None,
+    adapter: Annotated[
+        str | None,
+        typer.Option(
+            "--adapter",
+            metavar="NAME",
+            help="Show what an lmms-eval adapter gets; with MODEL_ARGS, try it.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show versions, tools and folders, for a bug report; or one adapter, tried on a mini question.

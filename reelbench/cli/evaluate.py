@@ -19,7 +19,6 @@ from reelbench.cli.option_groups import (
     Quiet,
     handed_on,
     model_names,
-    option,
     options_given,
     shell_line,
 )
@@ -34,14 +33,61 @@ def evaluate(
     context: typer.Context,
     names: Names,
     *,
-    model: Annotated[list[str], option("eval", "--model", autocompletion=model_names)],
-    base_url: Annotated[str | None, option("eval", "--base-url")] = None,
-    adapter: Annotated[str | None, option("eval", "--adapter")] = None,
-    model_args: Annotated[list[str] | None, option("eval", "--model-args")] = None,
-    frames: Annotated[str | None, option("eval", "--frames"), Kind.FRAMES] = None,
-    limit: Annotated[int | None, option("ask", "--limit"), Kind.LIMIT] = None,
-    output: Annotated[Path | None, option("ask", "--output")] = None,
-    plan: Annotated[bool, option("ask", "--plan")] = False,
+    model: Annotated[
+        list[str],
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="provider/model, a server's name for it with --base-url, a "
+            "checkpoint's folder or name (repeat).",
+            autocompletion=model_names,
+        ),
+    ],
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            "--base-url", metavar="URL", help="OpenAI-compatible server that has the model."
+        ),
+    ] = None,
+    adapter: Annotated[
+        str | None,
+        typer.Option(
+            "--adapter",
+            metavar="NAME",
+            help="lmms-eval's adapter of a checkpoint; default: by its name or config.",
+        ),
+    ] = None,
+    model_args: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model-args",
+            metavar="K=V,…",
+            help="Further arguments of the adapter, as lmms-eval's --model_args: device=cpu.",
+        ),
+    ] = None,
+    frames: Annotated[
+        str | None,
+        typer.Option(
+            "--frames",
+            metavar="SPEC",
+            help="Frames that the model is shown: 64, or as `ask` and `run` take them.",
+        ),
+        Kind.FRAMES,
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, help="Only the first N questions of each benchmark."),
+        Kind.LIMIT,
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", help="Output folder; each benchmark's result gets a folder in it."
+        ),
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Count questions, videos and requests, and ask nothing.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     options: Annotated[None, handed_on(*GROUPS, without=("llm", "llm_url"))],

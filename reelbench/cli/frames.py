@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError, number_of
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import Engine, Kind, choice, option, reports_status
+from reelbench.cli.option_groups import Engine, Kind, choice, reports_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from reelbench.video.library import Library
 
 app = App("Decode videos before a run, and manage the stored frames.")
-_frames = partial(option, "frames")
+
 
 Videos = Annotated[
     list[str] | None,
@@ -32,9 +31,26 @@ Videos = Annotated[
         metavar="VIDEO|FOLDER|NAME...", help="Video files, folders, benchmarks or tasks."
     ),
 ]
-Split = Annotated[str | None, _frames("--split"), Kind.ROWS]
-Data = Annotated[Path | None, _frames("--data")]
-Spec = Annotated[str | None, _frames("--frames"), Kind.FRAMES]
+Split = Annotated[
+    str | None,
+    typer.Option("--split", help="Split; default: each benchmark's main one."),
+    Kind.ROWS,
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="Path of a benchmark's data, if it isn't found automatically."),
+]
+Spec = Annotated[
+    str | None,
+    typer.Option(
+        "--frames",
+        metavar="SPEC",
+        help="uniform:N, fps:F[,max=N], keyframe:N, window:START-END,N or all; "
+        "options size=PIXELS, as=clip|images, audio=keep|drop. By default "
+        "REELBENCH_FRAMES.",
+    ),
+    Kind.FRAMES,
+]
 
 
 @app.command()
@@ -87,7 +103,15 @@ def extract(
     frames: Spec = None,
     split: Split = None,
     data: Data = None,
-    shown_to: Annotated[str | None, _frames("--for")] = None,
+    shown_to: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="ADAPTER",
+            help="Store the form in which this adapter of lmms-eval's is shown them,"
+            " or `ask`, so that a run decodes nothing again.",
+        ),
+    ] = None,
     engine: Engine = "pool",
     workers: Annotated[int | None, typer.Option(help="Videos decoded at once.", min=1)] = None,
 ) -> None:
@@ -173,9 +197,25 @@ def clear(
 def serve_frames(
     videos: Videos,
     *,
-    log: Annotated[Path, _frames("--log")],
-    question: Annotated[str | None, _frames("--question")] = None,
-    size: Annotated[int | None, _frames("--size"), Kind.FRAMES] = None,
+    log: Annotated[
+        Path,
+        typer.Option(
+            "--log", metavar="FILE", help="File to which each request is added (JSON Lines)."
+        ),
+    ],
+    question: Annotated[
+        str | None,
+        typer.Option(
+            "--question", metavar="ID", help="Question being answered: serve only its video."
+        ),
+    ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            "--size", metavar="PIXELS", min=16, help="Maximum pixels of a frame's short side."
+        ),
+        Kind.FRAMES,
+    ] = None,
     split: Split = None,
     data: Data = None,
 ) -> None:

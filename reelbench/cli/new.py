@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,7 +10,7 @@ import typer
 from reelbench.base.credentials import without_credentials
 from reelbench.base.errors import InputError, cut_in_the_middle, number_of, visible
 from reelbench.cli import console
-from reelbench.cli.option_groups import Json, option
+from reelbench.cli.option_groups import Json
 
 if TYPE_CHECKING:
     from reelbench.data.declared_check import CheckedSplit
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 3
 _SHOWN_PROBLEMS = 20
 _LONGEST = 70
-_new = partial(option, "new")
 
 
 def new(
@@ -30,23 +28,66 @@ def new(
         str, typer.Argument(metavar="NAME", help="Id of the new benchmark: lower case, digits, _.")
     ],
     *,
-    rows: Annotated[Path, _new("--from")],
+    rows: Annotated[
+        Path,
+        typer.Option(
+            "--from", metavar="FILE", help="Its rows: JSON, JSON Lines, CSV, TSV, Parquet or Excel."
+        ),
+    ],
     kind: Annotated[
-        Literal["choice", "span", "grounded_choice", "open", "exact"] | None, _new("--kind")
+        Literal["choice", "span", "grounded_choice", "open", "exact"] | None,
+        typer.Option("--kind", help="Kind of question; default: guessed from the columns."),
     ] = None,
-    media: Annotated[Path | None, _new("--media")] = None,
-    out: Annotated[Path | None, _new("--out")] = None,
-    column: Annotated[list[str] | None, _new("--column")] = None,
+    media: Annotated[
+        Path | None, typer.Option("--media", metavar="DIR", help="Folder with its videos.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Output folder; default: ./NAME.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="OURS=THEIRS",
+            help="A column that can't be guessed: answer=gold, options=a,b,c, "
+            "id={film}_{n} (repeat).",
+        ),
+    ] = None,
     answer_is: Annotated[
-        Literal["letter", "index0", "index1", "text"] | None, _new("--answer-is")
+        Literal["letter", "index0", "index1", "text"] | None,
+        typer.Option("--answer-is", help="How the right option is given."),
     ] = None,
     span_unit: Annotated[
         Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"] | None,
-        _new("--span-unit"),
+        typer.Option(
+            "--span-unit",
+            help="Unit of the spans, if their columns' names or values don't show "
+            "that they are in seconds.",
+        ),
     ] = None,
-    fps: Annotated[str, _new("--fps")] = "",
-    keys: Annotated[list[str] | None, _new("--set")] = None,
-    without: Annotated[list[str] | None, _new("--without")] = None,
+    fps: Annotated[
+        str,
+        typer.Option(
+            "--fps", metavar="NUMBER|COLUMN", help="With --span-unit frames: frames per second."
+        ),
+    ] = "",
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A further key of its file: each={film}/qa/{n}, windows=union, "
+            "skip=unreadable (repeat).",
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="COLUMN",
+            help="A column that is left unused, whatever it holds (repeat).",
+        ),
+    ] = None,
 ) -> None:
     """Make a benchmark's folder from a file of questions.
 
@@ -193,8 +234,17 @@ def check(
         str, typer.Argument(metavar="PATH", help="A benchmark.yaml, its folder, or the id of one.")
     ],
     *,
-    outside: Annotated[list[Path] | None, option("check", "--allow-outside")] = None,
-    media: Annotated[bool, option("check", "--media/--no-media")] = True,
+    outside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--allow-outside",
+            metavar="DIR",
+            help="Permanently allow it to read files in DIR (repeat).",
+        ),
+    ] = None,
+    media: Annotated[
+        bool, typer.Option("--media/--no-media", help="Look for the videos too; without, as in CI.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Check a benchmark's file, rows, prompts and videos.

@@ -1,12 +1,11 @@
 """Options that several commands share; groups of them are taken as one argument.
 
 A group is declared as the fields of a dataclass or, where it becomes something else, as a
-function's parameters; the words of its options stand in `options.json`.
+function's parameters.
 """
 
 import functools
 import inspect
-import json
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -65,21 +64,6 @@ def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
-def options_in(path: Path) -> Callable[..., Any]:
-    """Return the function from (group, name) to an option, with its panel and its words in a JSON file."""
-    groups: dict[str, Any] = json.loads(path.read_bytes())
-
-    def option(group: str, name: str, **more: Any) -> Any:  # noqa: ANN401 - typer's own
-        return typer.Option(
-            name,
-            rich_help_panel=groups[group].get("panel"),
-            **groups[group]["options"][name],
-            **more,
-        )
-
-    return option
-
-
 # --- what a shell completes; Typer filters by what was typed
 # ----------------------------------------------------------
 
@@ -123,9 +107,6 @@ def model_names() -> list[str]:
 # --- options of several commands
 # --------------------------------------------------------------------------------------
 
-option = options_in(Path(__file__).with_name("options.json"))
-_shared = partial(option, "shared")
-
 
 def _split_names(typed: Sequence[str]) -> list[str]:
     """Return the names, of which several may be typed with commas between them."""
@@ -138,19 +119,67 @@ TaskName = Annotated[str, _named(metavar="NAME", help="Benchmark or task.")]
 Names = Annotated[
     list[str], _named(callback=_split_names, help="Benchmarks or tasks (rextime_mini).")
 ]
-Split = Annotated[str | None, _shared("--split"), Kind.ROWS]
-Data = Annotated[Path | None, _shared("--data")]
-Store = Annotated[Path, _shared("--store")]
-Engine = Annotated[str, _shared("--engine")]
-NoOverlap = Annotated[bool, _shared("--no-overlap"), Kind.FORMAT]
-Json = Annotated[bool, _shared("--json"), Kind.FORMAT]
-Per = Annotated[str | None, _shared("--per"), Kind.ROWS]
+Split = Annotated[
+    str | None, typer.Option("--split", help="Split; default: the benchmark's main one."), Kind.ROWS
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="Path of the benchmark's data, if it isn't found automatically."),
+]
+Store = Annotated[Path, typer.Option("--store", help="Folder of the results store.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        help="pool: processes here; ray: a Ray cluster (RAY_ADDRESS, or the one running here).",
+    ),
+]
+NoOverlap = Annotated[
+    bool, typer.Option("--no-overlap", help="Leave out BLEU, CIDEr and METEOR."), Kind.FORMAT
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print JSON (a list for several results)."), Kind.FORMAT
+]
+Per = Annotated[
+    str | None,
+    typer.Option(
+        "--per",
+        metavar="FIELD=N",
+        help="Instead: N questions of each label of a field (locale=10); the "
+        "same ones in every command.",
+    ),
+    Kind.ROWS,
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and --json."), Kind.OWN
 ]
-Label = Annotated[str | None, option("run", "--label")]
-Frames = Annotated[str | None, option("run", "--frames"), Kind.FRAMES]
-CachePatience = Annotated[float, option("asking", "--cache-patience")]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        "--label", metavar="TEXT", help='Other conditions of the answers, e.g. "web search".'
+    ),
+]
+Frames = Annotated[
+    str | None,
+    typer.Option(
+        "--frames",
+        metavar="SPEC",
+        help="Frames that the model is shown: uniform:N, fps:F[,max=N], "
+        "keyframe:N, window:START-END,N, all, none (text only) or native "
+        "(the model's own); options size=PIXELS, as=clip|images, "
+        "times=text|none, subs=file. Default: REELBENCH_FRAMES, else "
+        "native.",
+    ),
+    Kind.FRAMES,
+]
+CachePatience = Annotated[
+    float,
+    typer.Option(
+        "--cache-patience",
+        metavar="S",
+        help="Seconds to wait if the reply database (REELBENCH_CACHE) is unreachable.",
+    ),
+]
 
 
 def strata(per: str | None, **other: object) -> "Strata | None":
@@ -204,7 +233,12 @@ _STATUS = inspect.Parameter(
     "status_file",
     inspect.Parameter.KEYWORD_ONLY,
     default=None,
-    annotation=Annotated[Path | None, _shared("--status-file")],
+    annotation=Annotated[
+        Path | None,
+        typer.Option(
+            "--status-file", metavar="FILE", help="File to update with the progress (JSON)."
+        ),
+    ],
 )
 _LONG: set[Callable[..., None]] = set()
 

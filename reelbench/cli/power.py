@@ -8,7 +8,7 @@ import typer
 from reelbench.base.errors import InputError
 from reelbench.cli import console
 from reelbench.cli.compare import read_one, same_benchmark
-from reelbench.cli.option_groups import Json, option
+from reelbench.cli.option_groups import Json
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
@@ -24,12 +24,49 @@ def power(
         ),
     ],
     *,
-    effect: Annotated[float | None, option("power", "--effect")] = None,
-    videos: Annotated[int | None, option("power", "--videos")] = None,
-    paired: Annotated[Path | None, option("power", "--paired")] = None,
-    icc: Annotated[float | None, option("power_assumed", "--icc")] = None,
-    score: Annotated[float | None, option("power_assumed", "--score")] = None,
-    questions: Annotated[float | None, option("power_assumed", "--questions")] = None,
+    effect: Annotated[
+        float | None,
+        typer.Option("--effect", metavar="POINTS", help="True difference, in the metric's unit."),
+    ] = None,
+    videos: Annotated[
+        int | None,
+        typer.Option(
+            "--videos", min=2, help="Number of videos; default: as many as the result has."
+        ),
+    ] = None,
+    paired: Annotated[
+        Path | None,
+        typer.Option(
+            "--paired", metavar="RESULT", help="Another model's result on the same questions."
+        ),
+    ] = None,
+    icc: Annotated[
+        float | None,
+        typer.Option(
+            "--icc",
+            min=0,
+            max=1,
+            help="Correlation of questions within a video.",
+            rich_help_panel="Without a result",
+        ),
+    ] = None,
+    score: Annotated[
+        float | None,
+        typer.Option(
+            "--score",
+            help="The model's score; default: the median of published ones.",
+            rich_help_panel="Without a result",
+        ),
+    ] = None,
+    questions: Annotated[
+        float | None,
+        typer.Option(
+            "--questions",
+            min=1,
+            help="Questions per video; default: the data's.",
+            rich_help_panel="Without a result",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show the smallest detectable difference for N videos.

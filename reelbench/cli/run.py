@@ -18,24 +18,64 @@ from reelbench.cli.option_groups import (
     Label,
     Quiet,
     choice,
-    option,
     options_given,
     reports_status,
 )
 from reelbench.cli.report import check_judged, report
 
-_sweeps = partial(option, "sweeps")
+_sweeps = partial(typer.Option, rich_help_panel="Several settings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepChoice:
     """Which setting a run is repeated over, as it was typed; at most one of `frames_sweep`, `sweep` and `languages`."""
 
-    frames_sweep: Annotated[str | None, _sweeps("--frames-sweep")] = None
-    sweep: Annotated[str | None, _sweeps("--sweep")] = None
-    languages: Annotated[str | None, _sweeps("--languages"), Kind.LANGUAGES] = None
-    translations: Annotated[Path | None, _sweeps("--translations")] = None
-    sweep_by: Annotated[str | None, _sweeps("--sweep-by")] = None
+    frames_sweep: Annotated[
+        str | None,
+        _sweeps(
+            "--frames-sweep",
+            metavar="N,N,...",
+            help="Run once for each number of frames (0: text only) and plot the "
+            "score against it; --frames then has N for the number, e.g. "
+            "uniform:N,size=448.",
+        ),
+    ] = None
+    sweep: Annotated[
+        str | None,
+        _sweeps(
+            "--sweep",
+            metavar="KEY=A,B,...",
+            help="Run once for each value of an argument of the adapter's, or with "
+            "gen_kwargs.KEY of generation.",
+        ),
+    ] = None
+    languages: Annotated[
+        str | None,
+        _sweeps(
+            "--languages",
+            metavar="TAG,TAG,...",
+            help="Run once in the original language and once in each of these "
+            "(en,es,ja), translated by --llm translator=MODEL or read from "
+            "--translations.",
+        ),
+        Kind.LANGUAGES,
+    ] = None
+    translations: Annotated[
+        Path | None,
+        _sweeps(
+            "--translations",
+            metavar="FILE",
+            help='JSON Lines {"id", "language", "question"} for --languages.',
+        ),
+    ] = None
+    sweep_by: Annotated[
+        str | None,
+        _sweeps(
+            "--sweep-by",
+            metavar="FACET",
+            help="One line per label of a facet (locale), beside the total.",
+        ),
+    ] = None
 
 
 @reports_status
@@ -44,10 +84,44 @@ def run(
     *,
     frames: Frames = None,
     label: Label = None,
-    candidates: Annotated[str | None, option("run", "--candidates")] = None,
-    answering: Annotated[str | None, option("run", "--answering")] = None,
-    processes: Annotated[int, option("run", "--processes")] = 1,
-    strict: Annotated[bool, option("run", "--strict")] = False,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            "--candidates",
+            metavar="SPEC",
+            help="Answers to each question; the first is scored, all are kept: "
+            "beam:K (Hugging Face models only) or sample:K,t=T. Default: "
+            "REELBENCH_CANDIDATES.",
+        ),
+    ] = None,
+    answering: Annotated[
+        str | None,
+        typer.Option(
+            "--answering",
+            metavar="SPEC",
+            help="How an `_options` task compares its options' likelihood: "
+            "options[:K=V,…] with norm=mean|sum|chars, over=sentence|option, "
+            "span=predicted|truth|none. Default: REELBENCH_ANSWERING, else the "
+            "first of each.",
+        ),
+    ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes",
+            metavar="N",
+            min=1,
+            help="Processes that share the questions, a GPU each.",
+        ),
+    ] = 1,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Exit 1 if a question is unscored, or was shown other frames or "
+            "times than asked for.",
+        ),
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     several: SweepChoice,

@@ -2,7 +2,6 @@
 
 import shlex
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.score import Answers, Options, Outcome
 
-_score = partial(shared.option, "score")
+
 _FILL_IN = "fill in the column prediction, and leave out rows without an answer: an empty cell counts as wrong"
 
 
@@ -28,16 +27,50 @@ _FILL_IN = "fill in the column prediction, and leave out rows without an answer:
 class FileOptions:
     """What is scored from files, as it was typed."""
 
-    predictions: Annotated[str | None, _score("--predictions")] = None
-    references: Annotated[Path | None, _score("--references")] = None
-    looked: Annotated[Path | None, shared.option("answers", "--looked")] = None
+    predictions: Annotated[
+        str | None,
+        typer.Option(
+            "--predictions",
+            metavar="FILE",
+            help="Predictions: the benchmark's own format, or a table of ids and "
+            "texts (CSV, TSV, JSON, JSON Lines, Parquet, Excel; "
+            "hf://datasets/ORG/NAME[@REVISION][/FILE]).",
+        ),
+    ] = None
+    references: Annotated[
+        Path | None,
+        typer.Option("--references", help="References file; default: the benchmark's own data."),
+    ] = None
+    looked: Annotated[
+        Path | None,
+        typer.Option(
+            "--looked",
+            metavar="LOG",
+            help="Log of `frames serve`: the frames that an agent looked at.",
+            rich_help_panel="What the result says of the answers",
+        ),
+    ] = None
     split: shared.Split = None
     data: shared.Data = None
-    id_column: Annotated[str | None, shared.option("table", "--id-column"), shared.Kind.COLUMNS] = (
-        None
-    )
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id-column",
+            metavar="COLUMN",
+            help="Column with the ids.",
+            rich_help_panel="A table of ids and texts",
+        ),
+        shared.Kind.COLUMNS,
+    ] = None
     text_column: Annotated[
-        str | None, shared.option("table", "--text-column"), shared.Kind.COLUMNS
+        str | None,
+        typer.Option(
+            "--text-column",
+            metavar="COLUMN",
+            help="Column with the texts.",
+            rich_help_panel="A table of ids and texts",
+        ),
+        shared.Kind.COLUMNS,
     ] = None
 
 
@@ -45,19 +78,45 @@ class FileOptions:
 class RunOptions:
     """What is scored of an lmms-eval run, as it was typed."""
 
-    run: Annotated[Path | None, _score("--run")] = None
-    task: Annotated[list[str] | None, _score("--task")] = None
-    answering: Annotated[str | None, _score("--answering")] = None
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", help="Output folder of an lmms-eval run with --log_samples."),
+    ] = None
+    task: Annotated[
+        list[str] | None, typer.Option("--task", help="With --run: only this task (repeat).")
+    ] = None
+    answering: Annotated[
+        str | None,
+        typer.Option(
+            "--answering",
+            metavar="SPEC",
+            help="With --run: how to compare the options' likelihood in `_options` "
+            "tasks (options:norm=sum).",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
     """What is printed of the outcomes, and what counts as a failure."""
 
-    by: Annotated[str | None, _score("--by"), shared.Kind.FORMAT] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", metavar="FACET", help="Also show the metrics for each label of a facet."
+        ),
+        shared.Kind.FORMAT,
+    ] = None
     as_json: shared.Json = False
     quiet: shared.Quiet = False
-    strict: Annotated[bool, _score("--strict/--no-strict"), shared.Kind.FORMAT] = False
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict/--no-strict",
+            help="Exit with 1 if any answer is unscored, missing, extra or duplicated.",
+        ),
+        shared.Kind.FORMAT,
+    ] = False
 
 
 @shared.reports_status
@@ -70,12 +129,30 @@ def score(
     *,
     files: FileOptions,
     of_run: RunOptions,
-    tags: Annotated[Path | None, _score("--tags")] = None,
-    output: Annotated[Path | None, _score("--output")] = None,
+    tags: Annotated[
+        Path | None, typer.Option("--tags", help="CogME tags of the questions (JSON Lines).")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            help="Output folder for result.json and samples.jsonl; with --template, the file.",
+        ),
+    ] = None,
     shown: ShowOptions,
     no_overlap: shared.NoOverlap = False,
-    log: Annotated[str | None, _score("--log")] = None,
-    template: Annotated[bool, shared.option("table", "--template")] = False,
+    log: Annotated[
+        str | None,
+        typer.Option("--log", metavar="WHERE", help="Also log the result's numbers to wandb."),
+    ] = None,
+    template: Annotated[
+        bool,
+        typer.Option(
+            "--template",
+            help="Write an empty table to fill in: CSV, or the format of --output's suffix.",
+            rich_help_panel="A table of ids and texts",
+        ),
+    ] = False,
     judge_estimate: JudgeEstimate = False,
     metadata: AboutAnswers,
     about: AboutModel,

@@ -10,7 +10,7 @@ import typer
 from reelbench.base.errors import InputError
 from reelbench.base.text_tables import interval, number
 from reelbench.cli import console
-from reelbench.cli.option_groups import Json, option
+from reelbench.cli.option_groups import Json
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec
@@ -23,7 +23,12 @@ def show_shortcuts(
         typer.Argument(metavar="RUN...", help="Results, or folders of results, with any frames."),
     ],
     *,
-    write: Annotated[Path | None, option("shortcuts", "--write")] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write", metavar="FILE", help="Write each question's columns to FILE (JSON Lines)."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List questions that need no video.

@@ -1,6 +1,5 @@
 """`reelbench cards`: dataset cards, rendered to a folder or pushed to the Hub."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,30 +8,50 @@ import typer
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.option_groups import benchmark_names, options_in
+from reelbench.cli.option_groups import benchmark_names
 
 if TYPE_CHECKING:
     from reelbench.hub_cards.split_counts import Labels
 
-_option = options_in(Path(__file__).with_name("options.json"))
-_cards, _push = partial(_option, "cards"), partial(_option, "cards push")
+
 app = App("Write and push dataset cards for the Hugging Face Hub.")
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)
 ]
-Data = Annotated[Path | None, _cards("--data")]
-Framework = Annotated[str, _cards("--framework")]
-Tags = Annotated[Path | None, _cards("--tags")]
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", help="Path of the data to count; default: what this machine already has."
+    ),
+]
+Framework = Annotated[
+    str,
+    typer.Option(
+        "--framework",
+        metavar="ID",
+        help="Evaluation framework in eval.yaml: an id known to the Hub.",
+    ),
+]
+Tags = Annotated[
+    Path | None, typer.Option("--tags", help="CogME tags (JSON Lines) to count, for dramaqa_cogme.")
+]
 
 
 @app.command()
 def render(
     name: Name,
     *,
-    out: Annotated[Path, _cards("--out")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="Output folder for README.md, eval.yaml and plots/; may be a clone."
+        ),
+    ],
     data: Data = None,
-    repo: Annotated[str | None, _cards("--repo")] = None,
+    repo: Annotated[
+        str | None, typer.Option("--repo", help="Dataset repository of the card, ORG/NAME.")
+    ] = None,
     tags: Tags = None,
     framework: Framework = "reelbench",
 ) -> None:
@@ -68,12 +87,34 @@ def render(
 def push(
     name: Name,
     *,
-    repo: Annotated[str, _push("--repo")],
-    create_pr: Annotated[bool | None, _push("--create-pr/--no-create-pr")] = None,
-    dry_run: Annotated[bool, _push("--dry-run")] = False,
-    with_data: Annotated[bool, _push("--with-data")] = False,
-    eval_yaml: Annotated[bool, _push("--eval-yaml")] = False,
-    private: Annotated[bool, _push("--private")] = False,
+    repo: Annotated[
+        str,
+        typer.Option(
+            "--repo", help="Dataset repository, ORG/NAME; created if you have permission."
+        ),
+    ],
+    create_pr: Annotated[
+        bool | None,
+        typer.Option(
+            "--create-pr/--no-create-pr",
+            help="Open a pull request; the default unless you own the repository.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the difference; change nothing.")
+    ] = False,
+    with_data: Annotated[
+        bool,
+        typer.Option(
+            "--with-data", help="Also push the rows as Parquet, if the licence allows it."
+        ),
+    ] = False,
+    eval_yaml: Annotated[
+        bool, typer.Option("--eval-yaml", help="Push eval.yaml too; the Hub must know --framework.")
+    ] = False,
+    private: Annotated[
+        bool, typer.Option("--private", help="Make a new repository private.")
+    ] = False,
     data: Data = None,
     tags: Tags = None,
     framework: Framework = "reelbench",

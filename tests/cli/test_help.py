@@ -1,6 +1,5 @@
 """What a command says of itself: its help with examples that hold, what a shell completes, what Ctrl-C leaves."""
 
-import json
 import math
 import os
 import re
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.cli import option_groups
 from reelbench.cli.families import EXAMPLES, FAMILIES
 from reelbench.registry import discovery
 from tests.servers.judge import Answer, JudgeServer
@@ -172,19 +170,3 @@ def test_ctrl_c_ends_with_130_and_says_that_the_same_command_goes_on(tmp_path):
     assert process.returncode == 130
     *_, last = said.strip().splitlines()
     assert last == "stopped; rerun the command to resume: nothing is paid for twice"
-
-
-def test_every_option_that_has_words_is_some_command_s():
-    root = Path(option_groups.__file__).parents[1]
-    files = [root / room / "options.json" for room in ("cli", "hub_cards", "studio/commands")]
-    groups = [group for file in files for group in json.loads(file.read_bytes()).values()]
-    written = {
-        (group.get("panel"), name.split("/")[0]) for group in groups for name in group["options"]
-    }
-    parameters = [parameter for command in COMMANDS.values() for parameter in command.params]
-    declared = {
-        (getattr(parameter, "rich_help_panel", None), option)
-        for parameter in parameters
-        for option in parameter.opts
-    }
-    assert written <= declared

@@ -13,7 +13,6 @@ from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.cli import console
 from reelbench.cli.asking import Judge
 from reelbench.cli.option_groups import Per, reports_status, strata
-from reelbench.leaderboard.commands import board_option
 
 _NOTE = "anchors: a few answers, to ask a judge about again"
 
@@ -24,8 +23,17 @@ def anchors(
         Path, typer.Argument(help="A judged result: its folder, or its result.json.")
     ],
     *,
-    out: Annotated[Path, board_option("anchors", "--out")],
-    number: Annotated[int, board_option("anchors", "--number")] = 40,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of the anchors; existing ones are kept.")
+    ],
+    number: Annotated[
+        int,
+        typer.Option(
+            "--number",
+            metavar="N",
+            help="Number of answers to draw, at equal steps of their scores.",
+        ),
+    ] = 40,
     per: Per = None,
     judge: Judge,
 ) -> None:

@@ -3,7 +3,6 @@
 import json
 import sys
 from collections import Counter
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,18 +14,27 @@ from reelbench.base.settings import home
 from reelbench.base.text_tables import p_value
 from reelbench.cli import console
 from reelbench.cli.app import App
-from reelbench.cli.asking import AboutModel, Judge, JudgeEstimate, budget_of, price_of
+from reelbench.cli.asking import (
+    AboutModel,
+    Judge,
+    JudgeBudget,
+    JudgeConcurrency,
+    JudgeEstimate,
+    JudgePrice,
+    JudgePrompts,
+    JudgeUrl,
+    budget_of,
+    price_of,
+)
 from reelbench.cli.option_groups import (
     Engine,
     Json,
     Kind,
     Per,
     Store,
-    option,
     reports_status,
     strata,
 )
-from reelbench.leaderboard.commands import board_option
 from reelbench.llm.defaults import CONCURRENCY
 
 if TYPE_CHECKING:
@@ -35,10 +43,26 @@ if TYPE_CHECKING:
     from reelbench.leaderboard.rejudge import Rejudge
 
 app = App("Verify results, build the leaderboard's page, publish.")
-_board = partial(board_option, "board")
 
-NumberOfWorkers = Annotated[int | None, _board("--workers")]
-Common = Annotated[list[str] | None, _board("--common")]
+
+NumberOfWorkers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        min=1,
+        help="Processes at once; default: this machine's cores, at most 8.",
+    ),
+]
+Common = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--common",
+        metavar="KEY",
+        help="Score these runs only on videos that all of them had; default: all"
+        " runs of a table in which some lack videos.",
+    ),
+]
 _SHOWN = 20
 
 
@@ -54,13 +78,22 @@ Spread = Annotated["Workers", workers_options]
 
 def rejudge_options(
     *,
-    rejudge: Annotated[int | None, _board("--rejudge")] = None,
-    rejudge_seed: Annotated[int, _board("--rejudge-seed")] = 0,
-    judge_url: Annotated[str | None, option("judge", "--judge-url")] = None,
-    judge_concurrency: Annotated[int, option("judge", "--judge-concurrency")] = CONCURRENCY,
-    judge_prompts: Annotated[str, option("judge", "--judge-prompts")] = "reelbench",
-    judge_budget: Annotated[str | None, option("judge", "--judge-budget")] = None,
-    judge_price: Annotated[str | None, option("judge", "--judge-price")] = None,
+    rejudge: Annotated[
+        int | None,
+        typer.Option(
+            "--rejudge",
+            metavar="N",
+            help="Ask each result's judge again about N items, and report the agreement.",
+        ),
+    ] = None,
+    rejudge_seed: Annotated[
+        int, typer.Option("--rejudge-seed", metavar="SEED", help="Seed of the draw.")
+    ] = 0,
+    judge_url: JudgeUrl = None,
+    judge_concurrency: JudgeConcurrency = CONCURRENCY,
+    judge_prompts: JudgePrompts = "reelbench",
+    judge_budget: JudgeBudget = None,
+    judge_price: JudgePrice = None,
 ) -> "Rejudge | None":
     """Return the plan to ask judges again, or None where that is not wanted; the results say which judges."""
     if rejudge is None:
@@ -89,8 +122,23 @@ def add(
     ],
     *,
     store: Store,
-    account: Annotated[str | None, _board("--account")] = None,
-    as_maintainer: Annotated[bool, _board("--as-maintainer")] = False,
+    account: Annotated[
+        str | None,
+        typer.Option(
+            "--account",
+            metavar="NAME",
+            help="Who handed it in; default: it is the board's maintainers' own.",
+        ),
+    ] = None,
+    as_maintainer: Annotated[
+        bool,
+        typer.Option(
+            "--as-maintainer",
+            help="Add it even if another account submitted the model first. From a "
+            "copy of your own results dataset, also copy who submitted what and"
+            " when, the rows without samples, and the names.",
+        ),
+    ] = False,
     as_json: Json = False,
     spread: Spread,
     about: AboutModel,
@@ -150,8 +198,17 @@ def add(
 def rejudge(
     *,
     store: Store,
-    out: Annotated[Path | None, _board("--out")] = None,
-    sample: Annotated[int | None, _board("--sample")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Output folder; default: one in Reelbench's home.")
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            "--sample",
+            metavar="N",
+            help="Judge only N answers of each result: relates the judges, gives no rank.",
+        ),
+    ] = None,
     per: Per = None,
     as_json: Json = False,
     judge_estimate: JudgeEstimate = False,
@@ -297,7 +354,14 @@ def import_hub(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
     *,
     store: Store,
-    dataset: Annotated[str | None, _board("--dataset")] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            metavar="ORG/NAME",
+            help="Dataset on the Hub; default: the benchmark's own.",
+        ),
+    ] = None,
 ) -> None:
     """Import the Hub's leaderboard of a dataset: shown as a separate source, never ranked."""
     from reelbench.data.loading import find_split
@@ -311,10 +375,22 @@ def import_hub(
 def build(
     *,
     store: Store,
-    out: Annotated[Path, board_option("build", "--out")],
-    published: Annotated[bool, _board("--published/--no-published")] = True,
+    out: Annotated[
+        Path, typer.Option("--out", help="Output folder; an earlier build there is replaced.")
+    ],
+    published: Annotated[
+        bool, typer.Option("--published/--no-published", help="Also list published results.")
+    ] = True,
     common: Common = None,
-    url: Annotated[str | None, board_option("build", "--url")] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            metavar="ADDRESS",
+            help="Address of the published page: links to it then show a picture of "
+            "the first five rows.",
+        ),
+    ] = None,
     as_json: Json = False,
     spread: Spread,
 ) -> None:
@@ -347,8 +423,13 @@ def check(
         ),
     ],
     *,
-    store: Annotated[Path | None, _board("--store")] = None,
-    markdown: Annotated[Path | None, _board("--markdown")] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", help="Store to compare with: rank, paired differences."),
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Write a Markdown report.")
+    ] = None,
     as_json: Json = False,
     spread: Spread,
 ) -> None:
@@ -388,11 +469,24 @@ def tables(
     *,
     store: Store,
     style: Annotated[
-        Literal["text", "markdown", "latex"] | None, _board("--format"), Kind.FORMAT
+        Literal["text", "markdown", "latex"] | None,
+        typer.Option("--format", help="What to write; default: text at a terminal, else markdown."),
+        Kind.FORMAT,
     ] = None,
-    benchmark: Annotated[str | None, _board("--benchmark")] = None,
-    columns: Annotated[str | None, _board("--columns")] = None,
-    published: Annotated[bool, _board("--published/--no-published")] = True,
+    benchmark: Annotated[
+        str | None, typer.Option("--benchmark", help="One benchmark only.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="NAMES",
+            help="Metrics, comma-separated; default: all, or in LaTeX the main one.",
+        ),
+    ] = None,
+    published: Annotated[
+        bool, typer.Option("--published/--no-published", help="Also list published results.")
+    ] = True,
     common: Common = None,
 ) -> None:
     """Print a table for each benchmark, split and judge, ready for a paper."""
@@ -415,9 +509,16 @@ def tables(
 def figures(
     *,
     store: Store,
-    out: Annotated[Path, board_option("figures", "--out")],
-    width: Annotated[Literal["column", "page"], board_option("figures", "--width")] = "column",
-    benchmark: Annotated[str | None, _board("--benchmark")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Output folder.")],
+    width: Annotated[
+        Literal["column", "page"],
+        typer.Option(
+            "--width", help="column: 84 mm, the main score; page: 174 mm, up to three scores."
+        ),
+    ] = "column",
+    benchmark: Annotated[
+        str | None, typer.Option("--benchmark", help="One benchmark only.")
+    ] = None,
 ) -> None:
     """Draw each benchmark's main table for a paper: PDF and SVG, 84 or 174 mm wide, letters of 8 pt, fonts inside."""
     from reelbench.leaderboard import board
@@ -439,14 +540,51 @@ def figures(
 def publish(
     *,
     store: Store,
-    repo: Annotated[str | None, _board("--repo")] = None,
-    dataset: Annotated[str | None, board_option("publish", "--dataset")] = None,
-    create_pr: Annotated[bool, _board("--create-pr")] = False,
-    webhook: Annotated[str | None, _board("--webhook")] = None,
-    install: Annotated[str | None, _board("--install")] = None,
-    private: Annotated[bool, _board("--private")] = False,
-    forget: Annotated[list[str] | None, _board("--forget")] = None,
-    dry_run: Annotated[bool, _board("--dry-run")] = False,
+    repo: Annotated[
+        str | None,
+        typer.Option(
+            "--repo", help="Static Space for the page, ORG/NAME; created if you have permission."
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset", help="Dataset for the results, ORG/NAME; created if you have permission."
+        ),
+    ] = None,
+    create_pr: Annotated[
+        bool,
+        typer.Option("--create-pr", help="Open pull requests; the dataset's holds only results."),
+    ] = False,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            "--webhook",
+            metavar="ORG/NAME",
+            help="Space that checks pull requests to --dataset; created if you have permission.",
+        ),
+    ] = None,
+    install: Annotated[
+        str | None,
+        typer.Option(
+            "--install",
+            metavar="WHAT",
+            help="Package for --webhook's Space: an archive's address with "
+            "#sha256=…, or a version.",
+        ),
+    ] = None,
+    private: Annotated[
+        bool, typer.Option("--private", help="Make new repositories private.")
+    ] = False,
+    forget: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--forget", metavar="KEY", help="Result of the dataset that may vanish from the page."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change; change nothing.")
+    ] = False,
 ) -> None:
     """Publish the page as a static Space, the results as a dataset, and a Space that checks submissions."""
     from reelbench.leaderboard import publish as publishing
@@ -464,9 +602,16 @@ def publish(
 @app.command()
 def webhook(
     *,
-    dataset: Annotated[str, board_option("webhook", "--dataset")],
-    host: Annotated[str, _board("--host")] = "0.0.0.0",  # noqa: S104 - it is to be reached
-    port: Annotated[int, _board("--port")] = 7860,
+    dataset: Annotated[
+        str,
+        typer.Option(
+            "--dataset", metavar="ORG/NAME", help="Results dataset whose pull requests are checked."
+        ),
+    ],
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "0.0.0.0",  # noqa: S104 - it is to be reached
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", help="Port to listen on; 0 takes a free one.")
+    ] = 7860,
 ) -> None:
     """Serve the Hub's webhook of a results dataset: check each pull request and comment with the outcome.
 
@@ -490,11 +635,31 @@ def webhook(
 def export(
     stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Results stores.")],
     *,
-    out: Annotated[Path, board_option("export", "--out")],
-    style: Annotated[Literal["eval-results", "eee"], board_option("export", "--format")],
-    dataset: Annotated[list[str] | None, board_option("export", "--dataset")] = None,
-    organization: Annotated[str | None, _board("--organization")] = None,
-    relationship: Annotated[str, _board("--relationship")] = "other",
+    out: Annotated[Path, typer.Option("--out", help="Output folder.")],
+    style: Annotated[
+        Literal["eval-results", "eee"],
+        typer.Option(
+            "--format",
+            help="eval-results: for models' repositories on the Hub; eee: Every Eval Ever 0.3.0.",
+        ),
+    ],
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset", metavar="BENCHMARK=ORG/NAME", help="Dataset repository with the eval.yaml."
+        ),
+    ] = None,
+    organization: Annotated[
+        str | None, typer.Option("--organization", help="Who ran the evaluations (eee).")
+    ] = None,
+    relationship: Annotated[
+        str,
+        typer.Option(
+            "--relationship",
+            help="Evaluator's relationship to the models: first_party, third_party, "
+            "collaborative or other (eee).",
+        ),
+    ] = "other",
 ) -> None:
     """Write results for others' leaderboards; unsupported results are skipped and listed."""
     from reelbench.leaderboard import store as stores_

@@ -8,7 +8,6 @@ import typer
 from reelbench.base.errors import InputError
 from reelbench.cli import console
 from reelbench.cli.option_groups import reports_status
-from reelbench.leaderboard.commands import board_option
 
 
 @reports_status
@@ -20,10 +19,32 @@ def view(
         ),
     ],
     *,
-    out: Annotated[Path | None, board_option("view", "--out")] = None,
-    pictures: Annotated[int, board_option("view", "--pictures")] = 2000,
-    only: Annotated[str | None, board_option("view", "--only")] = None,
-    table: Annotated[Path | None, board_option("view", "--csv")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR|FILE.html",
+            help="Output folder, or one file to send: without films and paths of "
+            "this machine; default: a folder in Reelbench's home.",
+        ),
+    ] = None,
+    pictures: Annotated[
+        int, typer.Option("--pictures", min=0, help="Maximum number of thumbnails; 0 for none.")
+    ] = 2000,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            "--only",
+            metavar="WHICH",
+            help="Only questions that are wrong in every run, differ in score, or A-not-B.",
+        ),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", metavar="FILE", help="Also write these questions, answers and scores as CSV."
+        ),
+    ] = None,
 ) -> None:
     """Make a page of a run, or of several side by side.
 

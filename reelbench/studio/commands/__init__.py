@@ -1,7 +1,1 @@
-"""The studio's commands: thin, everything heavy imported inside a command; `options.json` has their options' words."""
-
-from pathlib import Path
-
-from reelbench.cli.option_groups import options_in
-
-option = options_in(Path(__file__).with_name("options.json"))
+"""The studio's commands: thin, everything heavy imported inside a command."""

@@ -1,7 +1,6 @@
 """`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +12,12 @@ from reelbench.cli.asking import AboutAnswers, Judge, Llm, LlmBatch, RetryUnread
 from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers
 from reelbench.cli.option_groups import Json, NoOverlap, options_given, reports_status
 from reelbench.cli.report import check_judged, report
-from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
     from reelbench.studio.ace import Enhancement
     from reelbench.tasks.score import Answers, Options, Outcome
 
-_ace = partial(option, "ace")
+
 METEOR = "meteor"
 CHOSEN_FILE = "predictions.jsonl"
 
@@ -29,15 +27,38 @@ def ace(
     context: typer.Context,
     *,
     source: CandidateSource,
-    mode: Annotated[str, _ace("--mode")] = "pointwise",
-    llm_votes: Annotated[int, _ace("--llm-votes")] = 1,
+    mode: Annotated[
+        str,
+        typer.Option(
+            "--mode",
+            help="pointwise: a score from 0 to 10 for each candidate; listwise: one reply chooses.",
+        ),
+    ] = "pointwise",
+    llm_votes: Annotated[
+        int, typer.Option("--llm-votes", metavar="K", min=1, help="Replies per request.")
+    ] = 1,
     retry_unread: RetryUnread = False,
     llm_batch: LlmBatch = False,
-    k: Annotated[str | None, _ace("--k")] = None,
-    output: Annotated[Path | None, _ace("--output")] = None,
+    k: Annotated[
+        str | None,
+        typer.Option(
+            "--k",
+            metavar="N,N,…",
+            help="Use each question's first N candidates; several N give a plot over N.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="Output folder; several N each get a folder in it."),
+    ] = None,
     as_json: Json = False,
     no_overlap: NoOverlap = False,
-    no_controls: Annotated[bool, _ace("--no-controls")] = False,
+    no_controls: Annotated[
+        bool,
+        typer.Option(
+            "--no-controls", help="Judge only the chosen candidates, without the comparisons."
+        ),
+    ] = False,
     metadata: AboutAnswers,
     llm: Llm,
     judge: Judge,

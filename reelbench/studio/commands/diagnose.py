@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,7 +22,6 @@ from reelbench.cli.option_groups import (
     reports_status,
     task_names,
 )
-from reelbench.studio.commands import option
 from reelbench.studio.data_files import from_papers
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan
 
-_diagnose = partial(option, "diagnose")
+
 app = App("Find where answers went wrong: evidence graphs and their errors.")
 
 Name = Annotated[
@@ -42,8 +40,15 @@ Name = Annotated[
         autocompletion=task_names,
     ),
 ]
-Out = Annotated[Path, _diagnose("--out")]
-PromptFolder = Annotated[Path | None, _diagnose("--prompts")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Output folder.")]
+PromptFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts",
+        metavar="DIR",
+        help="Folder of prompts that replace ours: graph.txt, tag.txt, …",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +56,26 @@ class IsolationOptions:
     """How errors are found, for answers that are there and for those that are asked for."""
 
     out: Out
-    graphs: Annotated[Path | None, _diagnose("--graphs")] = None
-    llm_votes: Annotated[int, _diagnose("--llm-votes")] = 3
+    graphs: Annotated[
+        Path | None,
+        typer.Option("--graphs", metavar="FILE", help="graphs.jsonl; missing graphs are made."),
+    ] = None
+    llm_votes: Annotated[
+        int, typer.Option("--llm-votes", metavar="K", min=1, help="Tagger's replies per answer.")
+    ] = 3
     prompts: PromptFolder = None
-    right: Annotated[bool, _diagnose("--right")] = False
-    skip_failed: Annotated[bool, _diagnose("--skip-failed")] = False
+    right: Annotated[
+        bool,
+        typer.Option(
+            "--right", help="Also tag right answers, counted apart: are their reasons right?"
+        ),
+    ] = False
+    skip_failed: Annotated[
+        bool,
+        typer.Option(
+            "--skip-failed", help="Skip questions that a model failed on, instead of asking again."
+        ),
+    ] = False
     retry_unread: RetryUnread = False
     as_json: Json = False
 
@@ -92,10 +112,17 @@ def graphs(
     name: Name = None,
     *,
     out: Out,
-    given: Annotated[Path | None, _diagnose("--from")] = None,
+    given: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", help="Check and count existing graphs; asks no model."
+        ),
+    ] = None,
     retry_unread: RetryUnread = False,
     form: Annotated[
-        Literal["dot", "mermaid", "svg"] | None, _diagnose("--format"), Kind.FORMAT
+        Literal["dot", "mermaid", "svg"] | None,
+        typer.Option("--format", help="Also draw each graph, in graphs/."),
+        Kind.FORMAT,
     ] = None,
     prompts: PromptFolder = None,
     split: Split = None,
@@ -214,7 +241,7 @@ def run(
     *,
     options: IsolationOptions,
     frames: Frames = None,
-    rounds: Annotated[int, _diagnose("--rounds")] = 5,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Maximum number of rounds.")] = 5,
     judge: Judge,
     llm: Llm,
 ) -> None:
@@ -259,8 +286,20 @@ def report(
         list[Path], typer.Argument(metavar="DIR...", help="Folders that `errors` or `run` wrote.")
     ],
     *,
-    people: Annotated[list[Path] | None, _diagnose("--people")] = None,
-    only: Annotated[int | None, _diagnose("--round")] = None,
+    people: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--people",
+            metavar="FILE",
+            help="A file saved on `review page --ask nodes`, for one DIR (repeat).",
+        ),
+    ] = None,
+    only: Annotated[
+        int | None,
+        typer.Option(
+            "--round", metavar="N", min=1, help="With two DIRs: compare the errors of round N."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Count the errors of a diagnosis and write its page; several are shown side by side.

@@ -3,7 +3,7 @@
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -26,7 +26,6 @@ from reelbench.cli.option_groups import (
 )
 from reelbench.registry.reasons import Reason
 from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
-from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from reelbench.studio.benchmark_files import MadeBy, SplitShares
     from reelbench.studio.chain import ChainSetup, Role
 
-_make, _page, _tags = (partial(option, group) for group in ("make", "make page", "make tags"))
+
 app = App("Make a dataset with language models.")
 
 _FAILED = {"unavailable", "refused", "budget"}
@@ -46,9 +45,23 @@ _FAILED = {"unavailable", "refused", "budget"}
 class MakeOptions:
     """Options that all commands here share."""
 
-    limit: Annotated[int | None, _make("--limit"), Kind.LIMIT] = None
-    plan: Annotated[bool, _make("--plan")] = False
-    prompts: Annotated[Path | None, _make("--prompts")] = None
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="Use the first N entries only."),
+        Kind.LIMIT,
+    ] = None
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan", help="Count calls, tokens and (with prices) dollars; ask and write nothing."
+        ),
+    ] = False
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            "--prompts", metavar="DIR", help="Folder of prompts and roles that replace ours."
+        ),
+    ] = None
     retry_unread: RetryUnread = False
     llm_batch: LlmBatch = False
     as_json: Json = False
@@ -58,12 +71,40 @@ class MakeOptions:
 class ChainOptions(MakeOptions):
     """Options of the chains that make a benchmark, in stages."""
 
-    out: Annotated[Path | None, _make("--out")] = None
-    frames: Annotated[str, _make("--frames"), Kind.FRAMES] = "uniform:16,size=448,as=images"
-    media: Annotated[Path | None, _make("--media")] = None
-    split: Annotated[list[str] | None, _make("--split")] = None
-    until: Annotated[str | None, _make("--until")] = None
-    start_after: Annotated[str | None, _make("--from")] = None
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.")] = None
+    frames: Annotated[
+        str,
+        typer.Option(
+            "--frames",
+            metavar="SPEC",
+            help="Frames shown to models that see the video: as images, or with "
+            "as=clip as one video.",
+        ),
+        Kind.FRAMES,
+    ] = "uniform:16,size=448,as=images"
+    media: Annotated[
+        Path | None, typer.Option("--media", metavar="DIR", help="Folder of the videos.")
+    ] = None
+    split: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--split", metavar="NAME=SHARE", help="Split by videos (test=0.2); the rest is train."
+        ),
+    ] = None
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until",
+            metavar="STAGE",
+            help="Stop after a stage and write DIR/STAGE.jsonl, which may be edited.",
+        ),
+    ] = None
+    start_after: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="STAGE", help="Continue from DIR/STAGE.jsonl, which --until wrote."
+        ),
+    ] = None
 
     @property
     def stages(self) -> dict[str, Any]:
@@ -122,8 +163,12 @@ def page(
         ),
     ],
     *,
-    video: Annotated[str | None, _page("--video")] = None,
-    out: Annotated[Path | None, _page("--out")] = None,
+    video: Annotated[
+        str | None, typer.Option("--video", help="The video to show; default the first one.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The page's file; default DIR/VIDEO.html.")
+    ] = None,
 ) -> None:
     """Write a page of one video's discussion: turns, surviving questions, and the funnel of all videos."""
     from reelbench.studio import chain_page
@@ -141,7 +186,9 @@ def compare(
         Path, typer.Argument(metavar="B", help="Another, with agents swapped or left out, say.")
     ],
     *,
-    parse_depth: Annotated[bool, _make("--parse-depth")] = False,
+    parse_depth: Annotated[
+        bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare two runs of a chain: funnels, questions that are the same, and how the texts differ."""
@@ -185,32 +232,49 @@ def compare(
     )
 
 
-def _rules(rules: type, group: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
-    """Return a dataclass as a group, its fields as options."""
+def _rules(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
+    """Return a dataclass as a group, its fields as options under one heading."""
     hints = get_type_hints(rules)
-    parameters = [
-        parameter.replace(
-            annotation=Annotated[hints[name], option(group, f"--{name.replace('_', '-')}"), kind]
-        )
-        for name, parameter in inspect.signature(rules).parameters.items()
-    ]
+    defaults = inspect.signature(rules).parameters
+    parameters: list[inspect.Parameter] = []
+    for part in fields(rules):
+        option_name = f"--{part.name.replace('_', '-')}"
+        option = typer.Option(option_name, rich_help_panel=panel, **part.metadata)
+        annotation = Annotated[hints[part.name], option, kind]
+        parameters.append(defaults[part.name].replace(annotation=annotation))
     make = partial(rules)
     make.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return make
 
 
-Gating = Annotated[GateRules, _rules(GateRules, "make gates")]
+Gating = Annotated[GateRules, _rules(GateRules, "Gates")]
 
 
 @app.command()
 @reports_status
 def discussion(
     *,
-    videos: Annotated[Path | None, _make("--videos")] = None,
-    rounds: Annotated[int, _make("--rounds")] = 1,
-    questions: Annotated[int, _make("--questions")] = 5,
-    per: Annotated[str | None, _make("--per")] = None,
-    parse_depth: Annotated[bool, _make("--parse-depth")] = False,
+    videos: Annotated[
+        Path | None,
+        typer.Option(
+            "--videos",
+            metavar="FILE",
+            help="The videos: JSON Lines; or MovieChat's JSON, a file or a folder of it.",
+        ),
+    ] = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of review.")] = 1,
+    questions: Annotated[int, typer.Option("--questions", min=1, help="Questions per video.")] = 5,
+    per: Annotated[
+        str | None,
+        typer.Option(
+            "--per",
+            metavar="FIELD=N",
+            help="Use N videos of each value of a field of their metadata (class=5).",
+        ),
+    ] = None,
+    parse_depth: Annotated[
+        bool, typer.Option("--parse-depth", help="Compare parse depths too (needs spaCy).")
+    ] = False,
     making: ChainOptions,
     gates: Gating,
     llm: Llm,
@@ -264,13 +328,27 @@ def discussion(
 @reports_status
 def moments(
     *,
-    captions: Annotated[Path, _make("--captions")],
-    seed: Annotated[int, _make("--seed")] = 0,
-    no_options: Annotated[bool, _make("--no-options")] = False,
-    mini_test: Annotated[int, _make("--mini-test")] = 0,
+    captions: Annotated[
+        Path,
+        typer.Option(
+            "--captions", metavar="FILE", help="ActivityNet Captions or QVHighlights queries."
+        ),
+    ],
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the options' order.")] = 0,
+    no_options: Annotated[
+        bool, typer.Option("--no-options", help="Write no wrong options, as in the training split.")
+    ] = False,
+    mini_test: Annotated[
+        int,
+        typer.Option(
+            "--mini-test",
+            min=0,
+            help="Questions of each category for a mini test (mini_test.json).",
+        ),
+    ] = 0,
     making: ChainOptions,
-    rules: Annotated[SourceRules, _rules(SourceRules, "make sources", Kind.LIMIT)],
-    cuts: Annotated[Cuts, _rules(Cuts, "make cuts", Kind.LIMIT)],
+    rules: Annotated[SourceRules, _rules(SourceRules, "Rules for sources", Kind.LIMIT)],
+    cuts: Annotated[Cuts, _rules(Cuts, "Cuts between ratings", Kind.LIMIT)],
     gates: Gating,
     llm: Llm,
 ) -> None:
@@ -319,10 +397,30 @@ def moments(
 def tags(
     name: TaskName,
     *,
-    out: Annotated[Path | None, _tags("--out")] = None,
-    llm_votes: Annotated[int, _tags("--llm-votes")] = 5,
-    frames: Annotated[str | None, _tags("--frames"), Kind.FRAMES] = None,
-    visual: Annotated[Path | None, _tags("--visual")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Output file (JSON Lines).")
+    ] = None,
+    llm_votes: Annotated[
+        int,
+        typer.Option(
+            "--llm-votes", min=1, help="Replies per question; the majority decides each label."
+        ),
+    ] = 5,
+    frames: Annotated[
+        str | None,
+        typer.Option(
+            "--frames",
+            metavar="SPEC",
+            help="Frames to show, as images or with as=clip as one video; default none.",
+        ),
+        Kind.FRAMES,
+    ] = None,
+    visual: Annotated[
+        Path | None,
+        typer.Option(
+            "--visual", metavar="FILE", help="DramaQA's visual metadata, which says who is seen."
+        ),
+    ] = None,
     split: Split = None,
     data: Data = None,
     per: Per = None,

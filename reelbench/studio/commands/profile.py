@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,14 +13,13 @@ from reelbench.base.text_tables import interval, number
 from reelbench.cli import console
 from reelbench.cli.asking import Judge
 from reelbench.cli.option_groups import Data, Json, Split, reports_status, task_names
-from reelbench.studio.commands import option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reelbench.studio.profile import Measure, Profile
 
-_profile = partial(option, "profile")
+
 _SHOWN_LABELS = 30
 
 
@@ -32,16 +30,45 @@ def profile(
         typer.Argument(help="Benchmarks or tasks, shown side by side.", autocompletion=task_names),
     ] = None,
     *,
-    input_files: Annotated[list[Path] | None, _profile("--input")] = None,
+    input_files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--input",
+            metavar="FILE",
+            help="Your own rows with question and answer (JSON, JSON Lines).",
+        ),
+    ] = None,
     split: Split = None,
     data: Data = None,
-    tags: Annotated[Path | None, _profile("--tags")] = None,
-    question_spans: Annotated[Path | None, _profile("--question-spans")] = None,
-    result: Annotated[Path | None, _profile("--result")] = None,
-    spacy_model: Annotated[str | None, _profile("--spacy-model")] = None,
-    published: Annotated[bool, _profile("--published")] = False,
+    tags: Annotated[
+        Path | None, typer.Option("--tags", help="CogME tags of the questions (JSON Lines).")
+    ] = None,
+    question_spans: Annotated[
+        Path | None,
+        typer.Option(
+            "--question-spans",
+            help="Spans of the events in the questions (JSON Lines: qid, span), for QA-IoU.",
+        ),
+    ] = None,
+    result: Annotated[
+        Path | None,
+        typer.Option("--result", help="A result's folder: adds the accuracy of each label."),
+    ] = None,
+    spacy_model: Annotated[
+        str | None,
+        typer.Option(
+            "--spacy-model",
+            help="spaCy model, name or folder; default REELBENCH_SPACY_MODEL or en_core_web_sm.",
+        ),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option("--published", help="Show all datasets of MovieCORE's Table 1 beside yours."),
+    ] = False,
     as_json: Json = False,
-    output: Annotated[Path | None, _profile("--output")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Folder for profile.json, profile.md and plots.")
+    ] = None,
     judge: Judge,
 ) -> None:
     """Measure datasets: readability, parse depth, words, labels, spans.

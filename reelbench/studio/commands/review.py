@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,13 +13,12 @@ from reelbench.base.text_tables import Table, interval, number
 from reelbench.cli import console
 from reelbench.cli.app import App
 from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata
-from reelbench.studio.commands import option
 from reelbench.studio.review import KindName
 
 if TYPE_CHECKING:
     from reelbench.studio.review.pages import Clips
 
-_review = partial(option, "review")
+
 _SHOWN = 10
 
 
@@ -39,12 +37,45 @@ app = App("Let people review a dataset on a page, and merge their files.")
 class ReviewMaterial:
     """What else is looked at than the benchmark's rows, as it was typed."""
 
-    answers: Annotated[Path | None, _review("--answers")] = None
-    diagnosis: Annotated[Path | None, _review("--diagnosis")] = None
-    made: Annotated[Path | None, _review("--made")] = None
-    graphs: Annotated[Path | None, _review("--graphs")] = None
-    tags: Annotated[Path | None, _review("--tags")] = None
-    consensus: Annotated[list[Path] | None, _review("--consensus")] = None
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", metavar="RESULT", help="With --ask scores: the result's folder."),
+    ] = None
+    diagnosis: Annotated[
+        Path | None,
+        typer.Option("--diagnosis", metavar="DIR", help="With --ask nodes: the diagnosis' folder."),
+    ] = None
+    made: Annotated[
+        Path | None,
+        typer.Option(
+            "--made",
+            metavar="DIR",
+            help="With --ask preference: folder that `make discussion` wrote.",
+        ),
+    ] = None
+    graphs: Annotated[
+        Path | None,
+        typer.Option(
+            "--graphs",
+            metavar="FILE",
+            help="With --ask graphs: the graphs.jsonl to check and correct.",
+        ),
+    ] = None
+    tags: Annotated[
+        Path | None,
+        typer.Option(
+            "--tags", metavar="FILE", hidden=True, help="CogME tags, by whose labels --per draws."
+        ),
+    ] = None
+    consensus: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--consensus",
+            metavar="FILE",
+            help="A rater's saved file (repeat): write a page to settle "
+            "disagreements (ratings: low-rated questions).",
+        ),
+    ] = None
 
 
 @app.command()
@@ -52,20 +83,57 @@ class ReviewMaterial:
 def page(
     name: TaskName,
     *,
-    ask: Annotated[KindName, _review("--ask")] = KindName.RATINGS,
-    sample: Annotated[int, _review("--sample")] = 30,
+    ask: Annotated[KindName, typer.Option("--ask", help="Kind of task.")] = KindName.RATINGS,
+    sample: Annotated[
+        int,
+        typer.Option(
+            "--sample",
+            min=1,
+            help="Videos, each with all its questions (nodes, graphs: questions).",
+        ),
+    ] = 30,
     per: Per = None,
-    seed: Annotated[int, _review("--seed")] = 0,
-    raters: Annotated[int, _review("--raters")] = 1,
-    overlap: Annotated[int, _review("--overlap")] = 1,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of the draw; files of the same draw can be merged.")
+    ] = 0,
+    raters: Annotated[
+        int, typer.Option("--raters", min=1, help="Number of pages, one per rater.")
+    ] = 1,
+    overlap: Annotated[int, typer.Option("--overlap", min=1, help="Raters per video.")] = 1,
     split: Split = None,
     data: Data = None,
     material: ReviewMaterial,
-    strips: Annotated[bool, _review("--strips")] = False,
-    embed: Annotated[bool, _review("--embed")] = False,
-    form: Annotated[Form, _review("--as")] = Form.PAGE,
-    media_url: Annotated[str | None, _review("--media-url")] = None,
-    output: Annotated[Path | None, _review("--output")] = None,
+    strips: Annotated[
+        bool, typer.Option("--strips", help="Add a strip of frames to each video.")
+    ] = False,
+    embed: Annotated[
+        bool,
+        typer.Option(
+            "--embed",
+            help="Put small clips of the videos into the page (18 MB at most). They "
+            "belong to the owners: send it only to reviewers.",
+        ),
+    ] = False,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--as",
+            help="A page; with --embed, a folder to zip; or tasks for a Label Studio server.",
+        ),
+    ] = Form.PAGE,
+    media_url: Annotated[
+        str | None,
+        typer.Option(
+            "--media-url",
+            metavar="PREFIX",
+            help="Address before the videos' paths. Without it: videos beside the "
+            "page, or chosen by reviewers from their disks.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="The page's file (default review-NAME.html), or its folder."),
+    ] = None,
 ) -> None:
     """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater.
 
@@ -143,11 +211,41 @@ def agree(
     a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
     b: Annotated[Path, typer.Argument(help="Another tags file, by another person or a model.")],
     *,
-    result: Annotated[Path | None, _review("--result")] = None,
-    machine: Annotated[Path | None, _review("--machine")] = None,
-    person: Annotated[list[Path] | None, _review("--person")] = None,
-    epsilon: Annotated[float, _review("--epsilon")] = 0.2,
-    benchmark: Annotated[str, _review("--benchmark")] = ("dramaqa_cogme"),
+    result: Annotated[
+        Path | None,
+        typer.Option(
+            "--result",
+            metavar="DIR",
+            help="A result on these questions: compare its profile under both files.",
+        ),
+    ] = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            "--machine",
+            metavar="FILE",
+            help="A model's tags: can it replace these people (alternative annotator test)?",
+        ),
+    ] = None,
+    person: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--person", metavar="FILE", help="Another person's tags, beside A and B (repeat)."
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float,
+        typer.Option(
+            "--epsilon",
+            help="With --machine: 0.2 for experts, 0.15 for skilled people, 0.1 for a crowd.",
+        ),
+    ] = 0.2,
+    benchmark: Annotated[
+        str,
+        typer.Option(
+            "--benchmark", help="Benchmark of the questions, for intervals over its videos."
+        ),
+    ] = ("dramaqa_cogme"),
     split: Split = None,
     data: Data = None,
     as_json: Json = False,
@@ -209,8 +307,18 @@ def summarize(
         ),
     ],
     *,
-    write: Annotated[Path | None, _review("--write")] = None,
-    wage: Annotated[float, _review("--wage")] = 6.0,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write", help="Write the agreed values (rows, tags, scores; a folder for answers)."
+        ),
+    ] = None,
+    wage: Annotated[
+        float,
+        typer.Option(
+            "--wage", help="People's hourly wage in dollars, for the cost per kept question."
+        ),
+    ] = 6.0,
     data: Data = None,
     as_json: Json = False,
 ) -> None:
