@@ -24,7 +24,7 @@ PREDICTIONS = next((OLD / "predictions").glob("moviecore*"))
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_has_examples_that_it_takes(words):
-    assert EXAMPLES.get(words), f"`reelbench {words}` has no example in reelbench/cli/help.json"
+    assert EXAMPLES.get(words), f"`reelbench {words}` has no example in its table"
     for example in EXAMPLES[words]:
         own, _, _ = example.partition(" -- ")  # what follows is lmms-eval's
         with COMMANDS[words].make_context(
