@@ -127,10 +127,10 @@ class Finding(BaseModel):
 
 
 class NodeVerdict(BaseModel):
-    """One vote's verdict on a node whose parents are known; a wrong node has a label.
+    """One vote's verdict on a node whose parents are known.
 
-    From `found` on it is the tagger's word, so that anyone can decide again; None where the tagger
-    is silent.
+    A wrong node has a label. From `found` on it is the tagger's word, so that anyone can decide
+    again; None where the tagger is silent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -153,7 +153,9 @@ class NodeVerdict(BaseModel):
 
 
 def decide(finding: Finding, node: Node) -> NodeVerdict:
-    """Judge a node whose parents are known (Fig. 6, rules 2 and 3, and the causes).
+    """Judge a node whose parents are known.
+
+    By Fig. 6, rules 2 and 3, and the causes.
 
     Raises:
         ValueError: The finding lacks a cause.
@@ -218,7 +220,7 @@ def read_findings(value: object, graph: Graph, asked_nodes: Sequence[str]) -> Re
     `asked`, and may judge all.
     """
     if is_object(value) and is_object(value.get("solution_graph")):
-        return _read_solution(value["solution_graph"], graph, asked)
+        return _read_solution(value["solution_graph"], graph, asked_nodes)
     entries = value.get("nodes") if is_object(value) else None
     if not is_array(entries):
         return ReadFindings({}, ['the reply is not {"nodes": [...]}'])
@@ -252,7 +254,7 @@ def _invalid_fields(error: ValidationError) -> Iterator[str]:
 
 
 def read_cue(value: object) -> str | None:
-    """Return the cue for the next attempt from a reply in the paper's shape; None without one."""
+    """Return the next attempt's cue from a reply in the paper's shape; None without one."""
     cue = value.get("next_attempt_cue") if is_object(value) else None
     if not isinstance(cue, str):
         return None
@@ -312,7 +314,7 @@ def _stated_verdict(outputs: Mapping[str, Any]) -> NodeVerdict | None:
 
 
 def _stated_findings(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a verdict that are the tagger's word; None where it has none."""
+    """Return the fields of a verdict that are the tagger's word."""
     findings: dict[str, Any] = dict.fromkeys(("found", "time_critical", "model_time", "why"))
     retrieved = outputs.get("evidence_retrieved")
     if retrieved in ("yes", "partial", "no"):

@@ -198,7 +198,7 @@ class ReadNodes(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A node as it stands in JSON; `id` is None for one without a usable id."""
+    """A node as it stands in JSON; `id` is None without a usable id."""
 
     id: str | None
     value: Any
