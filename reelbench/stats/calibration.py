@@ -1,16 +1,17 @@
-"""A judge's scores, corrected by people's on a sample of the same answers.
+"""A judge's scores, corrected by people's scores on a sample of the same answers.
 
 Two corrections stand side by side. The prediction-powered mean (Angelopoulos et al. 2023; with the
 weight of least variance, PPI++, Angelopoulos, Duchi and Zrnic 2023) takes from the judge what goes
-with people and is right on average whatever the judge does. On a scale of steps, the confusion
+with people, and is right on average whatever the judge does. On a scale of steps, the confusion
 matrix P(judge | people) of the labelled answers says which shares of people's scores would give the
-judge's shares on all (as Lee et al. 2025, arXiv 2511.21140, for two classes). Both intervals
-resample whole videos, with their labels, all judge's scores and the correction's own weights anew.
+judge's shares on all answers (as Lee et al. 2025, arXiv 2511.21140, for two classes). Both
+intervals resample whole videos, with their labels and all judge's scores, and compute the
+correction's own weights anew.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +22,13 @@ from reelbench.stats.intervals import Bounds, Estimate
 Usefulness = Literal["helps", "no gain", "too few labels"]
 
 GAIN = 0.95
-"""A judge helps where the corrected interval is at most this share of the one that people's scores give alone."""
+"""A judge helps where it shortens the interval of people's scores alone to this share or less."""
 LABELLED_VIDEOS = 10
-"""From under so many videos with labels nothing is said of the judge."""
+"""With fewer labelled videos there is no verdict on the judge."""
 _TOLD_APART = 1e-3
 """The smallest singular value from which on a judge tells all of people's scores apart."""
+_TRUE_ZERO = 1e-12
+_ZERO_VARIANCE = 1e-18
 
 Array = NDArray[np.float64]
 
@@ -67,6 +70,22 @@ class Calibration:
     verdict: Usefulness
 
 
+class _CorrectedMeans(NamedTuple):
+    """The prediction-powered mean of each row, and the judge's weight in it."""
+
+    mean: Array
+    weight: Array
+
+
+@dataclass(frozen=True, slots=True)
+class _ConfusionEstimates:
+    """The fields of a `Calibration` that come from the confusion matrix."""
+
+    confusion: dict[float, dict[float, int]] | None = None
+    shares: dict[float, Estimate] | None = None
+    confusion_mean: Estimate | None = None
+
+
 def calibrate(
     judge: Sequence[float],
     people: Sequence[float | None],
@@ -75,7 +94,9 @@ def calibrate(
     bounds: Bounds,
     steps: Sequence[float] | None = None,
 ) -> Calibration:
-    """Correct a judge's mean by people's scores of a random sample of the answers, or of the videos.
+    """Correct a judge's mean by people's scores of a random sample.
+
+    The sample is of the answers, or of the videos.
 
     Args:
         judge: The judge's score of each answer.
@@ -86,62 +107,74 @@ def calibrate(
         steps: The scale's steps, where it is one of steps; scores off them (a mean of votes) give
             no confusion matrix.
 
-    ValueError where the three differ in length, or no answer has people's score.
+    Raises:
+        ValueError: The three differ in length, or no answer has people's score.
     """
     scores = np.asarray(judge, dtype=np.float64)
-    labels = np.array([np.nan if label is None else label for label in people], dtype=np.float64)
+    labels = np.array(people, dtype=np.float64)  # None becomes NaN
     if not len(scores) == len(labels) == len(videos):
         raise ValueError("judge, people and videos differ in length")
-    given = ~np.isnan(labels)
-    if not given.any():
+    is_labelled = ~np.isnan(labels)
+    if not is_labelled.any():
         raise ValueError("no answer has both the judge's score and people's")
-    mask = given.astype(np.float64)
-    known = np.where(given, labels, 0.0)
-    sums = intervals.cluster_sums(
-        np.stack([mask, known, mask * scores, np.ones_like(scores), scores], axis=1), videos
-    )
+    sums = _video_sums(scores, labels, videos)
     labelled_videos = int(np.count_nonzero(sums[:, 0]))
-    point, weight = _corrected(
-        sums.sum(axis=0)[None, :], (sums[:, :, None] * sums[:, None, :]).sum(axis=0)[None]
-    )
-    columns = sums.shape[1]
-    products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
-    blocks = np.concatenate(
-        list(intervals.resampled_sums(np.concatenate([sums, products], axis=1)))
-    )
-    total, moments = blocks[:, :columns], blocks[:, columns:].reshape(-1, columns, columns)
+    moments = (sums[:, :, None] * sums[:, None, :]).sum(axis=0)
+    point = _corrected(sums.sum(axis=0)[None, :], moments[None])
+    weight = float(point.weight[0])
+    drawn_totals, drawn_moments = _resampled_moments(sums)
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_people, of_both = total[:, 1] / total[:, 0], _corrected(total, moments)[0]
+        people_draws = drawn_totals[:, 1] / drawn_totals[:, 0]
+        corrected_draws = _corrected(drawn_totals, drawn_moments).mean
 
-    def estimate(value: float, draws: Array) -> Estimate:
-        return Estimate(
-            value, intervals.confidence_interval(value, draws, labelled_videos, bounds=bounds)
-        )
-
-    alone = estimate(float(labels[given].mean()), of_people)
-    corrected = estimate(float(point[0]), of_both)
-    confusion, shares, confusion_mean = _confusion(scores, labels, videos, steps, labelled_videos)
-    verdict: Usefulness = "too few labels"
-    if alone.ci95 is not None and corrected.ci95 is not None and labelled_videos >= LABELLED_VIDEOS:
-        widths = [ends[1] - ends[0] for ends in (alone.ci95, corrected.ci95)]
-        verdict = "helps" if widths[1] <= GAIN * widths[0] else "no gain"
+    people_mean = float(labels[is_labelled].mean())
+    corrected_mean = float(point.mean[0])
+    people_estimate = Estimate(
+        people_mean,
+        intervals.confidence_interval(people_mean, people_draws, labelled_videos, bounds=bounds),
+    )
+    corrected_estimate = Estimate(
+        corrected_mean,
+        intervals.confidence_interval(
+            corrected_mean, corrected_draws, labelled_videos, bounds=bounds
+        ),
+    )
+    by_confusion = _by_confusion(scores, labels, videos, steps, labelled_videos)
     return Calibration(
         items=len(scores),
-        labelled=int(given.sum()),
+        labelled=int(is_labelled.sum()),
         labelled_videos=labelled_videos,
         judge=intervals.mean_over_clusters(scores, videos, bounds=bounds),
-        people=alone,
-        corrected=corrected,
-        weight=float(weight[0]),
-        confusion=confusion,
-        shares=shares,
-        confusion_mean=confusion_mean,
-        labels_to_halve=_labels_to_halve(sums, float(weight[0]), of_both),
-        verdict=verdict,
+        people=people_estimate,
+        corrected=corrected_estimate,
+        weight=weight,
+        confusion=by_confusion.confusion,
+        shares=by_confusion.shares,
+        confusion_mean=by_confusion.confusion_mean,
+        labels_to_halve=_labels_to_halve(sums, weight, corrected_draws),
+        verdict=_verdict(people_estimate, corrected_estimate, labelled_videos),
     )
 
 
-def _corrected(total: Array, moments: Array) -> tuple[Array, Array]:
+def _video_sums(scores: Array, labels: Array, videos: Sequence[str]) -> Array:
+    """Return the sums by video (videos x 5) that `_corrected` takes."""
+    is_labelled = ~np.isnan(labels)
+    mask = is_labelled.astype(np.float64)
+    labels_or_zero = np.where(is_labelled, labels, 0.0)
+    columns = [mask, labels_or_zero, mask * scores, np.ones_like(scores), scores]
+    return intervals.cluster_sums(np.stack(columns, axis=1), videos)
+
+
+def _resampled_moments(sums: Array) -> tuple[Array, Array]:
+    """Return for each resample of the videos what `_corrected` takes: totals and moments."""
+    columns = sums.shape[1]
+    products = (sums[:, :, None] * sums[:, None, :]).reshape(len(sums), -1)
+    table = np.concatenate([sums, products], axis=1)
+    draws = np.concatenate(list(intervals.resampled_sums(table)))
+    return draws[:, :columns], draws[:, columns:].reshape(-1, columns, columns)
+
+
+def _corrected(total: Array, moments: Array) -> _CorrectedMeans:
     """Return the prediction-powered mean and its weight for each row.
 
     Args:
@@ -149,50 +182,67 @@ def _corrected(total: Array, moments: Array) -> tuple[Array, Array]:
             summed (rows x 5).
         moments: The products of these five by video, summed over videos (rows x 5 x 5).
     """
-    labels, people, judged, items, judge = total.T
+    labels, people, judge_labelled, items, judge = total.T
     with np.errstate(invalid="ignore", divide="ignore"):
-        # What a video adds to a mean's error is (its sum - mean · its count) / count: rows of
-        # factors for the columns.
+        # A video adds (its sum - mean · its count) / count to a mean's error: rows of factors for
+        # the columns.
         zero = np.zeros_like(labels)
-        in_people = np.stack([-people / labels**2, 1 / labels, zero, zero, zero], axis=1)
-        in_judge = np.stack(
-            [judged / labels**2, zero, -1 / labels, -judge / items**2, 1 / items], axis=1
-        )
+        people_factors = [-people / labels**2, 1 / labels, zero, zero, zero]
+        judge_factors = [
+            judge_labelled / labels**2,
+            zero,
+            -1 / labels,
+            -judge / items**2,
+            1 / items,
+        ]
+        in_people = np.stack(people_factors, axis=1)
+        in_judge = np.stack(judge_factors, axis=1)
         covariance = np.einsum("ri,rij,rj->r", in_people, moments, in_judge)
         variance = np.einsum("ri,rij,rj->r", in_judge, moments, in_judge)
         # A judge that goes against people gets no weight; neither does one that is nowhere alone.
-        weight = np.where(variance > 1e-18, np.maximum(0.0, -covariance / variance), 0.0)  # noqa: PLR2004
-        return people / labels + weight * (judge / items - judged / labels), weight
+        weight = np.where(variance > _ZERO_VARIANCE, np.maximum(0.0, -covariance / variance), 0.0)
+        correction = judge / items - judge_labelled / labels
+        return _CorrectedMeans(people / labels + weight * correction, weight)
+
+
+def _verdict(people: Estimate, corrected: Estimate, labelled_videos: int) -> Usefulness:
+    """Say whether the corrected interval is clearly shorter than that of people's scores alone."""
+    if people.ci95 is None or corrected.ci95 is None or labelled_videos < LABELLED_VIDEOS:
+        return "too few labels"
+    people_width = people.ci95[1] - people.ci95[0]
+    corrected_width = corrected.ci95[1] - corrected.ci95[0]
+    if corrected_width <= GAIN * people_width:
+        return "helps"
+    return "no gain"
 
 
 def _labels_to_halve(sums: Array, weight: float, draws: Array) -> int | None:
+    """Return the labels to add until the corrected interval is half as long."""
     draws = draws[~np.isnan(draws)]
-    labels, items = sums[:, 0].sum(), sums[:, 3].sum()
+    labels = sums[:, 0].sum()
+    items = sums[:, 3].sum()
     clusters = int(np.count_nonzero(sums[:, 0]))
     if clusters < 2 or len(draws) < 2:  # noqa: PLR2004
         return None
     variance = intervals.standard_error(draws, clusters) ** 2
     misses = sums[:, 1] - weight * sums[:, 2]
-    sampled = (
-        ((misses - misses.sum() / labels * sums[:, 0]) ** 2).sum()
-        / labels**2
-        * clusters
-        / (clusters - 1)
-    )
+    residuals = misses - misses.sum() / labels * sums[:, 0]
+    label_variance = (residuals**2).sum() / labels**2 * clusters / (clusters - 1)
     # Labels on all answers would leave this; the rest falls with 1 / labels - 1 / items.
-    floor = max(0.0, variance - sampled * (1 - labels / items))
-    if variance / 4 <= floor or not sampled:
+    floor = max(0.0, variance - label_variance * (1 - labels / items))
+    if variance / 4 <= floor or not label_variance:
         return None
-    needed = 1 / (1 / items + (variance / 4 - floor) / (sampled * labels))
-    return max(1, int(np.ceil(needed - labels)))
+    labels_needed = 1 / (1 / items + (variance / 4 - floor) / (label_variance * labels))
+    return max(1, int(np.ceil(labels_needed - labels)))
 
 
 # --- the confusion matrix
-# --------------------------------------------------------------------------------------------
 
 
 def solve_shares(confusion: Array, judged: Array) -> Array | None:
-    """Return the shares of people's scores that explain the judge's shares best: least squares on the simplex.
+    """Return the shares of people's scores that explain the judge's shares best.
+
+    They are the least squares on the simplex.
 
     Args:
         confusion: Labelled answers by people's score and the judge's (steps x steps), as counts.
@@ -200,7 +250,7 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
 
     Returns:
         Shares by people's score, which sum to 1, 0 where people never gave it; None where several
-        would do as well.
+        solutions are equally good.
     """
     rows = confusion.sum(axis=1)
     used = np.flatnonzero(rows)
@@ -210,79 +260,97 @@ def solve_shares(confusion: Array, judged: Array) -> Array | None:
     if np.linalg.svd(chances, compute_uv=False)[-1] < _TOLD_APART:
         return None
     shares = np.zeros(len(rows))
-    # Minimise |matrix·x - target| over x >= 0 with sum 1, by active sets; `matrix` has full column
-    # rank.
-    gram, linear = chances.T @ chances, chances.T @ (judged / judged.sum())
-    x = np.zeros(len(linear))
-    free = np.zeros(len(x), dtype=bool)
-    best = int(np.argmin(gram.diagonal() / 2 - linear))
-    x[best], free[best] = 1.0, True
-    for _ in range(10 * len(x)):
-        slope = linear - gram @ x
-        excess = np.where(free, 0.0, slope - x @ slope)  # what moving weight there would gain
-        if excess.max() <= 1e-12:  # noqa: PLR2004
-            break
-        free[excess.argmax()] = True
-        trial = _with_sum_one(gram, linear, free)
-        while (trial < 0).any():
-            negative = trial < 0
-            x += (x[negative] / (x[negative] - trial[negative])).min() * (trial - x)
-            free &= x > 1e-12  # noqa: PLR2004
-            x[~free] = 0
-            trial = _with_sum_one(gram, linear, free)
-        x = trial
-    shares[used] = x
+    shares[used] = _least_squares_on_simplex(chances, judged / judged.sum())
     return shares
 
 
-def _with_sum_one(gram: Array, linear: Array, free: NDArray[np.bool_]) -> Array:
-    """The least squares with sum 1 over the free ones, whatever their signs; the rest is 0."""
-    size = int(free.sum())
-    system = np.ones((size + 1, size + 1))
-    system[:size, :size], system[size, size] = gram[np.ix_(free, free)], 0.0
+def _least_squares_on_simplex(matrix: Array, target: Array) -> Array:
+    """Minimise |matrix·x - target| over x >= 0 with sum 1, by active sets.
+
+    `matrix` has full column rank.
+    """
+    gram = matrix.T @ matrix
+    linear = matrix.T @ target
     x = np.zeros(len(linear))
-    x[free] = np.linalg.solve(system, np.append(linear[free], 1.0))[:size]
+    free = np.zeros(len(x), dtype=bool)
+    best = int(np.argmin(gram.diagonal() / 2 - linear))
+    x[best] = 1.0
+    free[best] = True
+    for _ in range(10 * len(x)):
+        slope = linear - gram @ x
+        gain = np.where(free, 0.0, slope - x @ slope)  # of moving weight to each place
+        if gain.max() <= _TRUE_ZERO:
+            break
+        free[gain.argmax()] = True
+        trial = _with_sum_one(gram, linear, free)
+        while (trial < 0).any():
+            negative = trial < 0
+            step = (x[negative] / (x[negative] - trial[negative])).min()
+            x += step * (trial - x)
+            free &= x > _TRUE_ZERO
+            x[~free] = 0
+            trial = _with_sum_one(gram, linear, free)
+        x = trial
     return x
 
 
-def _confusion(
+def _with_sum_one(gram: Array, linear: Array, free: NDArray[np.bool_]) -> Array:
+    """Return the least squares with sum 1 over the free places.
+
+    They may have any sign; all other places are 0.
+    """
+    size = int(free.sum())
+    system = np.ones((size + 1, size + 1))
+    system[:size, :size] = gram[np.ix_(free, free)]
+    system[size, size] = 0.0
+    solution = np.linalg.solve(system, np.append(linear[free], 1.0))
+    x = np.zeros(len(linear))
+    x[free] = solution[:size]
+    return x
+
+
+def _by_confusion(
     scores: Array,
     labels: Array,
     videos: Sequence[str],
     steps: Sequence[float] | None,
     clusters: int,
-) -> tuple[dict[float, dict[float, int]] | None, dict[float, Estimate] | None, Estimate | None]:
-    """Return `confusion`, `shares` and `confusion_mean` of a `Calibration`; None off a scale of steps."""
-    given = ~np.isnan(labels)
-    if steps is None or not set(scores) | set(labels[given]) <= set(steps):
-        return None, None, None
+) -> _ConfusionEstimates:
+    """Return the estimates by the confusion matrix; all None off a scale of steps."""
+    labels_present = labels[~np.isnan(labels)]
+    if steps is None or not set(scores) | set(labels_present) <= set(steps):
+        return _ConfusionEstimates()
     grid = np.array(steps, dtype=np.float64)
     size = len(grid)
-    judged = (scores[:, None] == grid).astype(np.float64)
-    pairs = (labels[:, None] == grid)[:, :, None] & (scores[:, None] == grid)[:, None, :]
+    cells = size * size
+    is_score = scores[:, None] == grid
+    is_label = labels[:, None] == grid
+    judged = is_score.astype(np.float64)
+    pairs = is_label[:, :, None] & is_score[:, None, :]
     table = np.concatenate([pairs.reshape(len(scores), -1), judged], axis=1)
     sums = intervals.cluster_sums(table.astype(np.float64), videos)
-    counts = sums.sum(axis=0)[: size * size].reshape(size, size)
-    named = {
-        x: {y: int(n) for y, n in zip(steps, row, strict=True)}
-        for x, row in zip(steps, counts, strict=True)
-    }
+    counts = sums.sum(axis=0)[:cells].reshape(size, size)
+    confusion: dict[float, dict[float, int]] = {}
+    for step, row in zip(steps, counts, strict=True):
+        confusion[step] = dict(zip(steps, map(int, row), strict=True))
     shares = solve_shares(counts, judged.sum(axis=0))
     if shares is None:
-        return named, None, None
-    blocks = np.concatenate(list(intervals.resampled_sums(sums)))
-    solved = [
-        solve_shares(row[: size * size].reshape(size, size), row[size * size :]) for row in blocks
-    ]
-    drawn = np.array([np.full(size, np.nan) if x is None else x for x in solved])
+        return _ConfusionEstimates(confusion)
+
+    drawn_shares: list[Array] = []
+    for row in np.concatenate(list(intervals.resampled_sums(sums))):
+        solution = solve_shares(row[:cells].reshape(size, size), row[cells:])
+        if solution is None:
+            solution = np.full(size, np.nan)
+        drawn_shares.append(solution)
+    draws = np.array(drawn_shares)
 
     def estimate(value: float, draws: Array, bounds: Bounds) -> Estimate:
-        return Estimate(
-            value, intervals.confidence_interval(value, draws, clusters, bounds=bounds, method="t")
-        )
+        ci95 = intervals.confidence_interval(value, draws, clusters, bounds=bounds, method="t")
+        return Estimate(value, ci95)
 
-    return (
-        named,
-        {step: estimate(float(shares[at]), drawn[:, at], (0, 1)) for at, step in enumerate(steps)},
-        estimate(float(shares @ grid), drawn @ grid, (min(steps), max(steps))),
-    )
+    share_estimates: dict[float, Estimate] = {}
+    for place, step in enumerate(steps):
+        share_estimates[step] = estimate(float(shares[place]), draws[:, place], (0, 1))
+    mean = estimate(float(shares @ grid), draws @ grid, (min(steps), max(steps)))
+    return _ConfusionEstimates(confusion, share_estimates, mean)

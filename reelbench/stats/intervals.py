@@ -1,11 +1,12 @@
-"""Intervals, from a bootstrap over clusters: questions on one video are not independent, so whole videos are resampled.
+"""Intervals from a bootstrap over clusters.
 
-Three intervals are read from the resamples. `percentile` (`percentiles`) covers less than it
-promises where videos are few: at 5 videos some 85 % instead of 95. `t` takes from them the standard
-error alone and widens it as few videos require; `wilson` does so too and knows the ends of the
-scale. What they cover is measured (`perf/coverage.py`): `wilson` 93 to 97 % from 10 clusters on;
-under 10 neither does for every population, so that there they say nothing. A difference of two
-models is tested by t, and its interval is that test's own (`PairedTest`).
+Questions on one video are not independent, so whole videos are resampled. Three intervals are read
+from the resamples. `percentile` (`percentiles`) covers less than it promises where videos are few:
+at 5 videos some 85 % instead of 95. `t` takes from them the standard error alone and widens it as
+few videos require. `wilson` does so too and knows the ends of the scale. Their coverage is
+measured (`perf/coverage.py`): `wilson` covers 93 to 97 % from 10 clusters on. Under 10 neither does
+for every population, so that no interval is given there. A difference of two models is tested by t,
+and its interval is that of the test itself (`PairedTest`).
 """
 
 import math
@@ -26,12 +27,18 @@ METHOD: Method = "wilson"
 """How intervals are made now; a result states how its own were."""
 
 MIN_CLUSTERS = 10
-"""Clusters from which on an interval is given; under it `t` covers down to 77 %, and `wilson` up to 99."""
+"""Clusters from which on an interval is given.
+
+Under it `t` covers down to 77 %, and `wilson` up to 99.
+"""
 
 RESAMPLES = 1000
 SEED = 0
 KEPT_CELLS = 1_000_000  # draws kept for the next metric or result: some 8 MB
 BLOCK_CELLS = 4_000_000  # resamples x clusters held at once: bounds memory at some 32 MB
+
+_TRUE_ZERO = 1e-12
+"""What rounding leaves of a zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,68 +50,91 @@ class Estimate:
 
 
 def cluster_sums(values: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.float64]:
-    """Sum the rows of `values` (items x columns) by cluster, clusters in sorted order -> (clusters x columns)."""
+    """Sum the rows of `values` (items x columns) by cluster.
+
+    Returns:
+        Clusters x columns, the clusters in sorted order.
+    """
     return sums_by_cluster(values.T, clusters)
 
 
 def sums_by_cluster(
     columns: Iterable[Sequence[float] | NDArray[np.float64]], clusters: Sequence[str]
 ) -> NDArray[np.float64]:
-    """As `cluster_sums`, of one column after the other: the table of all is never there."""
+    """Sum columns one after the other by cluster.
+
+    As `cluster_sums`, but the whole table of items is never in memory.
+    """
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
-    index = np.fromiter((places[name] for name in clusters), dtype=np.intp, count=len(clusters))
-    sums = [
-        np.asarray(np.bincount(index, column, len(places)), dtype=np.float64) for column in columns
-    ]
+    index = np.fromiter(map(places.__getitem__, clusters), dtype=np.intp, count=len(clusters))
+    sums: list[NDArray[np.float64]] = []
+    for column in columns:
+        column_sums = np.bincount(index, column, len(places))
+        sums.append(np.asarray(column_sums, dtype=np.float64))
     return np.stack(sums, axis=1)
 
 
 def resampled_sums(
     sums: NDArray[np.float64], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> Iterator[NDArray[np.float64]]:
-    """Yield blocks (some resamples x columns) of column sums over clusters drawn with replacement; seeded."""
+    """Yield column sums over clusters drawn with replacement.
+
+    Args:
+        sums: Clusters x columns.
+        resamples: How many resamples are drawn.
+        seed: The same seed and number of clusters give the same draws.
+
+    Yields:
+        Blocks of resamples x columns.
+    """
     clusters = len(sums)
-    most = max(1, min(resamples, BLOCK_CELLS // clusters))
     if resamples * clusters <= KEPT_CELLS:
-        yield _drawn(clusters, resamples, seed) @ sums
+        yield _cluster_counts(clusters, resamples, seed) @ sums
         return
+    block_size = max(1, min(resamples, BLOCK_CELLS // clusters))
     rng = np.random.default_rng(seed)
     uniform = np.full(clusters, 1.0 / clusters)
-    for start in range(0, resamples, most):
-        counts = rng.multinomial(clusters, uniform, size=min(most, resamples - start))
+    for start in range(0, resamples, block_size):
+        counts = rng.multinomial(clusters, uniform, size=min(block_size, resamples - start))
+        # Converted in place, row by row: numpy would have the whole block in memory twice.
         floats = counts.view(np.float64)
-        for place in range(
-            len(counts)
-        ):  # in place, row by row: numpy would hold the whole block twice
+        for place in range(len(counts)):
             floats[place] = counts[place]
-        of_block = floats @ sums
-        del counts, floats  # or it stands beside the next one
-        yield of_block
+        block = floats @ sums
+        del counts, floats  # or they stay in memory beside the next block
+        yield block
 
 
 @lru_cache(maxsize=4)
-def _drawn(clusters: int, resamples: int, seed: int) -> NDArray[np.float64]:
-    """How often each cluster is drawn in each resample: the same for every set of so many clusters, so kept."""
-    counts = np.random.default_rng(seed).multinomial(
-        clusters, np.full(clusters, 1.0 / clusters), size=resamples
-    )
+def _cluster_counts(clusters: int, resamples: int, seed: int) -> NDArray[np.float64]:
+    """Return the number of times that each cluster is drawn in each resample.
+
+    The draws are the same for every set of so many clusters, so they are cached.
+    """
+    uniform = np.full(clusters, 1.0 / clusters)
+    counts = np.random.default_rng(seed).multinomial(clusters, uniform, size=resamples)
     return counts.astype(np.float64)
 
 
 def percentiles(draws: NDArray[np.float64]) -> tuple[float, float] | None:
-    """Return the 2.5th and 97.5th percentile of one-dimensional `draws`, NaNs (empty resamples) left out."""
+    """Return the 2.5th and 97.5th percentile of draws, without NaNs (empty resamples)."""
     draws = draws[~np.isnan(draws)]
     if len(draws) == 0:
         return None
-    # As np.percentile interpolates, in a fifth of its time: a leaderboard asks for many thousands.
     ordered = np.sort(draws)
-    ends: list[float] = []
-    for share in (0.025, 0.975):
-        place = share * (len(ordered) - 1)
-        below = math.floor(place)
-        low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
-        ends.append(float(low + (high - low) * (place - below)))
-    return ends[0], ends[1]
+    return _percentile(ordered, 0.025), _percentile(ordered, 0.975)
+
+
+def _percentile(ordered: NDArray[np.float64], share: float) -> float:
+    """Interpolate as np.percentile does, in a fifth of its time.
+
+    A leaderboard asks for many thousands.
+    """
+    place = share * (len(ordered) - 1)
+    below = math.floor(place)
+    low = ordered[below]
+    high = ordered[min(below + 1, len(ordered) - 1)]
+    return float(low + (high - low) * (place - below))
 
 
 def confidence_interval(
@@ -130,38 +160,49 @@ def confidence_interval(
             number of observations is what would give it that standard error; where the resamples
             are all the same (every item right), each cluster is one observation. It is `t` without
             bounds.
-        runs: Of several runs of one model, what the statistic is in each: their variance counts too
+        runs: The statistic in each of several runs of one model: their variance counts too
             (`with_runs`).
 
     Returns:
-        Its two ends; None under `MIN_CLUSTERS` clusters (under two for `percentile`, as once was
-        the rule) or two draws, or where there is no spread and the method needs one.
+        Its two ends; None under `MIN_CLUSTERS` clusters (under two for `percentile`) or two draws,
+        or where there is no spread and the method needs one.
     """
     draws = draws[~np.isnan(draws)]
-    if clusters < (2 if method == "percentile" else MIN_CLUSTERS) or len(draws) < 2:  # noqa: PLR2004
+    fewest_clusters = MIN_CLUSTERS
+    if method == "percentile":
+        fewest_clusters = 2
+    if clusters < fewest_clusters or len(draws) < 2:  # noqa: PLR2004
         return None
     if method == "percentile":
         return percentiles(draws)
     error, freedom = with_runs(standard_error(draws, clusters), clusters - 1, runs)
     t = student_t.quantile(0.975, freedom)
     if method == "wilson" and bounds != UNBOUNDED:
-        low, high = bounds
-        share = (value - low) / (high - low)
-        spread = share * (1 - share)
-        if (
-            not 0 < share < 1 and error
-        ):  # a corrected value may lie on the bounds, or beyond them, and still be uncertain
-            return _cut(value - t * error, value + t * error, bounds)
-        # As many independent answers have that standard error; without spread the clusters are all
-        # that is known.
-        observations = spread * ((high - low) / error) ** 2 if spread and error else clusters
-        inverse = t * t / observations
-        middle = (share + inverse / 2) / (1 + inverse)
-        half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
-        return _cut(
-            low + (high - low) * (middle - half), low + (high - low) * (middle + half), bounds
-        )
-    return _cut(value - t * error, value + t * error, bounds) if error else None
+        return _wilson_interval(value, error, t, clusters, bounds)
+    if not error:
+        return None
+    return _cut(value - t * error, value + t * error, bounds)
+
+
+def _wilson_interval(
+    value: float, error: float, t: float, clusters: int, bounds: Bounds
+) -> tuple[float, float]:
+    low, high = bounds
+    share = (value - low) / (high - low)
+    spread = share * (1 - share)
+    # A corrected value may lie on the bounds, or beyond them, and still be uncertain.
+    if not 0 < share < 1 and error:
+        return _cut(value - t * error, value + t * error, bounds)
+    observations = float(clusters)  # without spread, the clusters are all the evidence
+    if spread and error:
+        # As many independent answers have that standard error.
+        observations = spread * ((high - low) / error) ** 2
+    inverse = t * t / observations
+    middle = (share + inverse / 2) / (1 + inverse)
+    half = math.sqrt(inverse * spread + inverse**2 / 4) / (1 + inverse)
+    start = low + (high - low) * (middle - half)
+    end = low + (high - low) * (middle + half)
+    return _cut(start, end, bounds)
 
 
 def _cut(start: float, end: float, bounds: Bounds) -> tuple[float, float]:
@@ -170,45 +211,45 @@ def _cut(start: float, end: float, bounds: Bounds) -> tuple[float, float]:
 
 
 def standard_error(draws: NDArray[np.float64], clusters: int) -> float:
-    """Return the standard error that the draws of a bootstrap show, corrected for the number of clusters.
+    """Return the standard error of bootstrap draws, corrected for the number of clusters.
 
-    A resample of n clusters varies by (n - 1) / n of what n new ones would. Rounding alone is taken
-    for no spread.
+    A resample of n clusters varies by (n - 1) / n of what n new ones would. A spread that rounding
+    alone explains counts as none.
     """
     spread = float(np.std(draws, ddof=1))
-    return (
-        spread * math.sqrt(clusters / (clusters - 1))
-        if spread > 1e-12 * (1 + abs(float(draws[0])))
-        else 0.0
-    )
+    if spread <= _TRUE_ZERO * (1 + abs(float(draws[0]))):
+        return 0.0
+    return spread * math.sqrt(clusters / (clusters - 1))
 
 
 def with_runs(error: float, freedom: int, *runs: Sequence[float]) -> tuple[float, int]:
-    """Return a standard error over videos, and its degrees of freedom, with the noise of several runs counted too.
+    """Return a standard error over videos with the noise of several runs added.
 
-    A mean over runs varies with the videos that were drawn and with what a run is (its samples, its
-    seed). The two are crossed: the variance over videos (of the runs' average) and that between
-    runs are estimated apart and added, which counts the noise of a single answer twice and so
+    A mean over runs varies with the videos that were drawn and with the run itself (its samples,
+    its seed). The two are crossed: the variance over videos (of the runs' average) and that between
+    runs are estimated apart and added. That counts the noise of a single answer twice and so
     promises rather too little. The degrees of freedom are Satterthwaite's (1946, Biometrics
-    Bulletin 2). What that covers is simulated (docs/verification.md).
+    Bulletin 2). The coverage is simulated (docs/verification.md).
 
     Args:
         error: The standard error over videos.
         freedom: Its degrees of freedom.
         runs: The statistic in each run, of each side that has several.
+
+    Returns:
+        The error and its degrees of freedom.
     """
-    parts = [(error**2, freedom)]
-    parts += [
-        (float(np.var(values, ddof=1)) / len(values), len(values) - 1)
-        for values in runs
-        if len(values) > 1
-    ]
-    total = math.fsum(variance for variance, _ in parts)
-    if len(parts) == 1 or not total:
+    variances = [error**2]
+    freedoms = [freedom]
+    for values in runs:
+        if len(values) > 1:
+            variances.append(float(np.var(values, ddof=1)) / len(values))
+            freedoms.append(len(values) - 1)
+    total = math.fsum(variances)
+    if len(variances) == 1 or not total:
         return error, freedom
-    return math.sqrt(total), max(
-        1, math.floor(total**2 / math.fsum(variance**2 / dof for variance, dof in parts))
-    )
+    terms = [variance**2 / dof for variance, dof in zip(variances, freedoms, strict=True)]
+    return math.sqrt(total), max(1, math.floor(total**2 / math.fsum(terms)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,13 +270,17 @@ class PairedTest:
     @property
     def p(self) -> float:
         """Two-sided, of no difference; 0 of a difference without any spread."""
-        if not self.error:
-            return 1.0 if abs(self.difference) < 1e-12 else 0.0  # noqa: PLR2004 - rounding of a true zero
-        return 2 * student_t.cdf(-abs(self.difference) / self.error, self.freedom)
+        if self.error:
+            return 2 * student_t.cdf(-abs(self.difference) / self.error, self.freedom)
+        if abs(self.difference) < _TRUE_ZERO:
+            return 1.0
+        return 0.0
 
     def interval(self, alpha: float = 0.05) -> tuple[float, float]:
         """Return the test's own interval: it excludes 0 exactly where p is at most `alpha`."""
-        reach = student_t.quantile(1 - alpha / 2, self.freedom) * self.error if self.error else 0.0
+        reach = 0.0
+        if self.error:
+            reach = student_t.quantile(1 - alpha / 2, self.freedom) * self.error
         return self.difference - reach, self.difference + reach
 
 
@@ -248,15 +293,16 @@ def paired_test(
         difference: Of the whole sample.
         draws: Of each resample; NaNs are left out.
         clusters: The clusters (videos) that take part in it.
-        runs: Of each model with several runs, what each of them has (`with_runs`).
+        runs: For each model with several runs, the value in each of them (`with_runs`).
 
     Returns:
-        The test; None under `MIN_CLUSTERS` clusters: what can't carry an interval can't carry a p.
+        The test; None under `MIN_CLUSTERS` clusters, where no interval is given either.
     """
     draws = draws[~np.isnan(draws)]
     if clusters < MIN_CLUSTERS or len(draws) < 2:  # noqa: PLR2004
         return None
-    return PairedTest(difference, *with_runs(standard_error(draws, clusters), clusters - 1, *runs))
+    error, freedom = with_runs(standard_error(draws, clusters), clusters - 1, *runs)
+    return PairedTest(difference, error, freedom)
 
 
 def difference_of_means(sums: NDArray[np.float64]) -> tuple[float, float, PairedTest | None]:
@@ -266,16 +312,13 @@ def difference_of_means(sums: NDArray[np.float64]) -> tuple[float, float, Paired
         sums: Clusters x 4: the sum and the number of a's values, then b's. Each has one at least.
     """
     whole = sums.sum(axis=0)
-    a, b = float(whole[0] / whole[1]), float(whole[2] / whole[3])
+    a = float(whole[0] / whole[1])
+    b = float(whole[2] / whole[3])
     draws = np.concatenate(list(resampled_sums(sums)))
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # a resample may have no value: it is left out
-        return (
-            a,
-            b,
-            paired_test(a - b, draws[:, 0] / draws[:, 1] - draws[:, 2] / draws[:, 3], len(sums)),
-        )
+    # A resample may have no value; it is left out.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference_draws = draws[:, 0] / draws[:, 1] - draws[:, 2] / draws[:, 3]
+    return a, b, paired_test(a - b, difference_draws, len(sums))
 
 
 def mean_over_clusters(
@@ -291,6 +334,5 @@ def mean_over_clusters(
     sums = cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
     draws = np.concatenate(list(resampled_sums(sums)))
     value = float(np.mean(values))
-    return Estimate(
-        value, confidence_interval(value, draws[:, 0] / draws[:, 1], len(sums), bounds=bounds)
-    )
+    ci95 = confidence_interval(value, draws[:, 0] / draws[:, 1], len(sums), bounds=bounds)
+    return Estimate(value, ci95)

@@ -1,40 +1,56 @@
-"""Multiple comparisons: p values adjusted for their number by Holm's procedure (1979), and the ranks that follow."""
+"""Multiple comparisons: p values adjusted by Holm's procedure (1979), and the ranks that follow."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from reelbench.stats.power import ALPHA
 
 
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return the p values adjusted for their number by Holm's step-down procedure (Holm 1979), in the same order.
+class _Test(NamedTuple):
+    """A test's p value and its place among all tests."""
 
-    Each may be held against alpha as it is. None (not tested) stays None and counts for nothing.
+    p: float
+    place: int
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return the p values adjusted by Holm's step-down procedure, in the same order.
+
+    Each adjusted value can be compared with alpha directly. A None (not tested) stays None and does
+    not count as a test.
     """
-    tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    tests = _ordered_tests(p_values)
     adjusted: list[float | None] = [None] * len(p_values)
-    least = 0.0
-    for place, (p, at) in enumerate(tested):
-        least = max(least, min(1.0, p * (len(tested) - place)))
-        adjusted[at] = least
+    largest = 0.0
+    for step, test in enumerate(tests):
+        tests_to_go = len(tests) - step
+        largest = max(largest, min(1.0, test.p * tests_to_go))
+        adjusted[test.place] = largest
     return adjusted
 
 
 def holm_levels(p_values: Sequence[float | None], *, alpha: float = ALPHA) -> list[float | None]:
-    """Return the level at which Holm's procedure tests each p value: that of its step, in the same order.
+    """Return the level at which Holm's procedure tests each p value, in the same order.
 
-    Those after the first that is not told apart are never tested; they take that one's level. So a
-    p is at most its level exactly where `holm` leaves it at most `alpha`, and an interval at that
-    level excludes 0 exactly there.
+    The procedure stops at the first p value above its level. The tests after it take the same
+    level. So a p value is at most its level exactly where `holm` leaves it at most `alpha`, and an
+    interval at that level excludes 0 exactly there.
     """
-    tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    tests = _ordered_tests(p_values)
     levels: list[float | None] = [None] * len(p_values)
-    level, going = alpha, True
-    for place, (p, at) in enumerate(tested):
-        if going:
-            level = alpha / (len(tested) - place)
-            going = p <= level
-        levels[at] = level
+    level = alpha
+    rejects = True
+    for step, test in enumerate(tests):
+        if rejects:
+            level = alpha / (len(tests) - step)
+            rejects = test.p <= level
+        levels[test.place] = level
     return levels
+
+
+def _ordered_tests(p_values: Sequence[float | None]) -> list[_Test]:
+    """Return the tests that have a p value, the smallest first."""
+    return sorted(_Test(p, place) for place, p in enumerate(p_values) if p is not None)
 
 
 def rank_ranges(
@@ -43,25 +59,29 @@ def rank_ranges(
     *,
     alpha: float = ALPHA,
 ) -> dict[str, tuple[int, int]]:
-    """Return for each model the ranks, best and worst, that the data don't rule out.
+    """Return the best and the worst rank that the data allow each model.
 
-    A model's best rank is one below the models that are better beyond Holm's adjustment over all
-    pairs, its worst one above those that are worse; with probability 1 - alpha all ranges hold at
-    once (as in Al Mohamad, Goeman and van Zwet, arXiv 1708.02729, with Tukey's test in place of
-    Holm's).
+    A model's best rank is one below the models that are significantly better, its worst rank one
+    above those that are significantly worse, after Holm's adjustment over all pairs. With
+    probability 1 - alpha all ranges are right together (as in Al Mohamad, Goeman and van Zwet,
+    arXiv 1708.02729, with Tukey's test in place of Holm's).
 
     Args:
         names: The models.
         differences: (a, b) -> (a minus b, p of no difference), each pair once and in either order;
             higher is better. A pair that is missing, or whose p is None, can't be told apart.
-        alpha: How often at most one range or more may be wrong.
+        alpha: The probability that one range or more is wrong.
     """
-    better = dict.fromkeys(names, 0)
-    worse = dict.fromkeys(names, 0)
+    better_models = dict.fromkeys(names, 0)
+    worse_models = dict.fromkeys(names, 0)
     adjusted = holm([p for _, p in differences.values()])
-    for ((a, b), (difference, _)), p in zip(differences.items(), adjusted, strict=True):
-        if p is not None and p <= alpha and difference:
-            winner, loser = (a, b) if difference > 0 else (b, a)
-            better[loser] += 1
-            worse[winner] += 1
-    return {name: (1 + better[name], len(names) - worse[name]) for name in names}
+    for pair, p_adjusted in zip(differences, adjusted, strict=True):
+        difference, _ = differences[pair]
+        if p_adjusted is None or p_adjusted > alpha or not difference:
+            continue
+        winner, loser = pair
+        if difference < 0:
+            loser, winner = pair
+        better_models[loser] += 1
+        worse_models[winner] += 1
+    return {name: (1 + better_models[name], len(names) - worse_models[name]) for name in names}

@@ -28,11 +28,12 @@ from reelbench.stats import student_t
 from reelbench.stats.intervals import UNBOUNDED, Bounds
 
 MIN_CLUSTERS = 30
-"""Videos, both of a pilot and of what is planned, from which on power is promised: missed by at most 3 points."""
+"""Videos, of a pilot and of a plan, from which on power is promised to within 3 points."""
 
 POWER = 0.8
 ALPHA = 0.05
 _MOST_VIDEOS = 10_000_000
+_PRECISION = 1e-9
 _DRAWS = 15
 """Equally likely values of a measured error that power is the mean over."""
 
@@ -44,8 +45,8 @@ class Pilot:
     Attributes:
         error: Standard error of the score (unpaired) or of the difference of two models' scores
             (paired), in points.
-        videos: The videos that it was found on.
-        paired: Whether both models answer the same questions, and `error` is their difference's.
+        videos: The videos that it was measured on.
+        paired: True where both models answer the same questions, and `error` is their difference's.
         value: The score; used unpaired and with `bounds` only.
         bounds: The scale's ends. With them the other model's noise is what fits its own score: on a
             bounded scale it shrinks towards the ends as share·(1 - share) does. Without, it is the
@@ -58,47 +59,60 @@ class Pilot:
     value: float = 0.0
     bounds: Bounds = UNBOUNDED
     discordant: float | None = None
-    """Share of questions that one of two models alone has right, where answers are right or wrong; paired only."""
+    """Share of questions that only one of two models has right; paired, right or wrong only."""
     room: float = 0.0
-    """Share of questions that both have wrong: among them a better model's new right answers are."""
+    """Share of questions that both have wrong: there a better model has its new right answers."""
     excess: float = 0.0
-    """By how much that share's variance over videos is more than that of as many questions of a video each."""
+    """By how much that share's variance over videos exceeds that of independent questions."""
     measured: bool = False
-    """Whether `error` was found on a pilot's videos, and is itself uncertain."""
+    """True where `error` was measured on a pilot's videos, and is itself uncertain."""
 
     def difference(self, videos: int, effect: float) -> tuple[float, int]:
-        """Return the standard error of a difference of `effect` on so many videos, and its degrees of freedom.
+        """Return the standard error of a difference, and its degrees of freedom.
 
-        ValueError where there are fewer than two videos.
+        Args:
+            videos: The videos of the planned study.
+            effect: The difference, in points.
+
+        Raises:
+            ValueError: There are fewer than two videos.
         """
         if videos < 2:  # noqa: PLR2004
             raise ValueError(f"videos: {videos} is too few; a variance over videos needs two")
         fewer = math.sqrt(self.videos / videos)
         if self.paired:
-            # The standard error on the pilot's videos of a difference that is `effect` in place of
-            # the pilot's.
-            if self.discordant is None or self.bounds == UNBOUNDED:
-                error = self.error
-            else:
-                scale = self.bounds[1] - self.bounds[0]
-                # Of the pilot's own difference what is beyond its noise: two models alike differ by
-                # chance.
-                found = math.sqrt(max(0.0, self.value**2 - self.error**2)) / scale
-                wanted = min(abs(effect) / scale, 1.0)
-                new = max(0.0, wanted - found)
-                share = min(1.0, self.discordant + new)
-                before = self.discordant - (self.value / scale) ** 2
-                grown = (share - wanted**2) / before if before > 0 and share > wanted**2 else 1.0
-                clustered = self.excess * (new / self.room) ** 2 if self.room else 0.0
-                error = math.sqrt(self.error**2 * grown + scale**2 * clustered)
-            return error * fewer, videos - 1
-        own, other = self._spread(self.value), self._spread(self.value + effect)
-        return self.error * fewer * math.sqrt(1 + (other / own if own else 1.0)), 2 * (videos - 1)
+            return self._paired_error(effect) * fewer, videos - 1
+        spread = self._spread(self.value)
+        ratio_of_spreads = 1.0
+        if spread:
+            ratio_of_spreads = self._spread(self.value + effect) / spread
+        return self.error * fewer * math.sqrt(1 + ratio_of_spreads), 2 * (videos - 1)
+
+    def _paired_error(self, effect: float) -> float:
+        """Return the standard error on the pilot's videos of a difference of `effect`."""
+        if self.discordant is None or self.bounds == UNBOUNDED:
+            return self.error
+        scale = self.bounds[1] - self.bounds[0]
+        # Of the pilot's own difference what is beyond its noise: two models alike differ by chance.
+        pilot_difference = math.sqrt(max(0.0, self.value**2 - self.error**2)) / scale
+        planned_difference = min(abs(effect) / scale, 1.0)
+        new_pairs = max(0.0, planned_difference - pilot_difference)
+        discordant = min(1.0, self.discordant + new_pairs)
+        pilot_variance = self.discordant - (self.value / scale) ** 2
+        growth = 1.0
+        if pilot_variance > 0 and discordant > planned_difference**2:
+            growth = (discordant - planned_difference**2) / pilot_variance
+        clustered = 0.0
+        if self.room:
+            clustered = self.excess * (new_pairs / self.room) ** 2
+        return math.sqrt(self.error**2 * growth + scale**2 * clustered)
 
     @property
     def freedom(self) -> int | None:
-        """The degrees of freedom of a measured error, which is itself uncertain; None of one that is assumed."""
-        return self.videos - 1 if self.measured and self.videos > 2 else None  # noqa: PLR2004
+        """The degrees of freedom of a measured error; None of an assumed one."""
+        if self.measured and self.videos > 2:  # noqa: PLR2004
+            return self.videos - 1
+        return None
 
     def _spread(self, value: float) -> float:
         low, high = self.bounds
@@ -109,107 +123,160 @@ class Pilot:
 
 
 def not_promised(pilot: Pilot, videos: int) -> str | None:
-    """Return the reason for which power may be missed by more than 3 points at so many videos; None if promised."""
-    if (fewest := min(pilot.videos, videos)) < MIN_CLUSTERS:
-        return f"with only {fewest} videos: under {MIN_CLUSTERS} the power may be 3 to 10 points off, under 10 up to 20"
+    """Return the reason for which power may be missed by more than 3 points.
+
+    None where it is promised at so many videos.
+    """
+    fewest = min(pilot.videos, videos)
+    if fewest < MIN_CLUSTERS:
+        return (
+            f"with only {fewest} videos: under {MIN_CLUSTERS} the power may be 3 to 10 points off, "
+            "under 10 up to 20"
+        )
     if pilot.discordant is not None and pilot.bounds != UNBOUNDED:
-        needed = 2 * smallest_difference(pilot, videos) / (pilot.bounds[1] - pilot.bounds[0])
-        if pilot.room < needed:
+        scale = pilot.bounds[1] - pilot.bounds[0]
+        room_needed = 2 * smallest_difference(pilot, videos) / scale
+        if pilot.room < room_needed:
             return (
-                f"both have only {100 * pilot.room:.0f} % of the questions wrong: a difference needs room for twice as "
-                "many, or the power may be 10 points off"
+                f"both have only {100 * pilot.room:.0f} % of the questions wrong: a difference "
+                "needs room for twice as many, or the power may be 10 points off"
             )
     return None
 
 
 def power(pilot: Pilot, effect: float, videos: int, *, alpha: float = ALPHA) -> float:
-    """Return the chance that a t test over `videos` videos finds a true difference of `effect` points.
+    """Return the chance that a t test over `videos` videos shows a true difference.
 
     Both tails count, so that no effect gives `alpha`. Unpaired means two models on so many videos
-    each. ValueError where there are fewer than two videos.
+    each.
+
+    Args:
+        pilot: The noise.
+        effect: The true difference, in points.
+        videos: The videos of the planned study.
+        alpha: The level of the test.
+
+    Raises:
+        ValueError: There are fewer than two videos.
     """
     error, dof = pilot.difference(videos, effect)
-    if not error:
-        return 1.0 if effect else alpha
-    return _chance(abs(effect) / error, dof, pilot.freedom, alpha)
+    if error:
+        return _chance(abs(effect) / error, dof, pilot.freedom, alpha)
+    if effect:
+        return 1.0
+    return alpha
 
 
 def _chance(shift: float, dof: int, freedom: int | None, alpha: float) -> float:
-    """Return the chance to find a difference of `shift` standard errors, whose error has so much freedom itself."""
+    """Return the chance that a test shows a difference of `shift` standard errors.
+
+    Args:
+        shift: The difference in standard errors.
+        dof: The degrees of freedom of the test.
+        freedom: The degrees of freedom of the error itself, where it was measured.
+        alpha: The level of the test.
+    """
     limit = student_t.quantile(1 - alpha / 2, dof)
-    # By what the true error may be larger than the one that was found: equally likely factors.
-    if freedom is None:
-        factors = [1.0]
-    else:
-        quantiles = (NormalDist().inv_cdf((at + 0.5) / _DRAWS) for at in range(_DRAWS))
-        factors = [
-            max(0.05, 1 - 2 / (9 * freedom) + z * math.sqrt(2 / (9 * freedom))) ** -1.5
-            for z in quantiles
-        ]
-    shifts = [shift / factor for factor in factors]
-    chances = [
-        1 - student_t.cdf(limit, dof, shift=one) + student_t.cdf(-limit, dof, shift=one)
-        for one in shifts
-    ]
+    chances: list[float] = []
+    for factor in _error_factors(freedom):
+        true_shift = shift / factor
+        above = 1 - student_t.cdf(limit, dof, shift=true_shift)
+        chances.append(above + student_t.cdf(-limit, dof, shift=true_shift))
     return sum(chances) / len(chances)
+
+
+def _error_factors(freedom: int | None) -> list[float]:
+    """Return equally likely ratios of the true error to the measured one."""
+    if freedom is None:
+        return [1.0]
+    factors: list[float] = []
+    for draw in range(_DRAWS):
+        z = NormalDist().inv_cdf((draw + 0.5) / _DRAWS)
+        # Chi-square over its degrees of freedom, by Wilson and Hilferty's cube root.
+        cube_root = 1 - 2 / (9 * freedom) + z * math.sqrt(2 / (9 * freedom))
+        factors.append(max(0.05, cube_root) ** -1.5)
+    return factors
 
 
 @lru_cache(maxsize=256)
 def _errors_needed(dof: int, freedom: int | None, chance: float, alpha: float) -> float:
-    """Return the number of standard errors that a difference must be to be found with a chance."""
-    low, high = 0.0, 1.0
+    """Return the standard errors that a difference must be to be shown with a chance."""
+    low = 0.0
+    high = 1.0
     while _chance(high, dof, freedom, alpha) < chance:
-        low, high = high, 2 * high
-    while high - low > 1e-9 * high:
+        low = high
+        high *= 2
+    while high - low > _PRECISION * high:
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if _chance(middle, dof, freedom, alpha) < chance else (low, middle)
-        )
+        if _chance(middle, dof, freedom, alpha) < chance:
+            low = middle
+        else:
+            high = middle
     return high
 
 
 def smallest_difference(
     pilot: Pilot, videos: int, *, chance: float = POWER, alpha: float = ALPHA
 ) -> float:
-    """Return the smallest gain, in points, that `videos` videos show with the given chance.
+    """Return the smallest gain, in points, that `videos` videos show with a chance.
 
     It may be more than the scale has room for, which says that so few videos show nothing.
-    ValueError where there are fewer than two.
+
+    Raises:
+        ValueError: There are fewer than two videos.
     """
     high, dof = pilot.difference(videos, 0.0)
     if not high:
         return 0.0
-    low, needed = 0.0, _errors_needed(dof, pilot.freedom, chance, alpha)
-    while high < needed * pilot.difference(videos, high)[0]:
-        low, high = high, 2 * high
-    while high - low > 1e-9 * high:
+    low = 0.0
+    errors_needed = _errors_needed(dof, pilot.freedom, chance, alpha)
+
+    def is_too_small(difference: float) -> bool:
+        error, _ = pilot.difference(videos, difference)
+        return difference < errors_needed * error
+
+    while is_too_small(high):
+        low = high
+        high *= 2
+    while high - low > _PRECISION * high:
         middle = (low + high) / 2
-        low, high = (
-            (middle, high)
-            if middle < needed * pilot.difference(videos, middle)[0]
-            else (low, middle)
-        )
+        if is_too_small(middle):
+            low = middle
+        else:
+            high = middle
     return high
 
 
 def videos_needed(
     pilot: Pilot, effect: float, *, chance: float = POWER, alpha: float = ALPHA
 ) -> int | None:
-    """Return the fewest videos that show a true difference of `effect` points with the given chance.
+    """Return the fewest videos that show a true difference with a chance.
 
-    At least 2 (each model's, where unpaired); None where ten million are too few; ValueError where
-    `effect` is 0.
+    Args:
+        pilot: The noise.
+        effect: The true difference, in points.
+        chance: The power to reach.
+        alpha: The level of the test.
+
+    Returns:
+        At least 2 (each model's, where unpaired); None where ten million are too few.
+
+    Raises:
+        ValueError: `effect` is 0.
     """
     if not effect:
         raise ValueError("effect: no number of videos shows a difference of 0")
-    low, high = 1, 2
+    low = 1
+    high = 2
     while power(pilot, effect, high, alpha=alpha) < chance:
-        low, high = high, high * 2
+        low = high
+        high *= 2
         if high > _MOST_VIDEOS:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (
-            (middle, high) if power(pilot, effect, middle, alpha=alpha) < chance else (low, middle)
-        )
+        if power(pilot, effect, middle, alpha=alpha) < chance:
+            low = middle
+        else:
+            high = middle
     return high

@@ -1,4 +1,4 @@
-"""Means of ratios of sums over items, with intervals and draws from a bootstrap over the items' clusters.
+"""Means of ratios of sums over items, with intervals from a bootstrap over the items' clusters.
 
 A metric is one ratio (a weighted mean), or the mean of several (of labels, of other metrics).
 `clusters` names the cluster (the video) of each item, in the order of the ratios' items.
@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 KeyT = TypeVar("KeyT")
 
 MIN_CLUSTERS_PER_RATIO = 5
-"""Clusters that each ratio of a mean of several must have: with 2 in each, 95 % cover 88 (`perf/coverage.py`)."""
+"""Clusters that each of several ratios needs: with 2 each, 95 % cover 88 (`perf/coverage.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio of sums: numerator and denominator per item (zero where the item does not take part)."""
+    """A ratio of sums.
+
+    Attributes:
+        numerators: One per item, zero where the item does not take part.
+        weights: The denominators, one per item, zero where the item does not take part.
+        scale: The factor of the ratio.
+    """
 
     numerators: "array[float]"
     weights: "array[float]"
@@ -33,8 +39,13 @@ class Ratio:
 
     @property
     def n(self) -> int:
-        """How many items take part."""
+        """The number of items that take part."""
         return sum(weight > 0 for weight in self.weights)
+
+    @property
+    def value(self) -> float:
+        """The ratio; it needs an item."""
+        return self.scale * fsum(self.numerators) / fsum(self.weights)
 
     def clusters(self, clusters: Sequence[str]) -> set[str]:
         """Return the clusters of the items that take part."""
@@ -43,7 +54,13 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class MeanOfRatios:
-    """A number to come: its ratios, its value in each of several runs, the least and the most that it can be."""
+    """A metric's value as the mean of ratios.
+
+    Attributes:
+        ratios: The ratios.
+        runs: Its value in each of several runs.
+        bounds: The least and the most that it can be.
+    """
 
     ratios: Sequence[Ratio]
     runs: Sequence[float] = ()
@@ -54,24 +71,25 @@ class MeanOfRatios:
         """The mean of the ratios; None unless every ratio has an item."""
         if not self.ratios or not all(ratio.n for ratio in self.ratios):
             return None
-        values = (
-            ratio.scale * fsum(ratio.numerators) / fsum(ratio.weights) for ratio in self.ratios
-        )
-        return fsum(values) / len(self.ratios)
+        return fsum(ratio.value for ratio in self.ratios) / len(self.ratios)
 
     @property
     def n(self) -> int:
-        """How many items take part in any of the ratios."""
-        return sum(
-            any(column) for column in zip(*(ratio.weights for ratio in self.ratios), strict=True)
-        )
+        """The number of items that take part in any of the ratios."""
+        weights_by_item = zip(*(ratio.weights for ratio in self.ratios), strict=True)
+        return sum(map(any, weights_by_item))
 
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """A mean of ratios, and in every resample (None from one cluster alone), and the items and clusters behind it.
+    """A mean of ratios with its resamples.
 
-    `runs` has the value of each of several runs; it is empty of one.
+    Attributes:
+        value: Of the whole sample.
+        draws: Of each resample; None where one cluster alone takes part.
+        n: The items that take part.
+        clusters: The clusters that take part.
+        runs: The value of each of several runs; empty for one run.
     """
 
     value: float | None
@@ -80,81 +98,113 @@ class Resampled:
     clusters: int
     runs: Sequence[float] = ()
 
-    def minus(self, other: "Resampled") -> tuple[float | None, NDArray[np.float64] | None]:
-        """Return the difference of another's value on the same items, and of each resample; None where one has none."""
-        value = None if self.value is None or other.value is None else self.value - other.value
-        return (
-            value,
-            None if self.draws is None or other.draws is None else self.draws - other.draws,
-        )
+    def minus(self, subtrahend: "Resampled") -> tuple[float | None, NDArray[np.float64] | None]:
+        """Return the difference to another mean of the same items: its value and its draws.
 
-    def test(self, other: "Resampled") -> intervals.PairedTest | None:
-        """Test it against another's on the same items; None where one has no value, or on too few clusters."""
-        value, draws = self.minus(other)
+        Each is None where one of the two has none.
+        """
+        value = None
+        if self.value is not None and subtrahend.value is not None:
+            value = self.value - subtrahend.value
+        draws = None
+        if self.draws is not None and subtrahend.draws is not None:
+            draws = self.draws - subtrahend.draws
+        return value, draws
+
+    def test(self, subtrahend: "Resampled") -> intervals.PairedTest | None:
+        """Test the difference to another mean of the same items.
+
+        None where one of the two has no value, or on too few clusters.
+        """
+        value, draws = self.minus(subtrahend)
         if value is None or draws is None:
             return None
-        return intervals.paired_test(value, draws, self.clusters, self.runs, other.runs)
+        return intervals.paired_test(value, draws, self.clusters, self.runs, subtrahend.runs)
 
 
 def resampled(mean: MeanOfRatios, clusters: Sequence[str]) -> Resampled:
-    """Resample clusters; equal items and clusters give equal resamples, so the draws of two means are paired."""
+    """Resample a mean over clusters.
+
+    Equal items and clusters give equal resamples, so the draws of two means are paired.
+    """
     taking_part = [ratio for ratio in mean.ratios if ratio.n]
-    there = set[str]().union(*(ratio.clusters(clusters) for ratio in taking_part))
-    draws = _mean_draw(_draws(taking_part, clusters))
-    return Resampled(mean.value, draws, MeanOfRatios(taking_part).n, len(there), mean.runs)
+    names = _clusters_of(taking_part, clusters)
+    draws = _mean_draws(_ratio_draws(taking_part, clusters))
+    return Resampled(mean.value, draws, MeanOfRatios(taking_part).n, len(names), mean.runs)
 
 
 def with_intervals(
     means: Mapping[KeyT, MeanOfRatios], clusters: Sequence[str], method: intervals.Method
 ) -> dict[KeyT, intervals.Estimate]:
     """Return the value and the interval of each, from the same resamples for all."""
-    draws = iter(
-        _draws([ratio for mean in means.values() for ratio in mean.ratios if ratio.n], clusters)
-    )
+    ratios: list[Ratio] = []
+    for mean in means.values():
+        ratios += [ratio for ratio in mean.ratios if ratio.n]
+    remaining_draws = iter(_ratio_draws(ratios, clusters))
     estimates: dict[KeyT, intervals.Estimate] = {}
     for key, mean in means.items():
-        mine = [next(draws) for ratio in mean.ratios if ratio.n]
-        value = mean.value
-        if value is None:
-            estimates[key] = intervals.Estimate(None, None)
-            continue
-        draw, parts, ci95 = (
-            _mean_draw(mine),
-            [ratio.clusters(clusters) for ratio in mean.ratios],
-            None,
-        )
-        few = (
-            method != "percentile"
-            and len(parts) > 1
-            and min(map(len, parts)) < MIN_CLUSTERS_PER_RATIO
-        )
-        if draw is not None and not few:
-            number = len(set[str]().union(*parts))
-            ci95 = intervals.confidence_interval(
-                value, draw, number, bounds=mean.bounds, method=method, runs=mean.runs
-            )
-        estimates[key] = intervals.Estimate(value, ci95)
+        draws = [next(remaining_draws) for ratio in mean.ratios if ratio.n]
+        estimates[key] = _estimate(mean, _mean_draws(draws), clusters, method)
     return estimates
 
 
-def _mean_draw(draws: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
-    known = [draw for draw in draws if draw is not None]
-    return np.mean(known, axis=0) if known and len(known) == len(draws) else None
+def _estimate(
+    mean: MeanOfRatios,
+    draws: NDArray[np.float64] | None,
+    clusters: Sequence[str],
+    method: intervals.Method,
+) -> intervals.Estimate:
+    value = mean.value
+    if value is None or draws is None:
+        return intervals.Estimate(value, None)
+    if method != "percentile" and len(mean.ratios) > 1:
+        fewest_clusters = min(len(ratio.clusters(clusters)) for ratio in mean.ratios)
+        if fewest_clusters < MIN_CLUSTERS_PER_RATIO:
+            return intervals.Estimate(value, None)
+    ci95 = intervals.confidence_interval(
+        value,
+        draws,
+        len(_clusters_of(mean.ratios, clusters)),
+        bounds=mean.bounds,
+        method=method,
+        runs=mean.runs,
+    )
+    return intervals.Estimate(value, ci95)
 
 
-def _draws(ratios: Sequence[Ratio], clusters: Sequence[str]) -> list[NDArray[np.float64] | None]:
-    """Each ratio in every resample; None for one whose items lie in fewer than two clusters."""
+def _clusters_of(ratios: Sequence[Ratio], clusters: Sequence[str]) -> set[str]:
+    """Return the clusters of the items that take part in any of the ratios."""
+    return set[str]().union(*(ratio.clusters(clusters) for ratio in ratios))
+
+
+def _mean_draws(
+    draws: Sequence[NDArray[np.float64] | None],
+) -> NDArray[np.float64] | None:
+    """Return the mean of the ratios in every resample; None where one has none."""
+    known_draws = [draw for draw in draws if draw is not None]
+    if not known_draws or len(known_draws) < len(draws):
+        return None
+    return np.mean(known_draws, axis=0)
+
+
+def _ratio_draws(
+    ratios: Sequence[Ratio], clusters: Sequence[str]
+) -> list[NDArray[np.float64] | None]:
+    """Return each ratio in every resample; None where it has fewer than two clusters."""
     if not ratios:
         return []
-    sums = intervals.sums_by_cluster(
-        (row for one in ratios for row in (one.numerators, one.weights)), clusters
-    )
-    blocks = np.concatenate(list(intervals.resampled_sums(sums)))
+    columns: list[array[float]] = []
+    for ratio in ratios:
+        columns += [ratio.numerators, ratio.weights]
+    sums = intervals.sums_by_cluster(columns, clusters)
+    resamples = np.concatenate(list(intervals.resampled_sums(sums)))
     draws: list[NDArray[np.float64] | None] = []
-    for i, ratio in enumerate(ratios):
-        if np.count_nonzero(sums[:, 2 * i + 1]) < 2:  # noqa: PLR2004 - one cluster can't be resampled
+    for place, ratio in enumerate(ratios):
+        numerator = 2 * place
+        weight = numerator + 1
+        if np.count_nonzero(sums[:, weight]) < 2:  # noqa: PLR2004 - one cluster can't be resampled
             draws.append(None)
             continue
         with np.errstate(invalid="ignore", divide="ignore"):
-            draws.append(ratio.scale * blocks[:, 2 * i] / blocks[:, 2 * i + 1])
+            draws.append(ratio.scale * resamples[:, numerator] / resamples[:, weight])
     return draws
