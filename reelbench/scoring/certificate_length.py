@@ -1,4 +1,4 @@
-"""Certificate length: how much of a video one must see to be sure of an answer; and QA-IoU, how far both spans overlap.
+"""Certificate length, and QA-IoU: the overlap of a question's span and its answer's.
 
 A certificate is the set of sub-clips that are needed, and enough, to convince a person that the
 marked answer is right (EgoSchema, Mangalam et al. 2023, section 3.2). For a question on two
@@ -40,32 +40,44 @@ class Certificates:
 
 
 def certificate_length(spans: Iterable[Span]) -> float:
-    """Return the seconds of a certificate, at least `MINIMUM`; overlaps count once, gaps under `GAP` count too.
+    """Return the seconds of a certificate, at least `MINIMUM`.
 
-    ValueError where there is no span, or one runs backwards.
+    Overlaps count once, gaps under `GAP` count too.
+
+    Raises:
+        ValueError: There is no span, or one runs backwards.
     """
     ordered = sorted((float(start), float(end)) for start, end in spans)
     if not ordered:
         raise ValueError("certificate: it has no span")
-    total, (first, last) = 0.0, ordered[0]
+    total = 0.0
+    clip_start, clip_end = ordered[0]
     for start, end in ordered:
         if end < start:
             raise ValueError(f"certificate: the span [{start}, {end}] ends before it starts")
-        if start - last < GAP:
-            last = max(last, end)
+        if start - clip_end < GAP:
+            clip_end = max(clip_end, end)
         else:
-            total, first, last = total + last - first, start, end
-    return max(MINIMUM, total + last - first)
+            total += clip_end
+            total -= clip_start
+            clip_start = start
+            clip_end = end
+    return max(MINIMUM, total + clip_end - clip_start)
 
 
 def certificates(pairs: Sequence[tuple[Span, Span]], videos: Sequence[str]) -> Certificates:
-    """Return both measures over questions of known question span and answer span, in seconds; `videos` are theirs.
+    """Return both measures over questions.
 
-    ValueError where there is no question, or a span runs backwards.
+    Args:
+        pairs: Each question's span and its answer's span, in seconds.
+        videos: Each question's video.
+
+    Raises:
+        ValueError: There is no question, or a span runs backwards.
     """
     lengths = np.array([certificate_length(pair) for pair in pairs])
     # Where two spans overlap, their hull is their union.
-    overlaps = np.array([temporal_span.iou(*pair) for pair in pairs])
+    overlaps = np.array([temporal_span.iou(question, answer) for question, answer in pairs])
     return Certificates(
         n=len(pairs),
         length=intervals.mean_over_clusters(lengths, videos),

@@ -12,27 +12,35 @@ from reelbench.registry.records import Item
 
 
 def score_item(parsed: Mapping[str, Any], target: Mapping[str, Any]) -> dict[str, float]:
-    """Return `{"correct": 0.0 or 1.0}` for `{"answer": "B" or None}` against `{"answer": "B"}`.
+    """Return `{"correct": 0.0 or 1.0}`.
 
-    InputError where the target has no answer, as in a split whose answers are hidden.
+    Args:
+        parsed: `{"answer": "B" or None}`.
+        target: `{"answer": "B"}`.
+
+    Raises:
+        InputError: The target has no answer, as in a split whose answers are hidden.
     """
     if target.get("answer") is None:
         raise InputError(
             "choice: the item has no correct answer to compare with; its split can't be scored here"
         )
-    return {"correct": 1.0 if parsed.get("answer") == target["answer"] else 0.0}
+    return {"correct": float(parsed.get("answer") == target["answer"])}
 
 
 def columns(item: Item, *, any_of: bool = False) -> dict[str, float]:
-    """Return the item's columns; none where the submission gives no answers at all (no key `answer`).
+    """Return the item's columns; none where the answers have no letters (no key `answer`).
 
-    With `any_of` any of several right options counts: the target's letters stand together (`AC`).
+    Args:
+        item: The item.
+        any_of: True where any of several right options counts: the target's letters stand together
+            (`AC`).
     """
     if item.parsed is None or "answer" not in item.parsed:
         return {}
-    scores, answer = score_item(item.parsed, item.target), item.parsed["answer"]
-    return (
-        {"correct": float(answer is not None and answer in item.target["answer"])}
-        if any_of
-        else scores
-    )
+    scores = score_item(item.parsed, item.target)
+    if any_of:
+        answer = item.parsed["answer"]
+        is_right = answer is not None and answer in item.target["answer"]
+        return {"correct": float(is_right)}
+    return scores

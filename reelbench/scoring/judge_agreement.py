@@ -10,8 +10,9 @@ bootstrap over videos (`stats.intervals`).
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,70 +21,108 @@ from reelbench.base.files import read_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, JudgeSpec
 from reelbench.scoring import aggregation, cognitive_profile
-from reelbench.stats.agreement import RatioSums, Weights, kappa_terms, kappas_of_sums
+from reelbench.stats.agreement import Array, RatioSums, Weights, kappa_terms, kappas_of_sums
 
-Ratings = Mapping[tuple[str, str], float]
+Place = tuple[str, str]
+"""Item id and criterion."""
+
+Ratings = Mapping[Place, float]
 """(item id, criterion) -> score."""
-
-Pair = tuple[Sample, Sample]
-"""An item by a and by b."""
 
 _LONG_SCALE = 3  # steps; beyond it kappa is weighted
 
 
-def ratings_of(samples: Iterable[Sample], spec: BenchmarkSpec) -> dict[tuple[str, str], float]:
+class _Pair(NamedTuple):
+    """An item twice: with a's ratings as its only scores, and with b's."""
+
+    a: Sample
+    b: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """The agreement on each criterion, and the judged metrics by a and by b."""
+
+    criteria: dict[str, dict[str, Any]]
+    metrics: dict[str, tuple[float, float]]
+
+
+def ratings_of(samples: Iterable[Sample], spec: BenchmarkSpec) -> dict[Place, float]:
     """Return the scores that a judge gave, from the samples of its result."""
     criteria = _judge(spec).criteria
-    return {
-        (s.id, criterion): s.scores[criterion]
-        for s in samples
-        for criterion in criteria
-        if criterion in s.scores
-    }
+    ratings: dict[Place, float] = {}
+    for sample in samples:
+        for criterion in criteria:
+            if criterion in sample.scores:
+                ratings[sample.id, criterion] = sample.scores[criterion]
+    return ratings
 
 
-def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[tuple[str, str], float]:
-    """Read people's scores from a CSV file with the columns `id`, `score` and, where there are several, `criterion`.
+def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[Place, float]:
+    """Read people's scores from a CSV file.
 
-    InputError, with the line, where a column is missing, a score is off the scale, or an item
-    occurs twice.
+    Its columns are `id`, `score` and, where there are several criteria, `criterion`.
+
+    Raises:
+        InputError: A column is missing, a score is off the scale, or an item occurs twice; the
+            message names the line.
     """
-    path, judge = Path(path), _judge(spec)
-    several = len(judge.criteria) > 1
-    wanted = ["id", "score", *(["criterion"] if several else [])]
-    ratings: dict[tuple[str, str], float] = {}
+    path = Path(path)
+    judge = _judge(spec)
+    has_criterion = len(judge.criteria) > 1
+    columns = ["id", "score"]
+    if has_criterion:
+        columns.append("criterion")
     rows = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    missing = [name for name in wanted if name not in (rows.fieldnames or ())]
+    missing = [name for name in columns if name not in (rows.fieldnames or ())]
     if missing:
         raise InputError(
-            f"{path}, line 1: no column {', '.join(missing)}; its first line must name {','.join(wanted)}"
+            f"{path}, line 1: no column {', '.join(missing)}; "
+            f"its first line must name {','.join(columns)}"
         )
+    ratings: dict[Place, float] = {}
     for row in rows:
         where = f"{path}, line {rows.line_num}"
-        criterion = row["criterion"] if several else judge.criteria[0]
+        criterion = judge.criteria[0]
+        if has_criterion:
+            criterion = row["criterion"]
         if criterion not in judge.criteria:
-            raise InputError(
-                f"{where}, criterion: {criterion!r} is not one of {', '.join(judge.criteria)}"
-            )
+            criteria = ", ".join(judge.criteria)
+            raise InputError(f"{where}, criterion: {criterion!r} is not one of {criteria}")
         place = (row["id"], criterion)
         if place in ratings:
             raise InputError(f"{where}: {row['id']} is rated twice for {criterion}")
-        try:
-            score = float(row["score"] or "")
-        except ValueError:
-            score = float("nan")
-        if not judge.low <= score <= judge.high:
-            raise InputError(
-                f"{where}, score: {row['score']!r} is not a number from {judge.low} to {judge.high}"
-            )
-        ratings[place] = score
+        ratings[place] = _score_on_scale(row["score"], judge, where)
     return ratings
+
+
+def _score_on_scale(text: str | None, judge: JudgeSpec, where: str) -> float:
+    """Return a score from its text.
+
+    Raises:
+        InputError: It is no number on the judge's scale.
+    """
+    try:
+        score = float(text or "")
+    except ValueError:
+        score = float("nan")
+    if not judge.low <= score <= judge.high:
+        raise InputError(
+            f"{where}, score: {text!r} is not a number from {judge.low} to {judge.high}"
+        )
+    return score
 
 
 def compare_ratings(
     samples: Sequence[Sample], a: Ratings, b: Ratings, spec: BenchmarkSpec
 ) -> dict[str, Any]:
-    """Compare the ratings of two judges, or of a judge and people; the samples, of either, have videos and labels.
+    """Compare the ratings of two judges, or of a judge and people.
+
+    Args:
+        samples: Of either; they have the videos and labels.
+        a: The ratings of one.
+        b: The ratings of the other.
+        spec: The benchmark.
 
     Returns:
         As JSON `both`, `only_a` and `only_b` (ratings, of an item and a criterion, that both or one
@@ -96,35 +135,35 @@ def compare_ratings(
         InputError: There is nothing that both rated.
     """
     judge = _judge(spec)
-    weights: Weights = "quadratic" if judge.high - judge.low + 1 > _LONG_SCALE else "none"
-    known = {sample.id for sample in samples}
-    both = {place for place in a.keys() & b.keys() if place[0] in known}
-    if not both:
+    weights: Weights = "none"
+    if judge.high - judge.low + 1 > _LONG_SCALE:
+        weights = "quadratic"
+    ids = {sample.id for sample in samples}
+    rated_by_both = {place for place in a.keys() & b.keys() if place[0] in ids}
+    if not rated_by_both:
         raise InputError(
-            "no item was rated by both: are these of the same benchmark and split, with the same ids?"
+            "no item was rated by both: are these of the same benchmark and split, "
+            "with the same ids?"
         )
-    pairs = list(
-        zip(_rated_by_both(samples, a, both), _rated_by_both(samples, b, both), strict=True)
-    )
+    samples_a = _with_ratings(samples, a, rated_by_both)
+    samples_b = _with_ratings(samples, b, rated_by_both)
+    pairs = list(map(_Pair, samples_a, samples_b))
     labels: dict[str, dict[str, Any]] = {}
     label_metrics: dict[str, dict[str, Any]] = {}
     for facet in cognitive_profile.facets(spec):
-        for label in sorted(
-            {label for sample, _ in pairs for label in sample.facets.get(facet.name, ())}
-        ):
-            there = [pair for pair in pairs if label in pair[0].facets.get(facet.name, ())]
-            of_label, metrics_there = _figures(there, spec, weights)
-            labels.setdefault(facet.name, {})[label] = of_label
-            label_metrics.setdefault(facet.name, {})[label] = metrics_there
-    criteria, metrics = _figures(pairs, spec, weights)
+        for label, labelled_pairs in _by_label(pairs, facet.name).items():
+            label_figures = _figures(labelled_pairs, spec, weights)
+            labels.setdefault(facet.name, {})[label] = label_figures.criteria
+            label_metrics.setdefault(facet.name, {})[label] = label_figures.metrics
+    figures = _figures(pairs, spec, weights)
     return {
-        "both": len(both),
+        "both": len(rated_by_both),
         "only_a": len(a.keys() - b.keys()),
         "only_b": len(b.keys() - a.keys()),
         "weights": weights,
-        "criteria": criteria,
+        "criteria": figures.criteria,
         "labels": labels,
-        "metrics": metrics,
+        "metrics": figures.metrics,
         "label_metrics": label_metrics,
     }
 
@@ -135,49 +174,65 @@ def _judge(spec: BenchmarkSpec) -> JudgeSpec:
     return spec.judge
 
 
-def _rated_by_both(
-    samples: Sequence[Sample], ratings: Ratings, both: set[tuple[str, str]]
-) -> list[Sample]:
-    """The items that both rated, with these ratings as their only scores."""
+def _with_ratings(samples: Sequence[Sample], ratings: Ratings, places: set[Place]) -> list[Sample]:
+    """Return the items of `places`, sorted by id, with their ratings as scores."""
     scores: dict[str, dict[str, float]] = {}
-    for item, criterion in both:
+    for item, criterion in places:
         scores.setdefault(item, {})[criterion] = ratings[item, criterion]
-    rated = {s.id: s.model_copy(update={"scores": scores[s.id]}) for s in samples if s.id in scores}
+    rated: dict[str, Sample] = {}
+    for sample in samples:
+        if sample.id in scores:
+            rated[sample.id] = sample.model_copy(update={"scores": scores[sample.id]})
     return [rated[item] for item in sorted(rated)]
 
 
-def _figures(
-    pairs: Sequence[Pair], spec: BenchmarkSpec, weights: Weights
-) -> tuple[dict[str, dict[str, Any]], dict[str, tuple[float, float]]]:
-    """Return the agreement on each criterion that has scores, and each judged metric by a and by b."""
-    criteria = {
-        criterion: _agreement(there, criterion, weights)
-        for criterion in _judge(spec).criteria
-        if (there := [pair for pair in pairs if criterion in pair[0].scores])
-    }
-    values: dict[str, tuple[float, float]] = {}
+def _by_label(pairs: Sequence[_Pair], facet: str) -> dict[str, list[_Pair]]:
+    """Return the pairs with each label of a facet, the labels in sorted order."""
+    by_label: dict[str, list[_Pair]] = {}
+    for pair in pairs:
+        for label in set(pair.a.facets.get(facet, ())):
+            by_label.setdefault(label, []).append(pair)
+    return dict(sorted(by_label.items()))
+
+
+def _figures(pairs: Sequence[_Pair], spec: BenchmarkSpec, weights: Weights) -> _Figures:
+    """Return the agreement on each criterion that has scores, and each judged metric."""
+    criteria: dict[str, dict[str, Any]] = {}
+    for criterion in _judge(spec).criteria:
+        scored_pairs = [pair for pair in pairs if criterion in pair.a.scores]
+        if scored_pairs:
+            criteria[criterion] = _agreement(scored_pairs, criterion, weights)
+    samples_a = [pair.a for pair in pairs]
+    samples_b = [pair.b for pair in pairs]
+    metrics: dict[str, tuple[float, float]] = {}
     for metric in spec.metrics:
         if not metric.judged or isinstance(metric.aggregate, Corpus):
             continue
-        by_a, by_b = (
-            aggregation.metric_value(spec, metric, samples) for samples in zip(*pairs, strict=True)
-        )
-        if by_a is not None and by_b is not None:
-            values[metric.name] = (by_a, by_b)
-    return criteria, values
+        value_a = aggregation.metric_value(spec, metric, samples_a)
+        value_b = aggregation.metric_value(spec, metric, samples_b)
+        if value_a is not None and value_b is not None:
+            metrics[metric.name] = (value_a, value_b)
+    return _Figures(criteria, metrics)
 
 
-def _agreement(pairs: Sequence[Pair], criterion: str, weights: Weights) -> dict[str, Any]:
-    """Return the items, the percentage with equal scores and kappa with their intervals, and both means.
+def _agreement(pairs: Sequence[_Pair], criterion: str, weights: Weights) -> dict[str, Any]:
+    """Return the figures of one criterion.
 
-    Kappa is None where both give everything the same one score.
+    They are the items, the percentage with equal scores and kappa with their intervals, and both
+    means. Kappa is None where both give everything the same one score.
     """
-    x, y = (
-        np.array([sample.scores[criterion] for sample in side]) for side in zip(*pairs, strict=True)
-    )
-    sums = RatioSums(kappa_terms(x, y, weights), [sample.video for sample, _ in pairs])
-    exact = sums.estimate(lambda rows: 100 * rows[:, 1] / rows[:, 0], (0, 100))
-    kappa = sums.estimate(lambda rows: kappas_of_sums(rows, weights), (-1, 1))
+    x = np.array([pair.a.scores[criterion] for pair in pairs])
+    y = np.array([pair.b.scores[criterion] for pair in pairs])
+    sums = RatioSums(kappa_terms(x, y, weights), [pair.a.video for pair in pairs])
+
+    def percent_equal(rows: Array) -> Array:
+        return 100 * rows[:, 1] / rows[:, 0]
+
+    def kappas(rows: Array) -> Array:
+        return kappas_of_sums(rows, weights)
+
+    exact = sums.estimate(percent_equal, (0, 100))
+    kappa = sums.estimate(kappas, (-1, 1))
     return {
         "n": len(pairs),
         "exact": exact.value,

@@ -1,6 +1,7 @@
-"""A result's metrics as the rows of a table: on a terminal, in Python and in a notebook alike."""
+"""A result's metrics as the rows of a table, for a terminal, for Python and for a notebook."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from reelbench.base import text_tables
 from reelbench.registry.records import Breakdowns, Counts, Metrics, MetricValue
@@ -8,101 +9,146 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
 from reelbench.scoring import cognitive_profile
 
 COLUMNS = ("metric", "#value", "unit", "#95 % interval", "#n")
-"""Those with `#` are numbers, set to the right."""
+"""Those with `#` are numbers, aligned to the right."""
 
 _WHOLE = 0.9
-"""Share of the items from which on a value is printed without saying how many are behind it."""
+"""Share of the items from which on a value is printed without its number of items."""
 
 
 def title(benchmark: str, split: str, counts: Counts, model: str | None = None) -> str:
     """Return the title: the items scored, and those that were not, by reason."""
-    unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
-    parts = [
-        f"{benchmark} {split}",
-        *([model] if model else []),
-        f"{counts.scored} of {counts.items} scored",
-    ]
-    return " · ".join(parts) + (f" ({unscored})" if unscored else "")
+    parts = [f"{benchmark} {split}"]
+    if model:
+        parts.append(model)
+    parts.append(f"{counts.scored} of {counts.items} scored")
+    line = " · ".join(parts)
+    if counts.unscored:
+        unscored = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
+        line += f" ({unscored})"
+    return line
 
 
 def rows(spec: BenchmarkSpec, metrics: Metrics, items: int) -> list[tuple[str, ...]]:
-    """Return a row of `COLUMNS` for each metric; `items` are those of the result, scored or not."""
-    made: list[tuple[str, ...]] = []
+    """Return a row of `COLUMNS` for each metric.
+
+    Args:
+        spec: The benchmark.
+        metrics: The result's metrics.
+        items: The items of the result, scored or not.
+    """
+    table: list[tuple[str, ...]] = []
     for name, value in metrics.items():
-        metric, shown, interval = spec.metric(name), number(spec.metric(name), value), ""
+        metric = spec.metric(name)
+        label = name
+        if metric == spec.primary:
+            label = f"{name} (primary)"
+        value_text = number(metric, value)
+        interval = ""
         if value.value is not None:
-            partial = _behind(spec, metric, metrics) < _WHOLE * items
-            shown += f" ({value.n} of {items})" if partial else ""
             interval = text_tables.interval(value.ci95, metric.in_unit.long_digits)
-        named = f"{name} (primary)" if metric == spec.primary else name
-        made.append((named, shown, metric.in_unit.label, interval, str(value.n)))
-    return made
+            if _fewest_items(spec, metric, metrics) < _WHOLE * items:
+                value_text += f" ({value.n} of {items})"
+        table.append((label, value_text, metric.in_unit.label, interval, str(value.n)))
+    return table
 
 
 def facet_metrics(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> list[Metric]:
-    """Return the metrics that a facet's labels have, its own first, in the order of their declaration."""
-    own = next(
-        (known.metrics for known in cognitive_profile.facets(spec) if known.name == facet), ()
-    )
-    there = {name for values in breakdowns[facet].values() for name in values}
-    return [
-        metric
-        for metric in {metric.name: metric for metric in (*own, *spec.metrics)}.values()
-        if metric.name in there
-    ]
+    """Return the metrics of a facet's labels: the facet's own first, then the benchmark's."""
+    candidates: dict[str, Metric] = {}
+    for declared_facet in cognitive_profile.facets(spec):
+        if declared_facet.name == facet:
+            candidates |= {metric.name: metric for metric in declared_facet.metrics}
+            break
+    candidates |= {metric.name: metric for metric in spec.metrics}
+    present_names = set[str]().union(*breakdowns[facet].values())
+    return [metric for name, metric in candidates.items() if name in present_names]
 
 
-def by_label(
-    spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str
-) -> tuple[list[str], list[list[str]]]:
-    """Return the columns and rows of a facet's table: each label's metrics and its items.
+class LabelTable(NamedTuple):
+    """A facet's table: the names of its columns, and a row for each label."""
 
-    Of CogME's components also each label's share of the tagged questions, in per cent, and whether
-    it is weak: rare and answered badly (`cognitive_profile.is_weak`).
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def by_label(spec: BenchmarkSpec, breakdowns: Breakdowns, facet: str) -> LabelTable:
+    """Return the table of a facet: each label's metrics and its items.
+
+    For CogME's components it also has each label's share of the tagged questions, in per cent, and
+    says whether the label is weak: rare and answered badly (`cognitive_profile.is_weak`).
     """
     metrics = facet_metrics(spec, breakdowns, facet)
-    tagged = breakdowns.get(cognitive_profile.TAGGED, {}).get(cognitive_profile.ALL, {})
-    total = (
-        max((value.n for value in tagged.values()), default=0)
-        if facet in cognitive_profile.COMPONENTS
-        else 0
-    )
-    rows: list[list[str]] = []
+    tagged_questions = 0
+    if facet in cognitive_profile.COMPONENTS:
+        tagged = breakdowns.get(cognitive_profile.TAGGED, {}).get(cognitive_profile.ALL, {})
+        tagged_questions = _most_items(tagged)
+    columns = [facet]
+    columns += [f"#{metric.name}" for metric in metrics]
+    columns.append("#n")
+    if tagged_questions:
+        columns += ["#% of tagged", ""]
+    table: list[list[str]] = []
     for label, values in breakdowns[facet].items():
-        n = max((value.n for value in values.values()), default=0)
-        row = [
-            label,
-            *(number(m, values[m.name]) if m.name in values else "" for m in metrics),
-            str(n),
-        ]
-        if total:
-            rate = values[metrics[0].name].value if metrics[0].name in values else None
-            low, high = metrics[0].bounds
-            credit = 100.0 if rate is None else 100 * (rate - low) / (high - low)
-            row += [
-                f"{100 * n / total:.1f}",
-                "weak" if cognitive_profile.is_weak(100 * n / total, credit) else "",
-            ]
-        rows.append(row)
-    more = ["#% of tagged", ""] if total else []
-    return [facet, *(f"#{metric.name}" for metric in metrics), "#n", *more], rows
+        n = _most_items(values)
+        row = [label]
+        for metric in metrics:
+            value_text = ""
+            if metric.name in values:
+                value_text = number(metric, values[metric.name])
+            row.append(value_text)
+        row.append(str(n))
+        if tagged_questions:
+            share = 100 * n / tagged_questions
+            rate = _rate(metrics[0], values)
+            row.append(f"{share:.1f}")
+            row.append(_weakness(share, rate))
+        table.append(row)
+    return LabelTable(columns, table)
+
+
+def _most_items(values: Metrics) -> int:
+    """Return the items of the metric that has the most."""
+    return max((value.n for value in values.values()), default=0)
+
+
+def _rate(metric: Metric, values: Metrics) -> float:
+    """Return a metric's value in per cent of its scale; 100 where there is none."""
+    if metric.name not in values:
+        return 100.0
+    value = values[metric.name].value
+    if value is None:
+        return 100.0
+    low, high = metric.bounds
+    return 100 * (value - low) / (high - low)
+
+
+def _weakness(share: float, rate: float) -> str:
+    if cognitive_profile.is_weak(share, rate):
+        return "weak"
+    return ""
 
 
 def number(metric: Metric, value: MetricValue) -> str:
     """Return a metric's value as it is printed, in its unit."""
-    return "N/A" if value.value is None else f"{value.value:.{metric.in_unit.long_digits}f}"
+    if value.value is None:
+        return "N/A"
+    digits = metric.in_unit.long_digits
+    return f"{value.value:.{digits}f}"
 
 
 def without_interval(spec: BenchmarkSpec, metrics: Metrics) -> str | None:
-    """Return a line on the metrics that would have an interval on more videos; None where there are none."""
-    names = [
-        name
-        for name, metric in metrics.items()
-        if metric.value is not None
-        and metric.ci95 is None
-        and not isinstance(spec.metric(name).aggregate, Corpus)
-    ]
-    return no_interval(names) if names else None
+    """Return a line on the metrics that would have an interval on more videos.
+
+    None where every metric has its interval.
+    """
+    names: list[str] = []
+    for name, value in metrics.items():
+        is_corpus = isinstance(spec.metric(name).aggregate, Corpus)
+        if value.value is not None and value.ci95 is None and not is_corpus:
+            names.append(name)
+    if not names:
+        return None
+    return no_interval(names)
 
 
 def no_interval(names: Iterable[str]) -> str:
@@ -110,9 +156,12 @@ def no_interval(names: Iterable[str]) -> str:
     return f"no interval for {', '.join(names)}: fewer than 10 videos"
 
 
-def _behind(spec: BenchmarkSpec, metric: Metric, metrics: Metrics) -> int:
-    """Count the items behind a value; of a mean of metrics, behind the one with the fewest."""
-    how = metric.aggregate
-    parts = [spec.metric(name) for name in how.metrics] if isinstance(how, MeanOf) else []
-    own = metrics[metric.name].n if metric.name in metrics else 0
-    return min([own, *(_behind(spec, part, metrics) for part in parts)])
+def _fewest_items(spec: BenchmarkSpec, metric: Metric, metrics: Metrics) -> int:
+    """Return a value's items; of a mean of metrics, those of its smallest part."""
+    fewest = 0
+    if metric.name in metrics:
+        fewest = metrics[metric.name].n
+    if isinstance(metric.aggregate, MeanOf):
+        for name in metric.aggregate.metrics:
+            fewest = min(fewest, _fewest_items(spec, spec.metric(name), metrics))
+    return fewest

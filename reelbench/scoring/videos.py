@@ -1,4 +1,7 @@
-"""Which videos a result had: they vanish from the web, and two runs are comparable on what both still saw."""
+"""The videos that a result had.
+
+Videos vanish from the web, and two runs are comparable on the videos that both had.
+"""
 
 from collections.abc import Collection, Iterable
 
@@ -13,11 +16,15 @@ def videos_had(samples: Iterable[Sample]) -> set[str]:
 
 
 def videos_asked(samples: Iterable[Sample]) -> set[str]:
-    """Return the media keys of all videos that a result's questions are about; a run may not list those it lacked."""
+    """Return the media keys of all videos that a result's questions are about.
+
+    A run may not list those that it lacked.
+    """
     return {sample.video for sample in samples if sample.video}
 
 
 def media_record(samples: Collection[Sample]) -> MediaRecord:
     """Return a result's record of the videos it had."""
-    keys, asked = sorted(videos_had(samples)), videos_asked(samples)
-    return MediaRecord(sha256=sha256_of_names(keys), of=len(asked), videos=keys)
+    keys = sorted(videos_had(samples))
+    number_asked = len(videos_asked(samples))
+    return MediaRecord(sha256=sha256_of_names(keys), of=number_asked, videos=keys)
