@@ -1,7 +1,6 @@
-"""Holding a result's items to the benchmark's own data, where that is on this machine."""
+"""Compare a result's items with the benchmark's own data, where that is on this machine."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError
@@ -19,13 +18,16 @@ from reelbench.scoring.value_bounds import is_few
 
 @dataclass
 class KnownRows:
-    """Rows of the benchmarks whose data is on this machine, each split read once; nothing is fetched."""
+    """Rows of the benchmarks whose data is on this machine.
+
+    Each split is read once. Nothing is fetched.
+    """
 
     _read_rows: dict[tuple[str, str], dict[str, Row] | None] = field(default_factory=dict)
     _hashes: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def rows(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
-        """Return a split's rows by id, or None where they are not here."""
+        """Return a split's rows by id, or None where they are not on this machine."""
         key = (spec.id, split)
         if key not in self._read_rows:
             try:
@@ -36,22 +38,29 @@ class KnownRows:
         return self._read_rows[key]
 
     def rows_of(self, result: Result) -> dict[str, Row] | None:
-        """Return the rows that a result's items are held to, by id; None where they are not here.
+        """Return the rows that a result's items are compared with, by id.
 
-        A benchmark's file here may have changed since: a result that states other questions than
-        its rows are isn't of these, and its own are not here. What a package declares changes with
-        its version alone, so there they are.
+        A benchmark's file may have changed since the result was made. So rows with other questions
+        than the result states are not its rows. What a package declares changes only with its
+        version, so a package's rows always are.
+
+        Returns:
+            The rows, or None where they are not on this machine.
         """
-        here = discovery.specs().get(result.benchmark.id)
-        split, stated = result.benchmark.split, result.benchmark.questions_sha256
-        if here is None or upstream_split(here, split) not in here.splits:
+        spec = discovery.specs().get(result.benchmark.id)
+        split = result.benchmark.split
+        if spec is None or upstream_split(spec, split) not in spec.splits:
             return None
-        rows_here = self.rows(here, split)
-        if rows_here is None or here.package or stated is None:
-            return rows_here
-        if (here.id, split) not in self._hashes:
-            self._hashes[here.id, split] = ownership.rows_questions_sha256(here, rows_here.values())
-        return rows_here if self._hashes[here.id, split] == stated else None
+        local_rows = self.rows(spec, split)
+        if local_rows is None or spec.package:
+            return local_rows
+        stated_hash = result.benchmark.questions_sha256
+        if stated_hash is None:
+            return local_rows
+        key = (spec.id, split)
+        if key not in self._hashes:
+            self._hashes[key] = ownership.rows_questions_sha256(spec, local_rows.values())
+        return local_rows if self._hashes[key] == stated_hash else None
 
 
 def problems(
@@ -64,135 +73,189 @@ def problems(
     split = result.benchmark.split
     foreign = [sample.id for sample in samples if sample.id not in rows_here]
     if foreign:
-        other = _other_split(spec, split, foreign)
-        yield f"{listing('id', foreign)} not in split {split!r} of {spec.id}" + (
-            f", but in {other!r}" if other else ""
-        )
+        text = f"{listing('id', foreign)} not in split {split!r} of {spec.id}"
+        right_split = _split_with(spec, foreign, but_not=split)
+        if right_split is not None:
+            text += f", but in {right_split!r}"
+        yield text
+    facet_names = _facets_of_result(spec, samples)
     from_files = result.benchmark.source.kind == "files"
-    # A facet that no item has is younger than the result; one that a metric is a mean over is as
-    # old as the metric.
-    needed = {
-        metric.aggregate.facet for metric in spec.metrics if isinstance(metric.aggregate, Macro)
-    }
-    known = {name for sample in samples for name in sample.facets} | needed
     for sample in samples:
         row = rows_here.get(sample.id)
-        if row is None:
-            continue
-        if sample.video != row["video"]:
-            yield f"item {sample.id!r}: its video is {sample.video!r}, the benchmark says {row['video']!r}"
-        if (
-            sample.reason == Reason.MEDIA_MISSING
-        ):  # what was left out of the run is known by its id and video alone
-            continue
-        if sample.target != rows.target(spec, row):
-            yield f"item {sample.id!r}: its target is not the benchmark's"
-        for name, labels in rows.facets(spec, row).items():
-            stated = sample.facets.get(name, [])
-            if name in known and stated != labels and (stated or not from_files):
-                yield f"item {sample.id!r}: its {name} is {stated}, the benchmark says {labels}"
+        if row is not None:
+            yield from _problems_of_item(spec, sample, row, facet_names, from_files=from_files)
     missing = sorted(rows_here.keys() - {sample.id for sample in samples})
     if missing and result.settings.limit is None and subset(spec, samples, rows_here) is None:
         yield f"{listing('id', missing)} missing: split {split!r} has {len(rows_here)} items"
 
 
+def _facets_of_result(spec: BenchmarkSpec, samples: Sequence[Sample]) -> set[str]:
+    # A facet that no item has was declared after the result was made. One that a metric is a mean
+    # over is as old as the metric.
+    names: set[str] = set()
+    for metric in spec.metrics:
+        if isinstance(metric.aggregate, Macro):
+            names.add(metric.aggregate.facet)
+    for sample in samples:
+        names.update(sample.facets)
+    return names
+
+
+def _problems_of_item(
+    spec: BenchmarkSpec, sample: Sample, row: Row, facet_names: set[str], *, from_files: bool
+) -> Iterator[str]:
+    if sample.video != row["video"]:
+        yield (
+            f"item {sample.id!r}: its video is {sample.video!r}, "
+            f"the benchmark says {row['video']!r}"
+        )
+    if sample.reason == Reason.MEDIA_MISSING:
+        # The run left the item out: it has only its id and video.
+        return
+    if sample.target != rows.target(spec, row):
+        yield f"item {sample.id!r}: its target is not the benchmark's"
+    for name, labels in rows.facets(spec, row).items():
+        sample_labels = sample.facets.get(name, [])
+        if name not in facet_names or sample_labels == labels:
+            continue
+        if sample_labels or not from_files:
+            yield f"item {sample.id!r}: its {name} is {sample_labels}, the benchmark says {labels}"
+
+
 def as_the_data_has_them(
     spec: BenchmarkSpec, samples: Sequence[Sample], rows_here: Mapping[str, Row] | None
 ) -> list[Sample]:
-    """Return the samples with target, video and labels of the benchmark's data, as far as it is here.
+    """Return the samples with the target, video and labels of the benchmark's data.
 
-    Labels that are not in the data (of a tags file) stay.
+    Samples without a row stay as they are, and so do labels that the data lacks (of a tags file).
     """
-    known = list(samples)
-    for place, sample in enumerate(samples):
-        row = (rows_here or {}).get(sample.id)
-        if row is None or sample.reason == Reason.MEDIA_MISSING:
-            continue
-        target, facets = rows.target(spec, row), {**sample.facets, **rows.facets(spec, row)}
-        if (sample.target, sample.facets, sample.video) != (target, facets, row["video"]):
-            known[place] = sample.model_copy(
-                update={"target": target, "facets": facets, "video": row["video"]}
-            )
-    return known
+    if rows_here is None:
+        return list(samples)
+    corrected: list[Sample] = []
+    for sample in samples:
+        row = rows_here.get(sample.id)
+        if row is not None and sample.reason != Reason.MEDIA_MISSING:
+            update = {
+                "target": rows.target(spec, row),
+                "facets": {**sample.facets, **rows.facets(spec, row)},
+                "video": row["video"],
+            }
+            if any(getattr(sample, name) != value for name, value in update.items()):
+                corrected.append(sample.model_copy(update=update))
+                continue
+        corrected.append(sample)
+    return corrected
 
 
 def as_asked(
     spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[str, Row] | None, where: str
 ) -> list[Item]:
-    """Return the items that samples were, with their questions, to be judged again.
+    """Return the samples as items with their questions, to be judged again.
 
-    InputError, which begins with `where`, if the benchmark's data is not here, or is not what was
-    answered.
+    Raises:
+        InputError: If the benchmark's data is not on this machine, or has other references. The
+            message begins with `where`.
     """
     if rows_here is None:
-        own = f"`reelbench data fetch {spec.id}` brings them, REELBENCH_DATA_{spec.id.upper()} names your own"
+        advice = (
+            f"`reelbench data fetch {spec.id}` brings them, "
+            f"REELBENCH_DATA_{spec.id.upper()} names your own"
+        )
         if spec.id not in discovery.specs():  # known by the result's own declaration alone
-            own = "REELBENCH_BENCHMARKS names the folder of its benchmark.yaml"
-        raise InputError(f"{where}: the questions of {spec.id} are not here; {own}")
-    items = []
+            advice = "REELBENCH_BENCHMARKS names the folder of its benchmark.yaml"
+        raise InputError(f"{where}: the questions of {spec.id} are not here; {advice}")
+    items: list[Item] = []
     for sample in samples:
-        row, reason = rows_here.get(sample.id), reason_before_judging(sample)
+        row = rows_here.get(sample.id)
+        reason = reason_before_judging(sample)
         if reason is None and (row is None or rows.target(spec, row) != sample.target):
             raise InputError(
-                f"{where}: item {sample.id!r} is not in the data here, or has another reference there"
+                f"{where}: item {sample.id!r} is not in the data here, "
+                "or has another reference there"
             )
-        items.append(sample.item(row["question"] if row else "", reason))
+        question = row["question"] if row else ""
+        items.append(sample.item(question, reason))
     return items
 
 
 def subset(
     spec: BenchmarkSpec, samples: Iterable[Sample], rows_here: Mapping[str, Row]
 ) -> str | None:
-    """Return `locale ja-JP` where the samples are exactly those rows: one of the benchmark's tasks on a part."""
-    ids = {sample.id for sample in samples}
+    """Return the part of the benchmark that the samples are exactly, as in `locale ja-JP`.
+
+    Parts are those on which the benchmark has a task; None where the samples are none of them.
+    """
+    sample_ids = {sample.id for sample in samples}
     for task in spec.tasks:
-        if task.only and ids == {
-            name
-            for name, row in rows_here.items()
-            if all(label in row[facet] for facet, label in task.only.items())
-        }:
+        if not task.only:
+            continue
+        part_ids = {row_id for row_id, row in rows_here.items() if _has_labels(row, task.only)}
+        if sample_ids == part_ids:
             facet, label = next(iter(task.only.items()))
             return f"{facet} {label}"
     return None
 
 
-def partial(
-    spec: BenchmarkSpec, result: Result, wanted: int | None = None, before: str | None = None
-) -> str | None:
-    """Return the reason for which a result says too little of its task to be ranked, or None.
+def _has_labels(row: Row, labels: Mapping[str, str]) -> bool:
+    return all(label in row[facet] for facet, label in labels.items())
 
-    Answers that are hidden can't be scored, and are no reason. Nor are a few unscored items, with
-    which it is ranked by its lower bound, nor those without media, which make it a result on a part
-    of the split. The task has `wanted` items, by default the split's published number. `before` is
-    what an earlier check said, which may have known that number when this one doesn't.
+
+def partial(
+    spec: BenchmarkSpec, result: Result, task_items: int | None = None, before: str | None = None
+) -> str | None:
+    """Return why a result covers too little of its task to be ranked.
+
+    Answers that are hidden can't be scored and are no reason. Nor are a few unscored items, with
+    which the result is ranked by its lower bound. Items without media are none either: they make
+    the result one on a part of the split.
+
+    Args:
+        spec: The benchmark.
+        result: The result.
+        task_items: The number of items of the task; by default the split's published number.
+        before: The reason in an earlier check, which may have known that number when this one
+            doesn't.
+
+    Returns:
+        The reason, or None where it covers enough.
     """
     counts = result.counts
-    reasons = {
-        reason: number
-        for reason, number in counts.unscored.items()
-        if reason != Reason.ANSWERS_HIDDEN
-    }
-    named = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
-    unscored = f"{counts.scored} of {counts.items} items scored ({named})" if named else ""
-    if wanted is None:
+    named: list[str] = []
+    for reason, number in counts.unscored.items():
+        if reason != Reason.ANSWERS_HIDDEN:
+            named.append(f"{number} {reason}")
+    unscored = ""
+    if named:
+        unscored = f"{counts.scored} of {counts.items} items scored ({', '.join(named)})"
+    if task_items is None:
         split = spec.splits.get(result.benchmark.split)
-        wanted = split.rows if split else None
+        task_items = split.rows if split else None
     if result.settings.limit is not None:
-        covers = f"--limit {result.settings.limit:g}: {counts.items} items"
-    elif wanted is not None and counts.items < wanted:
-        covers = f"{counts.items} of {wanted} items"
-    else:  # the number of items as the check said it, without what it said of unscored ones
-        covers = (before or "").removesuffix(unscored).removesuffix(", ")
-    # With so few of them a lower bound of the score stands for it.
-    items = counts.items - sum(counts.unscored.get(reason, 0) for reason in EXCUSED)
-    bounded = is_few(items - counts.scored, items)
-    return ", ".join(filter(None, (covers, "" if bounded else unscored))) or None
+        coverage = f"--limit {result.settings.limit:g}: {counts.items} items"
+    elif task_items is not None and counts.items < task_items:
+        coverage = f"{counts.items} of {task_items} items"
+    else:  # the number of items in the earlier check, without its words on unscored ones
+        coverage = (before or "").removesuffix(unscored).removesuffix(", ")
+    excused = sum(counts.unscored.get(reason, 0) for reason in EXCUSED)
+    items = counts.items - excused
+    if is_few(items - counts.scored, items):
+        # A lower bound of the score stands for it.
+        unscored = ""
+    parts = [part for part in (coverage, unscored) if part]
+    return ", ".join(parts) or None
 
 
-def _other_split(spec: BenchmarkSpec, split: str, ids: Iterable[str]) -> str | None:
-    wanted, known = set(ids), KnownRows()
-    for name in (*spec.splits, MINI, *(f"{MINI}_{name}" for name in spec.splits)):
-        with suppress(ReelbenchError):
-            if name != split and wanted & (known.rows(spec, name) or {}).keys():
-                return name
+def _split_with(spec: BenchmarkSpec, ids: Iterable[str], *, but_not: str) -> str | None:
+    """Return the name of a split in which some of the ids are."""
+    known_rows = KnownRows()
+    mini_splits = [MINI] + [f"{MINI}_{name}" for name in spec.splits]
+    for name in [*spec.splits, *mini_splits]:
+        if name == but_not:
+            continue
+        try:
+            split_rows = known_rows.rows(spec, name) or {}
+        except ReelbenchError:
+            continue
+        if not split_rows.keys().isdisjoint(ids):
+            return name
     return None

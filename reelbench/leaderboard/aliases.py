@@ -1,6 +1,9 @@
-"""Which names are one model's: `aliases.yaml` of the package, and of a store, where it has one."""
+"""Names that stand for the same model.
 
-from collections.abc import Callable, Iterable, Mapping
+They are listed in the package's `aliases.yaml`, and in a store's file of that name if it has one.
+"""
+
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,73 +15,83 @@ FILE = "aliases.yaml"
 
 
 class Aliases:
-    """Names that stand for one model, whatever their case: where it is said -> a model's id -> its other names.
+    """Names that stand for one model, in upper or lower case alike.
 
-    InputError where a name stands for two models, or a file is not as it should be.
+    Args:
+        files: Path of a file, for messages -> model id -> its other names.
+
+    Raises:
+        InputError: If a name stands for two models, or a file has another form.
     """
 
     def __init__(self, files: Mapping[str, Mapping[Any, Any]]) -> None:
         self._ids: dict[str, str] = {}
-        for where, models in files.items():
-            for model, names in models.items():
-                if not isinstance(names, list) or not all(
-                    isinstance(name, str) for name in (model, *names)
-                ):
-                    raise InputError(
-                        f"{where}: {model!r} has {names!r:.60}, expected a list of names in quotes"
-                    )
-                for name in (model, *names):
-                    there = self._ids.setdefault(name.casefold(), model)
-                    if there.casefold() != model.casefold():
-                        raise InputError(
-                            f"{where}: {name!r} is a name of {model!r} and of {there!r}; a name has one model"
-                        )
+        for path, models in files.items():
+            for model, aliases in models.items():
+                self._add_model(path, model, aliases)
+
+    def _add_model(self, path: str, model: Any, aliases: Any) -> None:  # noqa: ANN401 - from YAML
+        texts_only = isinstance(model, str) and isinstance(aliases, list)
+        if not texts_only or not all(isinstance(alias, str) for alias in aliases):
+            raise InputError(
+                f"{path}: {model!r} has {aliases!r:.60}, expected a list of names in quotes"
+            )
+        for name in (model, *aliases):
+            first_model = self._ids.setdefault(name.casefold(), model)
+            if first_model.casefold() != model.casefold():
+                raise InputError(
+                    f"{path}: {name!r} is a name of {model!r} and of {first_model!r}; "
+                    "a name has one model"
+                )
 
     def models(self, names: Iterable[str]) -> dict[str, str]:
-        """Return name -> the model's one name: its id, or one spelling of all that differ in case alone.
+        """Return the one name of the model that each name stands for.
 
-        Owners have one spelling as well: `OpenAI/b` beside `openai/a` is `openai/b`.
+        That is the model's id, or the first spelling of names that differ in case alone. Owners
+        have one spelling as well: `OpenAI/b` beside `openai/a` is `openai/b`.
         """
-        known = list(names)
-        models = {
-            name: self._ids.get(name.casefold(), spelling)
-            for name, spelling in one_spelling(known).items()
-        }
-        owners = one_spelling(
-            [*self._ids.values(), *models.values()], lambda name: name.partition("/")[0]
-        )
-        return {
-            name: "".join((owners[model], *model.partition("/")[1:])) if "/" in model else model
-            for name, model in models.items()
-        }
+        models: dict[str, str] = {}
+        for name, spelling in one_spelling(names).items():
+            models[name] = self._ids.get(name.casefold(), spelling)
+        owners = [_owner(model) for model in (*self._ids.values(), *models.values())]
+        owner_spellings = one_spelling(owners)
+        for name, model in models.items():
+            owner, slash, rest = model.partition("/")
+            if slash:
+                models[name] = f"{owner_spellings[owner]}/{rest}"
+        return models
 
     def names_of(self, name: str) -> set[str]:
         """Return all names of a model, in lower case."""
         model = self._ids.get(name.casefold(), name).casefold()
-        return {model, *(other for other, of in self._ids.items() if of.casefold() == model)}
+        names = {alias for alias, model_id in self._ids.items() if model_id.casefold() == model}
+        return {model} | names
 
 
-def one_spelling(
-    names: Iterable[str], part: Callable[[str], str] = lambda name: name
-) -> dict[str, str]:
-    """Return name -> how it, or the part of it that is meant, is spelled: the one of all that differ in case alone.
+def one_spelling(names: Iterable[str]) -> dict[str, str]:
+    """Return the first spelling of each name, among those that differ in case alone.
 
-    It is the one that is given first, as who comes later re-spells nobody.
+    The first one stands, so that a later name never spells an earlier one anew.
     """
-    given, spellings = list(names), dict[str, str]()
-    for name in given:
-        spellings.setdefault(part(name).casefold(), part(name))
-    return {name: spellings[part(name).casefold()] for name in given}
+    spellings: dict[str, str] = {}
+    first_spellings: dict[str, str] = {}
+    for name in names:
+        spellings[name] = first_spellings.setdefault(name.casefold(), name)
+    return spellings
 
 
 def read(store: Path | None = None) -> Aliases:
-    """Return the package's names, with those of a store."""
+    """Return the package's aliases, together with those of a store."""
     texts = {FILE: page_asset(FILE, "leaderboard")}
-    if store is not None and (path := store / FILE).is_file():
-        texts[str(path)] = path.read_text(encoding="utf-8", errors="replace")
-    return Aliases(
-        {
-            where: read_mapping(text, where, what="the file of names")
-            for where, text in texts.items()
-        }
-    )
+    if store is not None:
+        path = store / FILE
+        if path.is_file():
+            texts[str(path)] = path.read_text(encoding="utf-8", errors="replace")
+    files: dict[str, Mapping[Any, Any]] = {}
+    for path_text, text in texts.items():
+        files[path_text] = read_mapping(text, path_text, what="the file of names")
+    return Aliases(files)
+
+
+def _owner(model: str) -> str:
+    return model.partition("/")[0]

@@ -1,16 +1,16 @@
-"""The same answers under two judges: how far one judge's scores are from the other's, and what ranks become of it.
+"""Compare the scores of two judges on the same answers.
 
 A bridge says how two tables relate and converts nothing. Shift and agreement are over the answers
 that both judges scored. A pair of results has changed places beyond chance only if each judge alone
-tells the two apart (paired bootstrap over videos, p adjusted by Holm for all pairs under both
-judges, at most 0.05), in opposite directions.
+tells the two apart, in opposite directions. That is tested by a paired bootstrap over videos, with
+p adjusted by Holm for all pairs under both judges, at most 0.05.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import combinations
+from typing import NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.judges.identity import judge_as_answered
@@ -22,10 +22,11 @@ from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, comparison, result_files
 from reelbench.scoring.comparison import Difference
-from reelbench.stats import intervals, multiple_comparisons, ratios
+from reelbench.stats import intervals, multiple_comparisons
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.power import ALPHA
 from reelbench.stats.rank_correlation import kendall_tau
+from reelbench.stats.ratios import Resampled
 
 MOST_COMPARED = 100
 """Results of a group that are compared each with each."""
@@ -33,13 +34,19 @@ MOST_COMPARED = 100
 
 @dataclass(frozen=True, slots=True)
 class BridgedResult:
-    """Answers that two judges scored: the result by the old judge, and by the new one.
+    """Answers that two judges scored.
 
-    `values` are the primary metric of either over all that it scored; `shift`, new less old, and
-    `ranks` are over the answers that both scored. Of the `ratings` (answer and criterion) that both
-    gave, `exact` is the share of equal ones, 0 to 1, `kappa` Cohen's with quadratic weights (Cohen
-    1968), None where it is undefined. `samples` are those answers by id, as the old judge and as
-    the new one scored them.
+    Attributes:
+        old: The result by the old judge.
+        new: The result by the new judge.
+        values: The primary metric by the old and the new judge, each over all that it scored.
+        shift: New less old, over the answers that both scored.
+        ratings: Pairs of answer and criterion that both judges scored.
+        exact: Share of equal ratings, 0 to 1.
+        kappa: Cohen's kappa with quadratic weights (Cohen 1968); None where it is undefined.
+        samples: The answers that both scored, by id, as the old judge and as the new one scored
+            them.
+        ranks: Ranks by the old and the new judge, over the answers that both scored.
     """
 
     old: StoredResult
@@ -53,18 +60,30 @@ class BridgedResult:
     ranks: tuple[int, int] = (0, 0)
 
 
-ChangedPlaces = tuple[StoredResult, StoredResult, float]
-"""Of two results the one that the old judge has higher beyond chance, and the one that the new judge has; and the
-greater of the two p values, adjusted by Holm."""
+class ChangedPlaces(NamedTuple):
+    """Two results that two judges rank in opposite order, each beyond chance.
+
+    Attributes:
+        higher_by_old: The one that the old judge has higher.
+        higher_by_new: The one that the new judge has higher.
+        p: The greater of the two p values, adjusted by Holm.
+    """
+
+    higher_by_old: StoredResult
+    higher_by_new: StoredResult
+    p: float
 
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """Two groups whose results are of the same answers, by the old judge and by the new one.
+    """Two groups whose results are of the same answers, by two judges.
 
-    `results` stand by the value under the new judge, the best first. `changed` are the pairs that
-    changed places beyond chance, None of more than `MOST_COMPARED` results; `orders` by how much
-    the first of each pair is higher under the old judge and under the new one.
+    Attributes:
+        old: The group by the old judge.
+        new: The group by the new judge.
+        results: By rank under the new judge, the best first.
+        changed: Pairs that changed places; None of more than `MOST_COMPARED` results.
+        orders: Of each pair the difference, first less second, under the old and the new judge.
     """
 
     old: RankingGroup
@@ -75,185 +94,328 @@ class Bridge:
 
     @property
     def tau(self) -> float | None:
-        """Kendall's tau-b of the two orders; None where one of them has no order at all."""
+        """Kendall's tau-b of the two orders; None where one has no order."""
         return kendall_tau(self.orders)
 
 
 def same_answers(stored: Iterable[StoredResult]) -> Iterator[list[StoredResult]]:
-    """Yield the judged results of a store by the answers that they score, each list from what was taken first on."""
+    """Yield lists of judged results that score the same answers.
+
+    Each list begins with what was taken first.
+    """
     by_key: dict[str, list[StoredResult]] = defaultdict(list)
-    for one in stored:
-        if one.result.judge is not None and one.videos is None:
-            by_key[answers_key(one.result)].append(one)
+    for result in stored:
+        if result.result.judge is not None and result.videos is None:
+            by_key[answers_key(result.result)].append(result)
     for results in by_key.values():
+        if len(results) == 1:
+            yield results
+            continue
         by_answers: dict[str, list[StoredResult]] = defaultdict(list)
-        for one in sorted(results, key=lambda one: (one.filed.taken, one.key)):
-            by_answers["" if len(results) == 1 else result_files.answers_sha256(one.folder)].append(
-                one
-            )
+        for result in sorted(results, key=_filing_order):
+            digest = result_files.answers_sha256(result.folder)
+            by_answers[digest].append(result)
         yield from by_answers.values()
 
 
-def bridges(pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
-    """Return the bridges of some pairs of results on one benchmark, (by the old judge, by the new one).
+def _filing_order(stored: StoredResult) -> tuple[object, str]:
+    return stored.filed.taken, stored.key
 
-    Pairs of which the judges have no answer in common are left out.
+
+def bridges(pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
+    """Return the bridges of pairs of results on one benchmark.
+
+    A pair is (by the old judge, by the new one). Pairs without an answer that both judges scored
+    are left out.
     """
     by_groups: dict[tuple[RankingGroup, RankingGroup], list[BridgedResult]] = defaultdict(list)
     for old, new in pairs:
-        if (bridged := _bridge_results(old, new)) is not None:
-            by_groups[run_entry(old).group, run_entry(new).group].append(bridged)
-    return [_bridge(*groups, members) for groups, members in by_groups.items()]
+        bridged = _bridge_results(old, new)
+        if bridged is not None:
+            groups = (run_entry(old).group, run_entry(new).group)
+            by_groups[groups].append(bridged)
+    all_bridges: list[Bridge] = []
+    for (old_group, new_group), results in by_groups.items():
+        all_bridges.append(_bridge(old_group, new_group, results))
+    return all_bridges
 
 
 def _bridge_results(old: StoredResult, new: StoredResult) -> BridgedResult | None:
-    """Return two results on the answers that both scored, without ranks; None where there are none."""
-    spec, criteria = new.spec, new.spec.judge.criteria if new.spec.judge else ()
-    sides = [[s for s in ranked_samples(one) if s.state == "scored"] for one in (old, new)]
+    """Return two results on the answers that both judges scored, without ranks.
+
+    None where there are no such answers.
+    """
+    spec = new.spec
+    old_scored = _scored_samples(old)
+    new_scored = _scored_samples(new)
     try:
-        new_samples, old_samples = comparison.on_both(sides[1], sides[0])
+        new_samples, old_samples = comparison.on_both(new_scored, old_scored)
     except InputError:
         return None
     shift = comparison.metric_difference(spec, spec.primary, new_samples, old_samples)
-    by_old, by_new = (aggregation.metric_value(spec, spec.primary, side) for side in sides)
-    if shift is None or by_old is None or by_new is None:
+    old_value = aggregation.metric_value(spec, spec.primary, old_scored)
+    new_value = aggregation.metric_value(spec, spec.primary, new_scored)
+    if shift is None or old_value is None or new_value is None:
         return None
-    samples = {s.id: s for s in old_samples}, {s.id: s for s in new_samples}
-    places = [
-        (name, criterion)
-        for name, s in samples[0].items()
-        for criterion in criteria
-        if criterion in s.scores
-    ]
-    ratings, again = (
-        [side[name].scores[criterion] for name, criterion in places] for side in samples
+    old_ratings: list[float] = []
+    new_ratings: list[float] = []
+    criteria = spec.judge.criteria if spec.judge else ()
+    for old_sample, new_sample in zip(old_samples, new_samples, strict=True):
+        for criterion in criteria:
+            if criterion in old_sample.scores:
+                old_ratings.append(old_sample.scores[criterion])
+                new_ratings.append(new_sample.scores[criterion])
+    rating_pairs = zip(old_ratings, new_ratings, strict=True)
+    equal = sum(old_rating == new_rating for old_rating, new_rating in rating_pairs)
+    return BridgedResult(
+        old=old,
+        new=new,
+        values=(old_value, new_value),
+        shift=shift,
+        ratings=len(old_ratings),
+        exact=equal / len(old_ratings),
+        kappa=cohen_kappa(old_ratings, new_ratings, weights="quadratic"),
+        samples=(_by_id(old_samples), _by_id(new_samples)),
     )
-    exact = sum(a == b for a, b in zip(ratings, again, strict=True)) / len(ratings)
-    kappa = cohen_kappa(ratings, again, weights="quadratic")
-    return BridgedResult(old, new, (by_old, by_new), shift, len(ratings), exact, kappa, samples)
 
 
-def _bridge(old: RankingGroup, new: RankingGroup, pairs: Sequence[BridgedResult]) -> Bridge:
+def _scored_samples(stored: StoredResult) -> list[Sample]:
+    return [sample for sample in ranked_samples(stored) if sample.state == "scored"]
+
+
+def _by_id(samples: Sequence[Sample]) -> dict[str, Sample]:
+    return {sample.id: sample for sample in samples}
+
+
+def _bridge(old: RankingGroup, new: RankingGroup, results: Sequence[BridgedResult]) -> Bridge:
     # `shift` is new less old: `a` is the new judge's value, `b` the old one's.
-    values = [(pair.shift.b, pair.shift.a) for pair in pairs]
-    ranks = [
-        tuple(1 + sum(other[side] > one[side] for other in values) for side in (0, 1))
-        for one in values
-    ]
-    results = [replace(pair, ranks=both) for pair, both in zip(pairs, ranks, strict=True)]
-    changed: list[ChangedPlaces] | None = None
-
-    @cache  # equal items are drawn alike
-    def resampled(number: int, side: int, ids: tuple[str, ...]) -> ratios.Resampled:
-        spec, samples = pairs[number].new.spec, pairs[number].samples[side]
-        return aggregation.resampled(spec, spec.primary, [samples[name] for name in ids])
-
-    if len(pairs) <= MOST_COMPARED:
-        told: list[tuple[BridgedResult, BridgedResult, float, float | None]] = []
-        for (m, first), (n, second) in combinations(enumerate(pairs), 2):
-            ids = tuple(sorted(first.samples[0].keys() & second.samples[0].keys()))
-            sides = [(resampled(m, side, ids), resampled(n, side, ids)) for side in (0, 1) if ids]
-            told += [(first, second, *_apart(a, b)) for a, b in sides]
-        adjusted = multiple_comparisons.holm([p for *_, p in told])
-        changed = []
-        for by_old, by_new in zip(range(0, len(told), 2), range(1, len(told), 2), strict=True):
-            first, second, above, _ = told[by_old]
-            chances = [p for p in (adjusted[by_old], adjusted[by_new]) if p is not None]
-            if above * told[by_new][2] < 0 and len(chances) == 2 and max(chances) <= ALPHA:  # noqa: PLR2004 - both
-                ordered = (first, second) if above > 0 else (second, first)
-                changed.append((ordered[0].new, ordered[1].new, max(chances)))
-    orders = [(a[0] - b[0], a[1] - b[1]) for a, b in combinations(values, 2)]
-    return Bridge(
-        old, new, sorted(results, key=lambda one: (one.ranks[1], one.new.key)), changed, orders
-    )
+    old_values = [result.shift.b for result in results]
+    new_values = [result.shift.a for result in results]
+    ranked: list[BridgedResult] = []
+    for result in results:
+        old_rank = _rank(result.shift.b, old_values)
+        new_rank = _rank(result.shift.a, new_values)
+        ranked.append(replace(result, ranks=(old_rank, new_rank)))
+    ranked.sort(key=lambda result: (result.ranks[1], result.new.key))
+    orders: list[tuple[float, float]] = []
+    for first, second in combinations(results, 2):
+        old_difference = first.shift.b - second.shift.b
+        new_difference = first.shift.a - second.shift.a
+        orders.append((old_difference, new_difference))
+    changed = None
+    if len(results) <= MOST_COMPARED:
+        changed = _changed_places(results)
+    return Bridge(old=old, new=new, results=ranked, changed=changed, orders=orders)
 
 
-def _apart(a: ratios.Resampled, b: ratios.Resampled) -> tuple[float, float | None]:
-    """By how much `a` is higher, and the p of no difference; None where it can't be told."""
+def _rank(value: float, values: Sequence[float]) -> int:
+    return 1 + sum(rival > value for rival in values)
+
+
+@dataclass(frozen=True, slots=True)
+class _PairTest:
+    """The difference of two results under one judge, first less second, and its p."""
+
+    difference: float
+    p: float | None
+
+
+class _Resamples:
+    """Resamples of results under one judge, each made once: equal items are drawn alike."""
+
+    def __init__(self, side: int) -> None:
+        self._side = side
+        self._cache: dict[tuple[int, tuple[str, ...]], Resampled] = {}
+
+    def of(self, number: int, result: BridgedResult, ids: tuple[str, ...]) -> Resampled:
+        """Return the resamples of the result of that number, over some of its answers."""
+        key = (number, ids)
+        if key not in self._cache:
+            spec = result.new.spec
+            samples_by_id = result.samples[self._side]
+            samples = [samples_by_id[name] for name in ids]
+            self._cache[key] = aggregation.resampled(spec, spec.primary, samples)
+        return self._cache[key]
+
+
+def _changed_places(results: Sequence[BridgedResult]) -> list[ChangedPlaces]:
+    pairs: list[tuple[BridgedResult, BridgedResult]] = []
+    old_tests: list[_PairTest] = []
+    new_tests: list[_PairTest] = []
+    old_resamples = _Resamples(0)
+    new_resamples = _Resamples(1)
+    for (m, first), (n, second) in combinations(enumerate(results), 2):
+        ids = tuple(sorted(first.samples[0].keys() & second.samples[0].keys()))
+        if not ids:
+            continue
+        pairs.append((first, second))
+        for resamples, tests in ((old_resamples, old_tests), (new_resamples, new_tests)):
+            test = _test_pair(resamples.of(m, first, ids), resamples.of(n, second, ids))
+            tests.append(test)
+    p_values = multiple_comparisons.holm([test.p for test in old_tests + new_tests])
+    changed: list[ChangedPlaces] = []
+    for number, (first, second) in enumerate(pairs):
+        old_p = p_values[number]
+        new_p = p_values[len(pairs) + number]
+        old_difference = old_tests[number].difference
+        new_difference = new_tests[number].difference
+        if old_p is None or new_p is None or old_difference * new_difference >= 0:
+            continue
+        p = max(old_p, new_p)
+        if p > ALPHA:
+            continue
+        if old_difference > 0:
+            changed.append(ChangedPlaces(first.new, second.new, p))
+        else:
+            changed.append(ChangedPlaces(second.new, first.new, p))
+    return changed
+
+
+def _test_pair(a: Resampled, b: Resampled) -> _PairTest:
+    """Test two results under one judge; p is None where it can't be told."""
     if a.value is None or b.value is None or a.draws is None or b.draws is None:
-        return 0.0, None
-    test = intervals.paired_test(a.value - b.value, a.draws - b.draws, a.clusters)
-    return a.value - b.value, test and test.p
+        return _PairTest(0.0, None)
+    difference = a.value - b.value
+    test = intervals.paired_test(difference, a.draws - b.draws, a.clusters)
+    p = None if test is None else test.p
+    return _PairTest(difference, p)
 
 
 def bridges_of(stored: Iterable[StoredResult]) -> list[Bridge]:
-    """Return the bridges between all results of the same answers; the judges stand in the order of their names."""
+    """Return the bridges between all results of the same answers.
+
+    The judges stand in the order of their names.
+    """
     pairs: dict[str, list[tuple[StoredResult, StoredResult]]] = defaultdict(list)
     for results in same_answers(stored):
-        by_name = sorted(results, key=lambda one: (_judge(one), one.key))
-        pairs[results[0].result.benchmark.id] += combinations(by_name, 2)
-    return [made for some in pairs.values() for made in bridges(some)]
+        by_judge = sorted(results, key=lambda result: (_judge_name(result), result.key))
+        benchmark = results[0].result.benchmark.id
+        pairs[benchmark].extend(combinations(by_judge, 2))
+    all_bridges: list[Bridge] = []
+    for benchmark_pairs in pairs.values():
+        all_bridges.extend(bridges(benchmark_pairs))
+    return all_bridges
 
 
-def relation(spec: BenchmarkSpec, made: Bridge, here: RankingGroup) -> str:
-    """Return the note for a group's reader on the group with the same answers under another judge."""
-    there, sign = (made.new, 1) if here == made.old else (made.old, -1)
-    digits = spec.primary.in_unit.digits
-    shifts = sorted(sign * one.shift.difference for one in made.results)
-    ends = " to ".join(f"{shift:+.{digits}f}" for shift in (shifts[0], shifts[-1])).replace(
-        "-", "−"
-    )
-    spread = "" if len(shifts) == 1 else f" on average ({ends})"
-    mean = sum(shifts) / len(shifts)
-    same = sum(one.exact * one.ratings for one in made.results) / sum(
-        one.ratings for one in made.results
-    )
-    kappas = [one.kappa for one in made.results if one.kappa is not None]
+def relation(spec: BenchmarkSpec, bridge: Bridge, group: RankingGroup) -> str:
+    """Return the note for a group's reader on the same answers under another judge."""
+    if group == bridge.old:
+        far_group = bridge.new
+        sign = 1
+    else:
+        far_group = bridge.old
+        sign = -1
+    shifts = sorted(sign * result.shift.difference for result in bridge.results)
     parts = [
-        f"there they score {abs(mean):.{digits}f} {'higher' if mean > 0 else 'lower'}{spread}",
-        f"{100 * same:.0f} % of the single scores are equal"
-        + (f" (mean quadratic kappa {sum(kappas) / len(kappas):.2f})" if kappas else ""),
+        _shift_text(shifts, spec.primary.in_unit.digits),
+        _agreement_text(bridge.results),
     ]
     if len(shifts) > 1:
-        if made.tau is not None:
-            parts.append(f"Kendall’s tau of the two orders is {made.tau:.2f}")
-        if made.changed is not None:
-            number = len(made.changed)
-            pairs = "no pair" if not number else "one pair" if number == 1 else f"{number} pairs"
+        if bridge.tau is not None:
+            parts.append(f"Kendall’s tau of the two orders is {bridge.tau:.2f}")
+        if bridge.changed is not None:
+            pairs = _pairs_text(len(bridge.changed))
             parts.append(f"{pairs} changed places beyond chance")
-    runs = f"{len(shifts)} runs" if len(shifts) > 1 else "one run"
-    return f"The answers of {runs} were judged by {there.judge} ({there.prompts} prompts), too: {'; '.join(parts)}."
+    runs = "one run"
+    if len(shifts) > 1:
+        runs = f"{len(shifts)} runs"
+    return (
+        f"The answers of {runs} were judged by {far_group.judge} ({far_group.prompts} prompts), "
+        f"too: {'; '.join(parts)}."
+    )
 
 
-def by_other_judges(made: Iterable[Bridge]) -> dict[str, str]:
-    """Return key of a result -> what other judges make of its answers, each with the paired shift and its interval."""
+def _shift_text(shifts: Sequence[float], digits: int) -> str:
+    """Return the mean shift in words, with its ends; the shifts are sorted."""
+    mean = sum(shifts) / len(shifts)
+    direction = "higher" if mean > 0 else "lower"
+    text = f"there they score {abs(mean):.{digits}f} {direction}"
+    if len(shifts) > 1:
+        ends = f"{shifts[0]:+.{digits}f} to {shifts[-1]:+.{digits}f}"
+        text += f" on average ({ends.replace('-', '−')})"
+    return text
+
+
+def _agreement_text(results: Sequence[BridgedResult]) -> str:
+    ratings = sum(result.ratings for result in results)
+    equal = sum(result.exact * result.ratings for result in results)
+    percentage = 100 * (equal / ratings)
+    text = f"{percentage:.0f} % of the single scores are equal"
+    kappas = [result.kappa for result in results if result.kappa is not None]
+    if kappas:
+        mean_kappa = sum(kappas) / len(kappas)
+        text += f" (mean quadratic kappa {mean_kappa:.2f})"
+    return text
+
+
+def _pairs_text(number: int) -> str:
+    if number == 0:
+        return "no pair"
+    if number == 1:
+        return "one pair"
+    return f"{number} pairs"
+
+
+def by_other_judges(bridges_of_board: Iterable[Bridge]) -> dict[str, str]:
+    """Return key of a result -> its scores by other judges, in words.
+
+    Each has the paired shift and its interval.
+    """
     texts: dict[str, list[str]] = defaultdict(list)
-    for one in (one for each in made for one in each.results):
-        digits = one.old.spec.primary.in_unit.digits
-        for here, there, value, sign in (
-            (one.old, one.new, one.values[1], 1),
-            (one.new, one.old, one.values[0], -1),
-        ):
-            ends = sorted(sign * end for end in one.shift.ci95 or ())
-            interval = f", {ends[0]:+.{digits}f} to {ends[1]:+.{digits}f}" if ends else ""
-            shift = f"{sign * one.shift.difference:+.{digits}f}{interval}"
-            texts[here.key].append(f"{_judge(there)}: {value:.{digits}f} ({shift})")
-    return {key: "; ".join(some) for key, some in texts.items()}
+    for bridge in bridges_of_board:
+        for result in bridge.results:
+            old_value, new_value = result.values
+            by_new = _score_by_judge(result.new, new_value, result.shift, sign=1)
+            texts[result.old.key].append(by_new)
+            by_old = _score_by_judge(result.old, old_value, result.shift, sign=-1)
+            texts[result.new.key].append(by_old)
+    return {key: "; ".join(parts) for key, parts in texts.items()}
 
 
-def _judge(stored: StoredResult) -> str:
-    return judge_as_answered(stored.result.judge) if stored.result.judge else ""
+def _score_by_judge(stored: StoredResult, value: float, shift: Difference, *, sign: int) -> str:
+    digits = stored.spec.primary.in_unit.digits
+    shift_text = f"{sign * shift.difference:+.{digits}f}"
+    if shift.ci95 is not None:
+        low, high = sorted(sign * end for end in shift.ci95)
+        shift_text += f", {low:+.{digits}f} to {high:+.{digits}f}"
+    return f"{_judge_name(stored)}: {value:.{digits}f} ({shift_text})"
 
 
-def as_json(made: Sequence[Bridge]) -> dict[str, object]:
-    """Return a benchmark's bridges as `--json` has them; `kendall_tau` is over the pairs within each group."""
+def _judge_name(stored: StoredResult) -> str:
+    judge = stored.result.judge
+    return "" if judge is None else judge_as_answered(judge)
+
+
+def as_json(bridges_of_benchmark: Sequence[Bridge]) -> dict[str, object]:
+    """Return a benchmark's bridges as `--json` has them.
+
+    `kendall_tau` is over the pairs within each group.
+    """
+    results: list[dict[str, object]] = []
+    orders: list[tuple[float, float]] = []
+    changed_places: list[dict[str, object]] = []
+    for bridge in bridges_of_benchmark:
+        results += [_result_as_json(result) for result in bridge.results]
+        orders += bridge.orders
+        for pair in bridge.changed or ():
+            first = pair.higher_by_old.result.model.id
+            second = pair.higher_by_new.result.model.id
+            changed_places.append({"first": first, "second": second, "p": pair.p})
     return {
-        "results": [
-            {
-                "model": one.new.result.model.id,
-                "old": {"judge": _judge(one.old), "value": one.values[0]},
-                "new": {"judge": _judge(one.new), "value": one.values[1]},
-                "shift": {"value": one.shift.difference, "ci95": one.shift.ci95},
-                "agreement": {"exact": one.exact, "kappa": one.kappa},
-                "rank": {"old": one.ranks[0], "new": one.ranks[1]},
-            }
-            for bridge in made
-            for one in bridge.results
-        ],
-        "kendall_tau": kendall_tau([order for bridge in made for order in bridge.orders]),
-        "changed_places": [
-            {"first": first.result.model.id, "second": second.result.model.id, "p": p}
-            for bridge in made
-            for first, second, p in bridge.changed or ()
-        ],
+        "results": results,
+        "kendall_tau": kendall_tau(orders),
+        "changed_places": changed_places,
+    }
+
+
+def _result_as_json(result: BridgedResult) -> dict[str, object]:
+    old_value, new_value = result.values
+    old_rank, new_rank = result.ranks
+    return {
+        "model": result.new.result.model.id,
+        "old": {"judge": _judge_name(result.old), "value": old_value},
+        "new": {"judge": _judge_name(result.new), "value": new_value},
+        "shift": {"value": result.shift.difference, "ci95": result.shift.ci95},
+        "agreement": {"exact": result.exact, "kappa": result.kappa},
+        "rank": {"old": old_rank, "new": new_rank},
     }

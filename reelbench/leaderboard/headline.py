@@ -1,186 +1,314 @@
-"""What the table says, in a sentence or two: who leads, by how much, and who may be first."""
+"""Say in a sentence or two what the table shows.
+
+That is who leads, by how much, and who may be first.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.entries import RankingGroup, metric_value
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.registry.metrics import UNITS
 
 Text = list[str]
 """Words and names of models in turn, words first: a name keeps its own writing direction."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_NAMED = 3
-"""Models that share the first place by name; of more their number."""
-_NAME = "\0"
+_MOST_NAMED = 3
+"""Models that share the first place by name; of more, their number is said."""
+_NAME_MARK = "\0"
 """Stands around each name while the text is made."""
+_PAIR = 2
 
 
 def of_board(board: Board, table: RankingGroup | None = None) -> Text:
-    """Return the headline over the tables that stand for their benchmarks and were run, else all of them; or of one."""
-    groups = [
-        group
-        for group in (board.main.values() if table is None else [table])
-        if board.ranked(group)
-    ]
-    if table is None:
-        groups = [
-            group for group in groups if any(row.stored for row in board.ranked(group))
-        ] or groups
+    """Return the headline of one table, or of the whole board.
+
+    The whole board is the tables that stand for their benchmarks: those that were run, or all of
+    them where none was.
+    """
+    groups = _tables(board, table)
     if not groups:
         return ["Nothing is ranked yet."]
     by_leaders: dict[tuple[str, ...], list[RankingGroup]] = defaultdict(list)
     for group in groups:
-        # No other model of the table is better; where no pairs are compared, none has a higher
-        # value.
-        best = {key: ends[0] for key, ends in board.noise[group].ranges.items()}
-        first = [row for row in board.ranked(group) if best.get(row.key, board.ranks[row.key]) == 1]
-        by_leaders[tuple(dict.fromkeys(board.names[row.model] for row in first))].append(group)
-    alone = table is not None
-    said = (
-        _in_short(board, by_leaders)
-        if len(by_leaders) > 1
-        else _of_leaders(board, *by_leaders.items(), alone=alone)
-    )
-    # What of it rests on a judge's replies that only those who handed them in vouch for.
-    led = [group for led in by_leaders.values() for group in led]
-    stated = [
-        group
-        for group in led
-        if any("judge replies" in (row.facts.get("stated") or "") for row in board.ranked(group))
-    ]
-    where = "" if len(stated) == len(led) else f" on {_titles(board, stated)}"
-    said += f" The judge’s replies{where} are as submitters state them." if stated else ""
-    return said.split(_NAME)
+        by_leaders[_leaders(board, group)].append(group)
+    if len(by_leaders) > 1:
+        text = _of_several_leaders(board, by_leaders)
+    else:
+        [leaders] = by_leaders
+        text = _of_leaders(board, leaders, groups, one_table=table is not None)
+    text += _note_on_stated_replies(board, by_leaders)
+    return text.split(_NAME_MARK)
+
+
+def _tables(board: Board, table: RankingGroup | None) -> list[RankingGroup]:
+    if table is not None:
+        return [table] if board.ranked(table) else []
+    ranked_groups = [group for group in board.main.values() if board.ranked(group)]
+    run_groups = [group for group in ranked_groups if _has_results(board, group)]
+    return run_groups or ranked_groups
+
+
+def _has_results(board: Board, group: RankingGroup) -> bool:
+    return any(row.stored for row in board.ranked(group))
+
+
+def _leaders(board: Board, group: RankingGroup) -> tuple[str, ...]:
+    """Return the models of a table than which no other model is better.
+
+    Where no pairs are compared, that is those than which none has a higher value.
+    """
+    ranges = board.noise[group].ranges
+    names: list[str] = []
+    for row in board.ranked(group):
+        best_rank = board.ranks[row.key]
+        if row.key in ranges:
+            best_rank, _ = ranges[row.key]
+        name = board.names[row.model]
+        if best_rank == 1 and name not in names:
+            names.append(name)
+    return tuple(names)
+
+
+def _note_on_stated_replies(
+    board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]
+) -> str:
+    """Return a note where the text rests on replies for which only submitters vouch."""
+    groups: list[RankingGroup] = []
+    for led_groups in by_leaders.values():
+        groups.extend(led_groups)
+    stated_groups = [group for group in groups if _rests_on_stated_replies(board, group)]
+    if not stated_groups:
+        return ""
+    if len(stated_groups) == len(groups):
+        return " The judge’s replies are as submitters state them."
+    titles = _titles(board, stated_groups)
+    return f" The judge’s replies on {titles} are as submitters state them."
+
+
+def _rests_on_stated_replies(board: Board, group: RankingGroup) -> bool:
+    stated_parts = [row.facts.get("stated") or "" for row in board.ranked(group)]
+    return any("judge replies" in parts for parts in stated_parts)
 
 
 def _of_leaders(
-    board: Board, of: tuple[tuple[str, ...], Sequence[RankingGroup]], *, alone: bool
+    board: Board, leaders: Sequence[str], groups: Sequence[RankingGroup], *, one_table: bool
 ) -> str:
-    """Who leads one table, or is among those that may lead several, and by how much."""
-    leaders, led = of
-    ran = _was_run(board, led)
-    if len(leaders) > _NAMED:
-        text = f"{_number(len(leaders))} models may be first".capitalize()
-    elif len(leaders) > 1:
-        text = _names(leaders) + (" may be first" if ran else " have the highest published number")
-    else:
-        only = all(len(board.ranked(group)) == 1 for group in led)
-        text = _names(leaders)
-        text += (
-            " is the only ranked model"
-            if only
-            else " leads"
-            if ran
-            else " has the highest published number"
-        )
-    first, *others = (board.names[row.model] for row in board.ranked(led[0]))
-    if alone and ran and others and others[0] in leaders and (margin := _margin(board, led[0])):
-        text += f"; {_names([first])} is ahead of {_names(others[:1])} by {margin}"
-    if not alone:
-        many = "both" if len(led) == 2 else f"all {_number(len(led))}"  # noqa: PLR2004
-        text += f" on {f'{many} benchmarks' if len(led) > 1 else _titles(board, led)}"
-    if not ran and any(len(board.ranked(group)) > 1 for group in led):
-        return f"{text}; frames, prompts and settings differ between papers."  # so a margin says nothing of the models
-    margins = [
-        (group, margin) for group in led if len(leaders) == 1 and (margin := _margin(board, group))
-    ]
-    told = [
-        margin if len(led) == 1 else f"{margin} on {_titles(board, [group])}"
-        for group, margin in margins
-    ]
-    return f"{text}, ahead of the next by {_joined(told)}." if told else f"{text}."
+    """Return the text on models that lead one table, or all of several."""
+    was_run = _was_run(board, groups)
+    text = _who_leads(board, leaders, groups, was_run=was_run)
+    if one_table and was_run:
+        text += _margin_among_leaders(board, leaders, groups[0])
+    if not one_table:
+        text += f" on {_benchmarks_text(board, groups)}"
+    if not was_run and any(len(board.ranked(group)) > 1 for group in groups):
+        # So a margin says nothing of the models.
+        return f"{text}; frames, prompts and settings differ between papers."
+    if len(leaders) > 1:
+        return f"{text}."
+    margins: list[str] = []
+    for group in groups:
+        margin = _margin(board, group)
+        if margin and len(groups) > 1:
+            margin = f"{margin} on {_titles(board, [group])}"
+        if margin:
+            margins.append(margin)
+    if not margins:
+        return f"{text}."
+    return f"{text}, ahead of the next by {_joined(margins)}."
 
 
-def _in_short(board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]) -> str:
-    """Of several benchmarks with several leaders: on how many each model leads or shares the first place."""
-    n = sum(map(len, by_leaders.values()))
-    if not _was_run(board, [group for led in by_leaders.values() for group in led]):
+def _who_leads(
+    board: Board, leaders: Sequence[str], groups: Sequence[RankingGroup], *, was_run: bool
+) -> str:
+    number = len(leaders)
+    if number > _MOST_NAMED:
+        text = f"{_number_word(number)} models may be first"
+        return text.capitalize()
+    names = _marked_names(leaders)
+    if number > 1 and was_run:
+        return f"{names} may be first"
+    if number == 1 and all(len(board.ranked(group)) == 1 for group in groups):
+        return f"{names} is the only ranked model"
+    if number == 1 and was_run:
+        return f"{names} leads"
+    if number == 1:
+        return f"{names} has the highest published number"
+    return f"{names} have the highest published number"
+
+
+def _margin_among_leaders(board: Board, leaders: Sequence[str], group: RankingGroup) -> str:
+    models = [board.names[row.model] for row in board.ranked(group)]
+    if len(models) == 1 or models[1] not in leaders:
+        return ""
+    margin = _margin(board, group)
+    if not margin:
+        return ""
+    first = _marked_names(models[:1])
+    second = _marked_names(models[1:2])
+    return f"; {first} is ahead of {second} by {margin}"
+
+
+def _benchmarks_text(board: Board, groups: Sequence[RankingGroup]) -> str:
+    if len(groups) == 1:
+        return _titles(board, groups)
+    if len(groups) == _PAIR:
+        return "both benchmarks"
+    return f"all {_number_word(len(groups))} benchmarks"
+
+
+def _of_several_leaders(
+    board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]
+) -> str:
+    """Return the text on several benchmarks with several leaders.
+
+    It says on how many of them each model leads or shares the first place.
+    """
+    groups: list[RankingGroup] = []
+    for led_groups in by_leaders.values():
+        groups.extend(led_groups)
+    number = _number_word(len(groups))
+    if not _was_run(board, groups):
         return (
-            f"Numbers of {_number(n)} benchmarks as papers print them, with different frames and settings: "
-            "nothing was run here yet, so nobody leads."
+            f"Numbers of {number} benchmarks as papers print them, with different frames and "
+            "settings: nothing was run here yet, so nobody leads."
         )
-    rates: dict[str, str] = {}  # of each model that has a place its best row's
+    return _first_overall(board) + _first_on_benchmarks(board, by_leaders, number)
+
+
+def _first_overall(board: Board) -> str:
+    """Return the sentence on who is first in the overall table; empty where nobody is."""
+    rates: dict[str, str] = {}  # of each model that has a place, its best row's
+    first_models: list[str] = []
     for model in board.overall:
+        name = model.key[0]
         if model.rank is not None and model.win_rate is not None:
-            rates.setdefault(model.key[0], f"{100 * model.win_rate:.1f}")
-    firsts, text = (
-        [model.key[0] for model in board.overall if model.ranks and model.ranks[0] == 1],
-        "",
-    )
-    best, behind = list(rates)[:1], f"{' %, the next '.join(list(rates.values())[:2])} %. "
-    if len(firsts) > _NAMED:
-        text = f"{_number(len(firsts))} models may be first overall; ".capitalize()
-        text += f"{_names(best)} has the highest mean win rate, {behind}"
-    elif firsts and firsts == best:
-        text = f"{_names(firsts)} is first overall: mean win rate {behind}"
-    elif firsts:
-        own = _joined([rates[name] for name in firsts])
-        text = f"{_names(firsts)} may be first overall: mean win rates {own} %. "
-    alone, shared = (
-        defaultdict[str, list[RankingGroup]](list),
-        defaultdict[str, list[RankingGroup]](list),
-    )
-    for leaders, led in by_leaders.items():
+            rates.setdefault(name, f"{100 * model.win_rate:.1f}")
+        if model.ranks is not None and model.ranks[0] == 1:
+            first_models.append(name)
+    if not first_models:
+        return ""
+    best_models = list(rates)[:1]
+    best_rates = list(rates.values())[:2]
+    rates_text = " %, the next ".join(best_rates)
+    if len(first_models) > _MOST_NAMED:
+        sentence = f"{_number_word(len(first_models))} models may be first overall; "
+        best = _marked_names(best_models)
+        return f"{sentence.capitalize()}{best} has the highest mean win rate, {rates_text} %. "
+    names = _marked_names(first_models)
+    if first_models == best_models:
+        return f"{names} is first overall: mean win rate {rates_text} %. "
+    first_rates = _joined([rates[name] for name in first_models])
+    return f"{names} may be first overall: mean win rates {first_rates} %. "
+
+
+def _first_on_benchmarks(
+    board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]], number: str
+) -> str:
+    """Return the sentence on the models that are first on most benchmarks, of `number`."""
+    alone: dict[str, list[RankingGroup]] = defaultdict(list)
+    shared: dict[str, list[RankingGroup]] = defaultdict(list)
+    for leaders, groups in by_leaders.items():
+        firsts = alone if len(leaders) == 1 else shared
         for name in leaders:
-            (alone if len(leaders) == 1 else shared)[name] += led
-    best = sorted(
-        alone | shared, key=lambda name: (-len(alone[name] + shared[name]), -len(alone[name]), name)
-    )
-    named = best if len(best) == 2 else best[:1]  # noqa: PLR2004
-    parts = []
-    for name in named:
-        more = "more " if alone[name] else ""
-        ways = [f"leads on {_titles(board, alone[name])}"] * bool(alone[name])
-        many = f"{_number(len(shared[name]))} {more}of {_number(n)} benchmarks"
-        where = _titles(board, shared[name]) if len(shared[name]) == 1 else many
-        ways += [f"may be first on {where}"] * bool(shared[name])
-        parts.append(f"{_names([name])} {_joined(ways)}")
-    if others := best[len(named) :]:
-        parts.append(f"{_number(len(others))} others may be first on some")
-    return f"{text}{'; '.join(parts)}."
+            firsts[name].extend(groups)
+
+    def order(name: str) -> tuple[int, int, str]:
+        firsts = len(alone[name]) + len(shared[name])
+        return -firsts, -len(alone[name]), name
+
+    models = sorted(alone.keys() | shared.keys(), key=order)
+    named_models = models[:1]
+    if len(models) == _PAIR:
+        named_models = models
+    parts: list[str] = []
+    for name in named_models:
+        places = _joined(_places(board, alone[name], shared[name], number))
+        parts.append(f"{_marked_names([name])} {places}")
+    unnamed = len(models) - len(named_models)
+    if unnamed:
+        parts.append(f"{_number_word(unnamed)} others may be first on some")
+    return f"{'; '.join(parts)}."
+
+
+def _places(
+    board: Board, alone: Sequence[RankingGroup], shared: Sequence[RankingGroup], number: str
+) -> list[str]:
+    """Return the benchmarks that a model leads and those where it may be first, in words."""
+    places: list[str] = []
+    if alone:
+        places.append(f"leads on {_titles(board, alone)}")
+    if len(shared) == 1:
+        places.append(f"may be first on {_titles(board, shared)}")
+    elif shared:
+        more = "more " if alone else ""
+        count = _number_word(len(shared))
+        places.append(f"may be first on {count} {more}of {number} benchmarks")
+    return places
 
 
 def _was_run(board: Board, groups: Sequence[RankingGroup]) -> bool:
-    return any(row.kind == "run" for group in groups for row in board.ranked(group))
+    kinds: set[str] = set()
+    for group in groups:
+        kinds.update(row.kind for row in board.ranked(group))
+    return "run" in kinds
 
 
 def _margin(board: Board, group: RankingGroup) -> str:
-    """By how much the first is ahead of the next model, with the interval where both were run; or nothing."""
-    first, *others = board.ranked(group)
-    behind = [row for row in others if board.ranks[row.key] > board.ranks[first.key]]
+    """Return the lead of the first over the next model, in words.
+
+    It is empty where no model is behind, and has the interval where both were run.
+    """
+    first, *rest = board.ranked(group)
+    behind = [row for row in rest if board.ranks[row.key] > board.ranks[first.key]]
     if not behind:
         return ""
-    spec = board.spec(group)
-    unit = UNITS[spec.primary.unit]
-    ours, theirs = (metric_value(row.metrics, spec.primary.name) for row in (first, behind[0]))
-    assert ours is not None and theirs is not None  # noqa: PT018, S101 - ranked rows have a value
-    pair = board.noise[group].pair(first.key, behind[0].key)
-    by = ours - theirs if pair is None else pair.by
-    points = "points" if unit.high == 100 else f"of {unit.high:g} points"  # noqa: PLR2004 - per cent
-    if not round(by, unit.digits):
+    second = behind[0]
+    primary = board.spec(group).primary
+    unit = UNITS[primary.unit]
+    pair = board.noise[group].pair(first.key, second.key)
+    if pair is None:
+        difference = _value(first, primary.name) - _value(second, primary.name)
+    else:
+        difference = pair.by
+    if not round(difference, unit.digits):
         return ""
-    interval = ""
+    points = "points"
+    if unit.high != 100:  # noqa: PLR2004 - per cent
+        points = f"of {unit.high:g} points"
+    text = f"{difference:.{unit.digits}f} {points}"
     if pair is not None and pair.ci95 is not None:
         low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
-        interval = (
-            f" (adjusted 95 %: {low} to {high}){'' if pair.direction else ', not told apart'}"
-        )
-    return f"{by:.{unit.digits}f} {points}{interval}"
+        text += f" (adjusted 95 %: {low} to {high})"
+        if not pair.direction:
+            text += ", not told apart"
+    return text
+
+
+def _value(row: BoardEntry, metric: str) -> float:
+    value = metric_value(row.metrics, metric)
+    assert value is not None  # noqa: S101 - ranked rows have a value
+    return value
 
 
 def _titles(board: Board, groups: Sequence[RankingGroup]) -> str:
-    return _joined([board.specs[group.benchmark].title.partition(" (")[0] for group in groups])
+    titles = [board.specs[group.benchmark].title for group in groups]
+    return _joined([title.partition(" (")[0] for title in titles])
 
 
-def _names(names: Sequence[str]) -> str:
-    return _joined([f"{_NAME}{name.replace(_NAME, '')}{_NAME}" for name in names])
+def _marked_names(names: Sequence[str]) -> str:
+    marked = [f"{_NAME_MARK}{name.replace(_NAME_MARK, '')}{_NAME_MARK}" for name in names]
+    return _joined(marked)
 
 
 def _joined(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+    """Return `a`, `a and b`, or `a, b and c`."""
+    if len(parts) <= 1:
+        return "".join(parts)
+    start = ", ".join(parts[:-1])
+    return f"{start} and {parts[-1]}"
 
 
-def _number(n: int) -> str:
-    return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
+def _number_word(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)

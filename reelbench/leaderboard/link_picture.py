@@ -1,146 +1,247 @@
-"""What a posted link unfolds to: a picture of a board's best models with their intervals."""
+"""Draw the picture that a posted link shows: a board's best models with their intervals."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
 from reelbench.base.files import open_aside
 from reelbench.leaderboard.board import Board
-from reelbench.leaderboard.entries import BoardEntry
+from reelbench.leaderboard.entries import BoardEntry, RankingGroup
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.overall import Overall
 from reelbench.pages.svg import COLOURS, GRID, INK, SOFT
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.spec import Metric
 
 SIZE = (1200, 630)
 """Pixels, as Open Graph's readers crop to 1.91 : 1."""
-_ROWS, _LANES = 5, 3
-_LEFT, _NAME, _TOP, _ROW = 56, 450, 236, 66
-_NUMBER = 106  # left of a lane's track
-_PLAIN = str.maketrans({"≥": ">=", "–": "-", "−": "-", "’": "'", "\N{NO-BREAK SPACE}": " "})
+_MOST_ROWS = 5
+_MOST_LANES = 3
+_HEADLINE_LINES = 2
+# Pixels of the table: its left edge, where its first lane begins, its top, and a row's height.
+_LEFT = 56
+_LANES_LEFT = 450
+_TOP = 236
+_ROW_HEIGHT = 66
+_NUMBER_WIDTH = 106  # left of a lane's track
+_PLAIN_SIGNS = str.maketrans({"≥": ">=", "–": "-", "−": "-", "’": "'", "\N{NO-BREAK SPACE}": " "})
 """Signs that Pillow's own font lacks."""
-_OTHERS = ("NotoSans-Regular.ttf", "DejaVuSans.ttf", "NotoSansCJK-Regular.ttc", "Arial Unicode.ttf")
-_FOLDERS = (
-    *("/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts"),
-    *("/Library/Fonts", "/System/Library/Fonts", "~/Library/Fonts", "C:/Windows/Fonts"),
+_OTHER_FONTS = (
+    "NotoSans-Regular.ttf",
+    "DejaVuSans.ttf",
+    "NotoSansCJK-Regular.ttc",
+    "Arial Unicode.ttf",
+)
+_FONT_FOLDERS = (
+    "/usr/share/fonts",
+    "/usr/local/share/fonts",
+    "~/.fonts",
+    "~/.local/share/fonts",
+    "/Library/Fonts",
+    "/System/Library/Fonts",
+    "~/Library/Fonts",
+    "C:/Windows/Fonts",
 )
 """Where a machine has its fonts; by its name alone Pillow would take one of the working folder."""
 
 
-def write(board: Board, path: Path, said: Sequence[str]) -> None:
-    """Write the picture as PNG: the board's headline, and five models with their scores and 95 % intervals.
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """A benchmark's column of the picture; `x` (its left edge) and `width` are pixels."""
 
-    It shows at most three benchmarks, those that most of these models ran first. `said` is the
-    headline, words and names in turn.
+    group: RankingGroup
+    metric: Metric
+    x: int
+    width: int
+
+
+def write(board: Board, path: Path, headline: Sequence[str]) -> None:
+    """Write the picture as PNG: the headline, and five models with scores and intervals.
+
+    It shows at most three benchmarks, those that most of these models ran first.
+
+    Args:
+        board: The board.
+        path: The file to write.
+        headline: The board's headline, words and names in turn.
     """
     image = Image.new("RGB", SIZE, "#ffffff")
     draw = ImageDraw.Draw(image)
-    models = [model for model in board.overall if model.rank is not None] or list(board.overall)
-    models = models[:_ROWS]
-    groups = sorted(
-        board.main.values(), key=lambda group: -sum(group in model.cells for model in models)
-    )[:_LANES]
+    ranked_models = [model for model in board.overall if model.rank is not None]
+    models = (ranked_models or board.overall)[:_MOST_ROWS]
+    lanes = _lanes(board, models)
     _text(draw, (_LEFT, 46), "Reelbench leaderboard", 44)
-    first = "".join(
-        part.rpartition("/")[2] if place % 2 else part for place, part in enumerate(said)
-    ).partition(". ")[0]
-    lines, words = [""], first.split()
-    while words and len(lines) <= 2:  # noqa: PLR2004 - lines
-        longer = f"{lines[-1]} {words[0]}".strip()
-        if _font(26, longer).getlength(longer) > SIZE[0] - 2 * _LEFT:
-            lines.append("")
-        else:
-            lines[-1] = longer
-            words.pop(0)
-    _text(draw, (_LEFT, 108), "\n".join(lines[:2]) + ("…" if words else ""), 26, SOFT)
-    wide = (SIZE[0] - _LEFT - _NAME) // max(len(groups), 1)
+    _draw_headline(draw, headline)
     for number, model in enumerate(models):
-        y = _TOP + _ROW * number + _ROW // 2
-        draw.line([(_LEFT, y - _ROW // 2), (SIZE[0] - _LEFT, y - _ROW // 2)], GRID, 2)
-        _text(draw, (_LEFT, y - 15), "–" if model.rank is None else str(model.rank), 28)
-        name, room = model.key[0].rpartition("/")[2], _NAME - _LEFT - 70
-        while _font(26, name).getlength(name) > room:
-            name = name.removesuffix("…")[:-1] + "…"
-        _text(draw, (_LEFT + 50, y - 15), name, 26)
-        for place, group in enumerate(groups):
-            if entry := model.cells.get(group):
-                others = [one.cells[group] for one in models if group in one.cells]
-                _lane(
-                    draw, board.spec(group).primary, entry, others, (_NAME + wide * place, y, wide)
-                )
-    for place, group in enumerate(groups):
-        spec, x = board.spec(group), _NAME + wide * place + 16
-        _text(draw, (x, _TOP - 62), spec.title.partition(" (")[0], 24)
-        unit = UNITS[spec.primary.unit]
-        of = "%" if unit.label == "%" else f"of {unit.high:g}"
-        _text(draw, (x, _TOP - 32), f"{spec.primary.title.partition(' (')[0]}, {of}", 18, SOFT)
-    newest = max((entry.date for entry in board.entries if entry.date), default="")[:10]
-    about = f"Each score's own 95 % interval over videos{f' · newest run of {newest}' if newest else ''}"
-    _text(draw, (_LEFT, SIZE[1] - 44), about, 22, SOFT)
+        middle = _TOP + _ROW_HEIGHT * number + _ROW_HEIGHT // 2
+        _draw_model(draw, model, middle)
+        for lane in lanes:
+            if lane.group in model.cells:
+                _draw_score(draw, lane, models, model.cells[lane.group], middle)
+    for lane in lanes:
+        _draw_heading(draw, board, lane)
+    _draw_footer(draw, board)
     with open_aside(path, "wb") as file:
         image.save(file, "PNG", optimize=True)
 
 
-def _lane(
+def _lanes(board: Board, models: Sequence[Overall]) -> list[_Lane]:
+    def models_without(group: RankingGroup) -> int:
+        return sum(group not in model.cells for model in models)
+
+    groups = sorted(board.main.values(), key=models_without)[:_MOST_LANES]
+    width = (SIZE[0] - _LEFT - _LANES_LEFT) // max(len(groups), 1)
+    lanes: list[_Lane] = []
+    for place, group in enumerate(groups):
+        metric = board.spec(group).primary
+        lanes.append(_Lane(group, metric, x=_LANES_LEFT + width * place, width=width))
+    return lanes
+
+
+def _draw_headline(draw: ImageDraw.ImageDraw, headline: Sequence[str]) -> None:
+    """Draw the headline's first sentence, in two lines at most."""
+    parts: list[str] = []
+    for place, part in enumerate(headline):
+        is_name = place % 2 == 1
+        if is_name:
+            part_without_owner = part.rpartition("/")[2]
+            parts.append(part_without_owner)
+        else:
+            parts.append(part)
+    sentence = "".join(parts).partition(". ")[0]
+    width = SIZE[0] - 2 * _LEFT
+    lines = [""]
+    for word in sentence.split():
+        longer_line = f"{lines[-1]} {word}".strip()
+        if _font(26, longer_line).getlength(longer_line) <= width:
+            lines[-1] = longer_line
+        else:
+            lines.append(word)
+    text = "\n".join(lines[:_HEADLINE_LINES])
+    if len(lines) > _HEADLINE_LINES:
+        text += "…"
+    _text(draw, (_LEFT, 108), text, 26, SOFT)
+
+
+def _draw_model(draw: ImageDraw.ImageDraw, model: Overall, middle: int) -> None:
+    """Draw a model's rank and name."""
+    top = middle - _ROW_HEIGHT // 2
+    draw.line([(_LEFT, top), (SIZE[0] - _LEFT, top)], GRID, 2)
+    rank = "–" if model.rank is None else str(model.rank)
+    _text(draw, (_LEFT, middle - 15), rank, 28)
+    name = model.key[0].rpartition("/")[2]
+    width = _LANES_LEFT - _LEFT - 70
+    while _font(26, name).getlength(name) > width:
+        name = name.removesuffix("…")[:-1] + "…"
+    _text(draw, (_LEFT + 50, middle - 15), name, 26)
+
+
+def _draw_heading(draw: ImageDraw.ImageDraw, board: Board, lane: _Lane) -> None:
+    """Draw a benchmark's title, and its metric with the unit."""
+    x = lane.x + 16
+    title = board.spec(lane.group).title.partition(" (")[0]
+    _text(draw, (x, _TOP - 62), title, 24)
+    unit = UNITS[lane.metric.unit]
+    unit_text = "%" if unit.label == "%" else f"of {unit.high:g}"
+    metric_title = lane.metric.title.partition(" (")[0]
+    _text(draw, (x, _TOP - 32), f"{metric_title}, {unit_text}", 18, SOFT)
+
+
+def _draw_footer(draw: ImageDraw.ImageDraw, board: Board) -> None:
+    text = "Each score's own 95 % interval over videos"
+    dates = [entry.date for entry in board.entries if entry.date]
+    if dates:
+        newest_day = max(dates)[:10]
+        text += f" · newest run of {newest_day}"
+    _text(draw, (_LEFT, SIZE[1] - 44), text, 22, SOFT)
+
+
+def _draw_score(
     draw: ImageDraw.ImageDraw,
-    primary: Metric,
+    lane: _Lane,
+    models: Sequence[Overall],
     entry: BoardEntry,
-    others: Sequence[BoardEntry],
-    at: tuple[int, int, int],
+    middle: int,
 ) -> None:
-    """Draw a score and its interval on the scale of the models that the picture shows; `at` is left, middle, width."""
-    x, y, wide = at
-    found = [
-        of
-        for one in others
-        if (of := one.metrics.get(primary.name)) is not None and of.value is not None
-    ]
-    if (own := entry.metrics.get(primary.name)) is None or own.value is None:
+    """Draw a score and its interval, on the scale of all models in the picture."""
+    score = entry.metrics.get(lane.metric.name)
+    if score is None or score.value is None:
         return
-    ends = [end for of in found for end in (of.value, *(of.ci95 or ())) if end is not None]
-    low, high = min(ends), max(ends)
-    _text(draw, (x + 16, y - 13), tables.value(entry, primary), 24)
-    left, track = x + 16 + _NUMBER, wide - _NUMBER - 44
+    ends = _ends(lane, models)
+    low = min(ends)
+    high = max(ends)
+    _text(draw, (lane.x + 16, middle - 13), tables.value(entry, lane.metric), 24)
+    track_left = lane.x + 16 + _NUMBER_WIDTH
+    track_width = lane.width - _NUMBER_WIDTH - 44
 
     def x_of(value: float) -> float:
-        return left + track * ((value - low) / (high - low) if high > low else 0.5)
+        share = 0.5
+        if high > low:
+            share = (value - low) / (high - low)
+        return track_left + track_width * share
 
-    draw.line([(left, y), (left + track, y)], GRID, 2)
-    if own.ci95:
-        draw.line([(x_of(own.ci95[0]), y), (x_of(own.ci95[1]), y)], COLOURS[0], 4)
-    draw.ellipse([x_of(own.value) - 8, y - 8, x_of(own.value) + 8, y + 8], COLOURS[0])
+    draw.line([(track_left, middle), (track_left + track_width, middle)], GRID, 2)
+    if score.ci95:
+        line_left = x_of(score.ci95[0])
+        line_right = x_of(score.ci95[1])
+        draw.line([(line_left, middle), (line_right, middle)], COLOURS[0], 4)
+    x = x_of(score.value)
+    draw.ellipse([x - 8, middle - 8, x + 8, middle + 8], COLOURS[0])
+
+
+def _ends(lane: _Lane, models: Sequence[Overall]) -> list[float]:
+    """Return all values of a lane's metric and the ends of their intervals."""
+    ends: list[float] = []
+    for model in models:
+        cell = model.cells.get(lane.group)
+        score = None if cell is None else cell.metrics.get(lane.metric.name)
+        if score is not None and score.value is not None:
+            ends.append(score.value)
+            ends.extend(score.ci95 or ())
+    return ends
 
 
 @cache
 def _font_file(name: str) -> Path | None:
-    """Return where this machine has a font; the first time it looks through its folders."""
-    return next(
-        (path for folder in _FOLDERS for path in Path(folder).expanduser().rglob(name)), None
-    )
+    """Return the path of a font on this machine; None where it has none of that name."""
+    for folder in _FONT_FOLDERS:
+        for path in Path(folder).expanduser().rglob(name):
+            return path
+    return None
 
 
 @cache
 def _font(size: int, words: str = "") -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Pillow's own font, or the first of this machine's that has all the letters of `words`."""
-    own = ImageFont.load_default(size)
-    for path in chain([None], filter(None, map(_font_file, _OTHERS))):
+    """Return Pillow's own font, or this machine's first that has all letters of `words`."""
+    own_font = ImageFont.load_default(size)
+    if _has_letters(own_font, words):
+        return own_font
+    for name in _OTHER_FONTS:
+        path = _font_file(name)
+        if path is None:
+            continue
         try:
-            font = own if path is None else ImageFont.truetype(path, size)
+            font = ImageFont.truetype(path, size)
         except OSError:
             continue
-        none, *drawn = [
-            bytes(font.getmask(letter)) for letter in ("\uffff", *"".join(words.split()))
-        ]  # type: ignore[arg-type] - it is a buffer
-        if none not in drawn:
+        if _has_letters(font, words):
             return font
-    return own
+    return own_font
+
+
+def _has_letters(font: ImageFont.FreeTypeFont | ImageFont.ImageFont, words: str) -> bool:
+    """Return True where a font draws no letter as it draws one that it lacks."""
+    lacking = bytes(font.getmask("\uffff"))  # type: ignore[arg-type] - it is a buffer
+    letters = "".join(words.split())
+    drawn = [bytes(font.getmask(letter)) for letter in letters]  # type: ignore[arg-type]
+    return lacking not in drawn
 
 
 def _text(
     draw: ImageDraw.ImageDraw, at: tuple[int, int], words: str, size: int, fill: str = INK
 ) -> None:
-    words = words.translate(_PLAIN)
+    words = words.translate(_PLAIN_SIGNS)
     draw.text(at, words, fill, _font(size, words))

@@ -1,4 +1,4 @@
-"""Two ways to the same numbers, and what does not match said in words."""
+"""Differences between the numbers that a result states and those computed again, in words."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ SHOWN = 3
 
 
 class MismatchError(InputError):
-    """A result that is not what its samples say; the message names each thing that does not match.
+    """A result that does not match its samples; the message names each difference.
 
     `metrics` are those that its samples give, where the samples themselves hold.
     """
@@ -24,44 +24,56 @@ class MismatchError(InputError):
         super().__init__(message)
 
 
-def score_mismatches(stated: Mapping[str, float], expected: Mapping[str, float]) -> Iterator[str]:
-    """Yield the columns in which an item's scores differ from the recomputed ones, or that only one side has."""
-    for name in sorted(stated.keys() | expected.keys()):
-        if name not in stated or name not in expected or not _close(stated[name], expected[name]):
-            yield f"scores.{name} is {stated.get(name)}, recomputed {expected.get(name)}"
+def score_mismatches(scores: Mapping[str, float], recomputed: Mapping[str, float]) -> Iterator[str]:
+    """Yield the columns in which an item's scores differ from those computed again."""
+    for name in sorted(scores.keys() | recomputed.keys()):
+        before = scores.get(name)
+        after = recomputed.get(name)
+        if not _close(before, after):
+            yield f"scores.{name} is {before}, recomputed {after}"
 
 
 def metric_mismatches(
-    where: str, stated: Mapping[str, Any], expected: Mapping[str, Any]
+    where: str, metrics: Mapping[str, Any], recomputed: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield the metrics that differ in value, interval or number of items, or that only one side has.
+    """Yield the metrics that differ in value, interval or number of items.
 
-    Those of breakdowns stand in mappings within each other, by facet and label.
+    A metric that only one side has differs, too. Breakdowns are mappings of mappings, by facet and
+    label.
     """
-    for name in sorted(stated.keys() | expected.keys()):
-        here, there = stated.get(name), expected.get(name)
-        if isinstance(here, Mapping) or isinstance(there, Mapping):
-            yield from metric_mismatches(f"{where}.{name}", here or {}, there or {})
-        elif here is None or there is None:
-            values = ("absent" if value is None else value.value for value in (here, there))
-            yield "{}.{} is {}, recomputed {}".format(where, name, *values)
-        elif not _close(here.value, there.value):
-            yield f"{where}.{name} is {here.value}, recomputed {there.value}"
-        elif here.n != there.n:
-            yield f"{where}.{name}.n is {here.n}, recomputed {there.n}"
-        elif (here.ci95 is None) != (there.ci95 is None) or not all(
-            _close(a, b) for a, b in zip(here.ci95 or (), there.ci95 or (), strict=True)
-        ):
-            yield f"{where}.{name}.ci95 is {here.ci95}, recomputed {there.ci95}"
+    for name in sorted(metrics.keys() | recomputed.keys()):
+        before = metrics.get(name)
+        after = recomputed.get(name)
+        place = f"{where}.{name}"
+        if isinstance(before, Mapping) or isinstance(after, Mapping):
+            yield from metric_mismatches(place, before or {}, after or {})
+        elif before is None:
+            yield f"{place} is absent, recomputed {after.value}"
+        elif after is None:
+            yield f"{place} is {before.value}, recomputed absent"
+        elif not _close(before.value, after.value):
+            yield f"{place} is {before.value}, recomputed {after.value}"
+        elif before.n != after.n:
+            yield f"{place}.n is {before.n}, recomputed {after.n}"
+        elif not _same_interval(before.ci95, after.ci95):
+            yield f"{place}.ci95 is {before.ci95}, recomputed {after.ci95}"
 
 
 def listing(what: str, names: Sequence[str]) -> str:
     """Return `id 'a' is`, or `ids 'a', 'b', 'c' and 2 more are`."""
-    shown = first_of([repr(name) for name in names], SHOWN)
-    return f"{what}{'s' if len(names) > 1 else ''} {shown}" + (" are" if len(names) > 1 else " is")
+    quoted = first_of([repr(name) for name in names], SHOWN)
+    if len(names) > 1:
+        return f"{what}s {quoted} are"
+    return f"{what} {quoted} is"
 
 
-def _close(here: float | None, there: float | None) -> bool:
-    if here is None or there is None:
-        return here is there
-    return math.isclose(here, there, rel_tol=TOLERANCE, abs_tol=1e-12)
+def _same_interval(before: tuple[float, float] | None, after: tuple[float, float] | None) -> bool:
+    if before is None or after is None:
+        return before is after
+    return _close(before[0], after[0]) and _close(before[1], after[1])
+
+
+def _close(before: float | None, after: float | None) -> bool:
+    if before is None or after is None:
+        return before is after
+    return math.isclose(before, after, rel_tol=TOLERANCE, abs_tol=1e-12)
