@@ -184,7 +184,7 @@ def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
             f"--store {path}: the two are not compared there: they stand in two tables, are not ranked, or are of one "
             "model, whose best row alone is compared"
         )
-    found = {"difference": pair.by, "ci95": pair.ci95, "p": pair.p, "told": pair.direction != 0}
+    found = {"difference": pair.difference, "ci95": pair.ci95, "p": pair.p, "told": pair.direction != 0}
     return {"table": group.label, "pairs": len(noise.pairs), **found}
 
 

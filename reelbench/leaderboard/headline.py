@@ -235,7 +235,7 @@ def _first_on_benchmarks(
 def _places(
     board: Board, alone: Sequence[RankingGroup], shared: Sequence[RankingGroup], number: str
 ) -> list[str]:
-    """Return the benchmarks that a model leads and those where it may be first, in words."""
+    """Return in words that a model leads, and that it may be first."""
     places: list[str] = []
     if alone:
         places.append(f"leads on {_titles(board, alone)}")
@@ -271,7 +271,7 @@ def _margin(board: Board, group: RankingGroup) -> str:
     if pair is None:
         difference = _value(first, primary.name) - _value(second, primary.name)
     else:
-        difference = pair.by
+        difference = pair.difference
     if not round(difference, unit.digits):
         return ""
     points = "points"

@@ -206,7 +206,7 @@ def _ends(lane: _Lane, models: Sequence[Overall]) -> list[float]:
 
 @cache
 def _font_file(name: str) -> Path | None:
-    """Return the path of a font on this machine; None where it has none of that name."""
+    """Return the path of a font on this machine; None without one."""
     for folder in _FONT_FOLDERS:
         for path in Path(folder).expanduser().rglob(name):
             return path

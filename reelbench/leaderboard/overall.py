@@ -1,4 +1,7 @@
-"""The overall table: each model's place over the benchmarks whose data is open. `rules.md` is the one definition."""
+"""Make the overall table: each model's place over the benchmarks whose data is open.
+
+`rules.md` is the one definition.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -8,6 +11,7 @@ from fractions import Fraction
 from reelbench.leaderboard import trust
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.ranking import Noise
+from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.spec import BenchmarkSpec
 
 LEAST = 3
@@ -16,15 +20,24 @@ LEAST = 3
 ModelKey = tuple[str, str | None, str]
 """A model overall: its one name, its revision (None where it is not told by one), its setting."""
 
+_Tables = Mapping[RankingGroup, Mapping[ModelKey, BoardEntry]]
+"""Each group that counts -> the best ranked row of each of its models."""
+
 
 @dataclass(frozen=True, slots=True)
 class Overall:
-    """A model's place overall: it is ranked on `covered` benchmarks `of` those that count; under half it has no rank.
+    """A model's place in the overall table.
 
-    `win_rate` is the mean of its win rates, 0 to 1, over the benchmarks that it has; `ranks` are
-    the best and the worst rank that the data don't rule out, None where the pairs are not known. By
-    group: its best row (`cells`), and its win rate, of the groups that count and have others to
-    beat (`rates`).
+    Attributes:
+        key: The model.
+        rank: None where it is ranked on fewer than half of the benchmarks that count.
+        win_rate: Mean of its win rates, 0 to 1, over the benchmarks that it has.
+        ranks: The best and the worst rank that the data don't rule out; None where the pairs are
+            not known.
+        covered: Benchmarks on which it is ranked, of those that count.
+        of: Benchmarks that count.
+        cells: Group -> the model's best row.
+        rates: Group -> its win rate, of the groups that count and have others to beat.
     """
 
     key: ModelKey
@@ -40,25 +53,40 @@ class Overall:
 def set_apart(
     settings: trust.BoardSettings | None, groups: Mapping[RankingGroup, Sequence[BoardEntry]]
 ) -> dict[RankingGroup, str]:
-    """Return the groups that can't stand for their benchmark: their judge or declaration is nobody's here."""
-    apart: dict[RankingGroup, str] = {}
+    """Return the groups that can't stand for their benchmark, and why.
+
+    The board's settings name neither their judge nor their declaration.
+    """
+    reasons: dict[RankingGroup, str] = {}
     if settings is None:
-        return apart
-    runs = {
-        group: [row.stored for row in rows if row.stored is not None]
-        for group, rows in groups.items()
-    }
-    filed = [one.filed for some in runs.values() for one in some]
-    believed = settings.trusted_keys((one.key, one.benchmark) for one in filed)
-    for group, some in runs.items():
-        judges = [
-            (one.check.vouched, one.result.judge) for one in some if one.result.judge is not None
-        ]
-        if some and (group.differs or not any(one.key in believed for one in some)):
-            apart[group] = trust.DECLARED_OTHERWISE
-        elif judges and not any(vouched or settings.names(judge) for vouched, judge in judges):
-            apart[group] = trust.BY_OTHERS
-    return apart
+        return reasons
+    runs: dict[RankingGroup, list[StoredResult]] = {}
+    all_runs: list[StoredResult] = []
+    for group, rows in groups.items():
+        runs[group] = [row.stored for row in rows if row.stored is not None]
+        all_runs += runs[group]
+    trusted_keys = settings.trusted_keys((run.key, run.filed.benchmark) for run in all_runs)
+    for group, group_runs in runs.items():
+        if not group_runs:
+            continue
+        is_trusted = any(run.key in trusted_keys for run in group_runs)
+        if group.differs or not is_trusted:
+            reasons[group] = trust.DECLARED_OTHERWISE
+        elif not _has_trusted_judge(settings, group_runs):
+            reasons[group] = trust.BY_OTHERS
+    return reasons
+
+
+def _has_trusted_judge(settings: trust.BoardSettings, runs: Sequence[StoredResult]) -> bool:
+    """Return True where a run's judge is trusted, or no run has a judge."""
+    judged_runs = [run for run in runs if run.result.judge is not None]
+    if not judged_runs:
+        return True
+    for run in judged_runs:
+        judge = run.result.judge
+        if run.check.vouched or (judge is not None and settings.names(judge)):
+            return True
+    return False
 
 
 def main_groups(
@@ -67,23 +95,31 @@ def main_groups(
     ranks: Mapping[str, int],
     apart: Container[RankingGroup] = (),
 ) -> dict[str, RankingGroup]:
-    """Return benchmark -> the group that stands for it, none of `apart`; those whose data is not open have one, too."""
-    runs: Counter[RankingGroup] = Counter()
-    rows: Counter[RankingGroup] = Counter()
+    """Return benchmark -> the group that stands for it, none of `apart`.
+
+    Benchmarks whose data is not open have one, too.
+    """
+    run_counts: Counter[RankingGroup] = Counter()
+    row_counts: Counter[RankingGroup] = Counter()
     for entry in entries:
-        if entry.key in ranks and entry.group.plain and entry.group not in apart:
-            rows[entry.group] += 1
-            runs[entry.group] += entry.kind == "run"
-    what_was_run = [group for group in rows if runs[group]] or list(rows)
-    mini = all(group.mini for group in what_was_run)
+        group = entry.group
+        if entry.key in ranks and group.plain and group not in apart:
+            row_counts[group] += 1
+            if entry.kind == "run":
+                run_counts[group] += 1
+    groups = list(run_counts) or list(row_counts)
+    mini = all(group.mini for group in groups)
 
     def weight(group: RankingGroup) -> tuple[int, int, bool, int, str]:
-        default = group.split == specs[group.benchmark].default_split
-        return group.version, runs[group], default, rows[group], group.id
+        is_default = group.split == specs[group.benchmark].default_split
+        return group.version, run_counts[group], is_default, row_counts[group], group.id
 
     best: dict[str, RankingGroup] = {}
-    for group in sorted((group for group in rows if group.mini == mini), key=weight):
-        best[group.benchmark] = group
+    for group in row_counts:
+        if group.mini != mini:
+            continue
+        best_group = best.setdefault(group.benchmark, group)
+        best[group.benchmark] = max(best_group, group, key=weight)
     return dict(sorted(best.items()))
 
 
@@ -93,24 +129,35 @@ def counted_groups(
     entries: Iterable[BoardEntry],
     ranks: Mapping[str, int],
 ) -> list[RankingGroup]:
-    """Return the groups that count overall: published numbers alone decide nothing where anything was run."""
-    candidates = [group for name, group in main.items() if specs[name].open_data]
-    ran = {entry.group for entry in entries if entry.kind == "run" and entry.key in ranks}
-    return [group for group in candidates if group in ran] or candidates
+    """Return the groups that count overall.
+
+    Groups of published numbers alone don't, where any other was run.
+    """
+    open_groups = [group for name, group in main.items() if specs[name].open_data]
+    run_groups: set[RankingGroup] = set()
+    for entry in entries:
+        if entry.kind == "run" and entry.key in ranks:
+            run_groups.add(entry.group)
+    return [group for group in open_groups if group in run_groups] or open_groups
 
 
 def model_keys(entries: Sequence[BoardEntry], names: Mapping[str, str]) -> dict[str, ModelKey]:
-    """Return a row's key -> the model that it is of; `names` has each name's model."""
+    """Return a row's key -> its model.
+
+    `names` has the one name of each row's model.
+    """
     revisions: dict[str, set[str]] = defaultdict(set)
     for entry in entries:
         if entry.revision is not None:
             revisions[names[entry.model]].add(entry.revision)
-    keys = {}
+    keys: dict[str, ModelKey] = {}
     for entry in entries:
         name = names[entry.model]
-        known = revisions[name]
-        revision = entry.revision if len(known) > 1 else next(iter(known), None)
-        keys[entry.key] = (name, revision, "zero-shot" if entry.setting == "run" else entry.setting)
+        revision = entry.revision
+        if len(revisions[name]) <= 1:
+            revision = next(iter(revisions[name]), None)
+        setting = "zero-shot" if entry.setting == "run" else entry.setting
+        keys[entry.key] = (name, revision, setting)
     return keys
 
 
@@ -123,101 +170,163 @@ def overall(
     *,
     noise: Mapping[RankingGroup, Noise],
 ) -> list[Overall]:
-    """Return every model's place, the ranked ones first; then what was run, before what was only published."""
-    keys = model_keys(entries, names)
-    cells: dict[ModelKey, dict[RankingGroup, BoardEntry]] = defaultdict(dict)
-    ran = {keys[entry.key] for entry in entries if entry.kind == "run"}
+    """Return every model's place, the ranked ones first.
 
-    def weight(entry: BoardEntry) -> tuple[bool, float]:
-        score = metric_value(entry.metrics, specs[entry.group.benchmark].primary.name)
-        return entry.key in ranks, float("-inf") if score is None else score
-
-    for entry in entries:
-        of_model = cells[keys[entry.key]]
-        of_model[entry.group] = max(of_model.get(entry.group, entry), entry, key=weight)
+    Of the others, models that were run come before those with published numbers alone.
+    """
+    model_of = model_keys(entries, names)
+    cells = _best_rows(entries, ranks, specs, model_of)
     counting = counted_groups(main, specs, entries, ranks)
-    tables = {
-        group: {
-            key: row for key, rows in cells.items() if (row := rows.get(group)) and row.key in ranks
-        }
-        for group in counting
-    }
-    rates: dict[ModelKey, dict[RankingGroup, Fraction]] = defaultdict(dict)
-    for group, rows in tables.items():
-        for key in rows if len(rows) > 1 else ():
-            # A model's share of a table's others that it beats, those that it can't be told from
-            # counted half.
-            ours, others = rows[key].key, [row.key for other, row in rows.items() if other != key]
-            if any(row.stored is not None for row in rows.values()):
-                pairs = [noise[group].pair(ours, other) for other in others]
-                signs = [pair.direction if pair else 0 for pair in pairs]
-            else:
-                signs = [
-                    (ranks[ours] < ranks[other]) - (ranks[ours] > ranks[other]) for other in others
-                ]
-            rates[key][group] = Fraction(len(signs) + sum(signs), 2 * len(signs))
-    covered = Counter(key for rows in tables.values() for key in rows)
-    scores = {key: sum(parts.values(), Fraction()) / len(parts) for key, parts in rates.items()}
+    tables: dict[RankingGroup, dict[ModelKey, BoardEntry]] = {}
+    covered: Counter[ModelKey] = Counter()
+    for group in counting:
+        tables[group] = {}
+        for key, rows in cells.items():
+            if group in rows and rows[group].key in ranks:
+                tables[group][key] = rows[group]
+                covered[key] += 1
+    rates = _win_rates(tables, ranks, noise)
+    scores: dict[ModelKey, Fraction] = {}
+    for key, model_rates in rates.items():
+        scores[key] = _mean(list(model_rates.values()))
     ranked = {key: score for key, score in scores.items() if 2 * covered[key] >= len(counting)}
     if len(ranked) < LEAST:
-        scores, ranked = {}, {}
-    places = {
-        key: 1 + sum(other > score for other in ranked.values()) for key, score in ranked.items()
-    }
+        scores = {}
+        ranked = {}
+    places: dict[ModelKey, int] = {}
+    for key, score in ranked.items():
+        places[key] = 1 + sum(rival > score for rival in ranked.values())
     ranges = _ranges(places, tables, noise)
-    models = [
-        Overall(
+    models: list[Overall] = []
+    for key in cells:
+        win_rate = float(scores[key]) if key in scores else None
+        model = Overall(
             key=key,
             rank=places.get(key),
-            win_rate=float(scores[key]) if key in scores else None,
+            win_rate=win_rate,
             ranks=ranges.get(key),
             covered=covered[key],
             of=len(counting),
             cells=cells[key],
-            rates={group: float(rate) for group, rate in rates.get(key, {}).items()},
+            rates={group: float(rate) for group, rate in rates[key].items()},
         )
-        for key in cells
-    ]
-    return sorted(
-        models,
-        key=lambda m: (
-            m.rank is None,
-            m.rank,
-            -(m.win_rate or 0),
-            m.key not in ran,
-            -m.covered,
-            str(m.key).lower(),
-        ),
-    )
+        models.append(model)
+    run_models = {model_of[entry.key] for entry in entries if entry.kind == "run"}
+
+    def order(model: Overall) -> tuple[bool, int, float, bool, int, str]:
+        return (
+            model.rank is None,
+            model.rank or 0,
+            -(model.win_rate or 0),
+            model.key not in run_models,
+            -model.covered,
+            str(model.key).lower(),
+        )
+
+    return sorted(models, key=order)
+
+
+def _best_rows(
+    entries: Sequence[BoardEntry],
+    ranks: Mapping[str, int],
+    specs: Mapping[str, BenchmarkSpec],
+    model_of: Mapping[str, ModelKey],
+) -> dict[ModelKey, dict[RankingGroup, BoardEntry]]:
+    """Return each model's best row in each group; a ranked row is better than others."""
+
+    def weight(entry: BoardEntry) -> tuple[bool, float]:
+        primary = specs[entry.group.benchmark].primary
+        score = metric_value(entry.metrics, primary.name)
+        if score is None:
+            score = float("-inf")
+        return entry.key in ranks, score
+
+    best_rows: dict[ModelKey, dict[RankingGroup, BoardEntry]] = defaultdict(dict)
+    for entry in entries:
+        rows = best_rows[model_of[entry.key]]
+        best_row = rows.setdefault(entry.group, entry)
+        rows[entry.group] = max(best_row, entry, key=weight)
+    return best_rows
+
+
+def _win_rates(
+    tables: _Tables, ranks: Mapping[str, int], noise: Mapping[RankingGroup, Noise]
+) -> dict[ModelKey, dict[RankingGroup, Fraction]]:
+    """Return each model's win rate by group.
+
+    That is the share of a table's other models that it beats; those from which it can't be told
+    apart count half.
+    """
+    rates: dict[ModelKey, dict[RankingGroup, Fraction]] = defaultdict(dict)
+    for group, rows in tables.items():
+        if len(rows) <= 1:
+            continue
+        was_run = any(row.stored is not None for row in rows.values())
+        for key, row in rows.items():
+            signs: list[int] = []
+            for rival_key, rival in rows.items():
+                if rival_key == key:
+                    continue
+                pair = noise[group].pair(row.key, rival.key)
+                if not was_run:
+                    signs.append(_sign(ranks[rival.key] - ranks[row.key]))
+                elif pair is None:
+                    signs.append(0)
+                else:
+                    signs.append(pair.direction)
+            rates[key][group] = Fraction(len(signs) + sum(signs), 2 * len(signs))
+    return rates
+
+
+def _sign(number: int) -> int:
+    if number == 0:
+        return 0
+    return 1 if number > 0 else -1
 
 
 def _ranges(
-    places: Mapping[ModelKey, int],
-    tables: Mapping[RankingGroup, Mapping[ModelKey, BoardEntry]],
-    noise: Mapping[RankingGroup, Noise],
+    places: Mapping[ModelKey, int], tables: _Tables, noise: Mapping[RankingGroup, Noise]
 ) -> dict[ModelKey, tuple[int, int]]:
-    """Return each ranked model's best and worst rank; nothing where a table's pairs are not compared."""
+    """Return each ranked model's best and worst rank.
+
+    There are none where a table's pairs are not compared.
+    """
     if any(not noise[group].pairs for group in tables):
         return {}
-    ends: dict[ModelKey, tuple[Fraction, Fraction]] = {}
+    lowest_rates: dict[ModelKey, Fraction] = {}
+    highest_rates: dict[ModelKey, Fraction] = {}
     for key in places:
-        lowest, highest = list[Fraction](), list[Fraction]()
+        low_rates: list[Fraction] = []
+        high_rates: list[Fraction] = []
         for group, rows in tables.items():
             if key not in rows or len(rows) == 1:
                 continue
-            pairs = [
-                noise[group].pair(rows[key].key, other.key)
-                for name, other in rows.items()
-                if name != key
-            ]
-            signs = [pair.told_among(len(tables)) if pair else 0 for pair in pairs]
-            lowest.append(Fraction(signs.count(1), len(signs)))
-            highest.append(Fraction(len(signs) - signs.count(-1), len(signs)))
-        ends[key] = sum(lowest, Fraction()) / len(lowest), sum(highest, Fraction()) / len(highest)
-    ranges = {}
+            wins = 0
+            losses = 0
+            for rival_key, rival in rows.items():
+                pair = noise[group].pair(rows[key].key, rival.key)
+                if rival_key == key or pair is None:
+                    continue
+                sign = pair.told_among(len(tables))
+                wins += sign == 1
+                losses += sign == -1
+            rivals = len(rows) - 1
+            low_rates.append(Fraction(wins, rivals))
+            high_rates.append(Fraction(rivals - losses, rivals))
+        lowest_rates[key] = _mean(low_rates)
+        highest_rates[key] = _mean(high_rates)
+    ranges: dict[ModelKey, tuple[int, int]] = {}
     for key, place in places.items():
-        if all(rows[key].stored for rows in tables.values() if key in rows):
-            best = 1 + sum(low > ends[key][1] for low, _ in ends.values())
-            worst = len(places) - sum(high < ends[key][0] for _, high in ends.values())
-            ranges[key] = min(best, place), max(worst, place)
+        model_rows = [rows[key] for rows in tables.values() if key in rows]
+        if not all(row.stored for row in model_rows):
+            continue
+        surely_better = sum(low > highest_rates[key] for low in lowest_rates.values())
+        surely_worse = sum(high < lowest_rates[key] for high in highest_rates.values())
+        best = 1 + surely_better
+        worst = len(places) - surely_worse
+        ranges[key] = (min(best, place), max(worst, place))
     return ranges
+
+
+def _mean(numbers: Sequence[Fraction]) -> Fraction:
+    return sum(numbers, Fraction()) / len(numbers)

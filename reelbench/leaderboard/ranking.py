@@ -1,6 +1,7 @@
-"""How rows are ranked in a group, and its models against each other: one paired test for each pair, counted at once.
+"""Rank the rows of a group, and compare its models with each other.
 
-`rules.md` is the one definition, and what the site prints.
+Each pair has one paired test; all pairs are adjusted at once. `rules.md` is the one definition, and
+the site prints it.
 """
 
 from collections import defaultdict
@@ -16,6 +17,7 @@ from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.standing import ranked_samples
 from reelbench.pages.shell_page import page_asset
+from reelbench.registry.records import JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
@@ -23,42 +25,57 @@ from reelbench.scoring.value_bounds import MOST_UNSCORED
 from reelbench.stats import intervals, multiple_comparisons, power
 
 MOST_COMPARED = 100
-"""Models that are compared each with each: of so many that is 4,950 tests, some two seconds."""
+"""Models of a table that are compared each with each: 4,950 tests, about two seconds."""
 
 
 class PairedDifference(NamedTuple):
-    """By how much one row is above another, as the rows show it.
+    """The difference of two rows, one less the other, as the rows show it.
 
-    `p`, of no difference, is adjusted by Holm for all pairs of the table (`alone` as if this were
-    the only one), None of too few videos; `ci95` is that same test's at the pair's step in Holm: it
-    excludes 0 exactly where `told`.
+    Attributes:
+        difference: In the primary metric's unit.
+        p: Of no difference, adjusted by Holm for all pairs of the table; None of too few videos.
+        ci95: Of the same test at the pair's step in Holm: it excludes 0 exactly where the two are
+            told apart.
+        p_alone: As if this were the table's only pair.
     """
 
-    by: float
+    difference: float
     p: float | None
     ci95: tuple[float, float] | None = None
-    alone: float | None = None
+    p_alone: float | None = None
 
     @property
     def direction(self) -> int:
-        """1 where the row is better, -1 where it is worse, 0 where the two can't be told apart."""
+        """1 where the first is better, -1 where it is worse, else 0."""
         return self.told_among(1)
 
     def told_among(self, tables: int) -> int:
-        """Return the same where so many tables are looked at together (Bonferroni)."""
-        return (
-            0 if self.p is None or self.p * tables > power.ALPHA else (self.by > 0) - (self.by < 0)
-        )
+        """Return `direction` where so many tables are looked at together (Bonferroni)."""
+        if self.p is None or self.p * tables > power.ALPHA or self.difference == 0:
+            return 0
+        return 1 if self.difference > 0 else -1
+
+    def reversed(self) -> "PairedDifference":
+        """Return the difference of the same rows the other way round."""
+        ci95 = self.ci95
+        if ci95 is not None:
+            low, high = ci95
+            ci95 = (-high, -low)
+        return self._replace(difference=-self.difference, ci95=ci95)
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What a table's pairs say together: by the keys of two models' rows their difference.
+    """The comparisons of a table's models, taken together.
 
-    `ranges` are a row's best and worst rank: 1 and those that are better, and all less those that
-    are worse. `smallest` is the smallest difference that two of its runs show with power 0.8, in
-    the primary metric's unit, by the median noise of its pairs; None of fewer than two runs, and
-    where so few `videos` as are behind them promise no power.
+    Attributes:
+        ranges: Key of a row -> its best rank, one below all that are better, and its worst, one
+            above all that are worse.
+        smallest: The smallest difference that two of its runs show with power 0.8, in the primary
+            metric's unit, by the median noise of its pairs. None of fewer than two runs, or of too
+            few videos for any power.
+        pairs: Keys of two models' rows -> their difference.
+        videos: Videos behind the runs.
     """
 
     ranges: Mapping[str, tuple[int, int]]
@@ -66,13 +83,23 @@ class Noise:
     pairs: Mapping[tuple[str, str], PairedDifference] = field(default_factory=dict)
     videos: int = 0
 
-    def pair(self, ours: str, theirs: str) -> PairedDifference | None:
-        """Return by how much one row, named by its key, is above another; None where they weren't compared."""
-        if (found := self.pairs.get((ours, theirs))) is not None:
-            return found
-        if (found := self.pairs.get((theirs, ours))) is None:
-            return None
-        return found._replace(by=-found.by, ci95=found.ci95 and (-found.ci95[1], -found.ci95[0]))
+    def pair(self, first: str, second: str) -> PairedDifference | None:
+        """Return the first row less the second, by their keys; None where they weren't compared."""
+        if (first, second) in self.pairs:
+            return self.pairs[first, second]
+        if (second, first) in self.pairs:
+            return self.pairs[second, first].reversed()
+        return None
+
+
+class GroupRanking(NamedTuple):
+    """The ranks of a group's rows by key, and what its pairs say together.
+
+    A row whose key is not in `ranks` is not ranked.
+    """
+
+    ranks: dict[str, int]
+    noise: Noise
 
 
 def rules() -> str:
@@ -91,107 +118,180 @@ def rank_group(
     entries: Sequence[BoardEntry],
     models: Mapping[str, Hashable] | None = None,
     noise: Noise | None = None,
-) -> tuple[dict[str, int], Noise]:
-    """Return key -> rank within one group, and what its pairs say together; a key that is not there is not ranked.
+) -> GroupRanking:
+    """Return the ranking of a group's runs; without any, of its published rows.
 
-    `models` has the model that each row is of, by default as its name, revision and setting say;
-    `noise` is what the pairs say, where that is known.
+    Args:
+        spec: The benchmark.
+        entries: The group's rows.
+        models: Key of a row -> its model; by default its name, revision and setting.
+        noise: What the pairs say, where that is known already.
     """
-    primary = spec.primary.name
+    scores = _scores(spec, entries)
+    rows = [entry for entry in entries if entry.key in scores]
+    runs = [entry for entry in rows if entry.stored is not None]
+    ranked_rows = runs or rows
+    ranked_rows.sort(key=lambda row: (-scores[row.key], row.model, row.key))
+    model_of: dict[str, Hashable] = {}
+    best_rows: dict[Hashable, BoardEntry] = {}
+    for row in ranked_rows:
+        model = (row.model.casefold(), row.revision, row.setting)
+        if models is not None and row.key in models:
+            model = models[row.key]
+        model_of[row.key] = model
+        best_rows.setdefault(model, row)
+    ranks: dict[str, int] = {}
+    for row in ranked_rows:
+        better_models = 0
+        for model, best_row in best_rows.items():
+            is_better = scores[best_row.key] > scores[row.key]
+            better_models += is_better and model != model_of[row.key]
+        ranks[row.key] = 1 + better_models
+    if noise is None:
+        noise = Noise({}, None)
+        if runs:
+            noise = compare_runs(spec, list(best_rows.values()))
+    return GroupRanking(ranks, noise)
+
+
+def _scores(spec: BenchmarkSpec, entries: Sequence[BoardEntry]) -> dict[str, float]:
+    """Return key -> primary metric of the rows that can be ranked."""
     scores: dict[str, float] = {}
     for entry in entries:
-        score = metric_value(entry.metrics, primary)
+        score = metric_value(entry.metrics, spec.primary.name)
         if score is None or entry.is_reference or entry.unranked is not None:
             continue
         # A value with less than half of a run's items behind it ranks nobody.
-        if 2 * entry.metrics[primary].n >= (entry.facts.get("items") or 0):
+        items = entry.facts.get("items") or 0
+        if 2 * entry.metrics[spec.primary.name].n >= items:
             scores[entry.key] = score
-    rows = [entry for entry in entries if entry.key in scores]
-    runs = [entry for entry in rows if entry.stored is not None]
-    of = {
-        row.key: (models or {}).get(row.key, (row.model.casefold(), row.revision, row.setting))
-        for row in rows
-    }
-    best: dict[Hashable, BoardEntry] = {}
-    for row in sorted(runs or rows, key=lambda row: (-scores[row.key], row.model, row.key)):
-        best.setdefault(of[row.key], row)
-    ranks = {
-        row.key: 1
-        + sum(
-            scores[one.key] > scores[row.key] for model, one in best.items() if model != of[row.key]
-        )
-        for row in runs or rows
-    }
-    return ranks, noise or (compare_runs(spec, list(best.values())) if runs else Noise({}, None))
+    return scores
 
 
 def over_judges(spec: BenchmarkSpec, entries: Sequence[BoardEntry]) -> dict[str, tuple[int, int]]:
-    """Return key -> best and worst rank over the judges of a panel, each judge's scores taken alone.
+    """Return key -> best and worst rank over the judges of a panel.
 
-    Of the runs of one group, so they were judged by the same panel.
+    Each judge's scores are taken alone. The rows are the runs of one group, so the same panel
+    judged all of them.
     """
-    by_judge: dict[str, dict[str, float]] = defaultdict(dict)
+    scores_by_judge: dict[str, dict[str, float]] = defaultdict(dict)
     for entry in entries:
-        record = entry.stored.result.judge if entry.stored else None
-        for member in record.panel or () if record and entry.unranked is None else ():
+        for member in _panel(entry):
             score = metric_value(member.metrics or {}, spec.primary.name)
             if score is not None:
-                by_judge[judge_as_answered(member)][entry.key] = score
+                judge = judge_as_answered(member)
+                scores_by_judge[judge][entry.key] = score
     ranks: dict[str, list[int]] = defaultdict(list)
-    for values in by_judge.values():
-        for key, own in values.items():
-            ranks[key].append(1 + sum(other > own for other in values.values()))
+    for scores in scores_by_judge.values():
+        for key, score in scores.items():
+            better_runs = sum(rival > score for rival in scores.values())
+            ranks[key].append(1 + better_runs)
     return {key: (min(places), max(places)) for key, places in ranks.items()}
 
 
+def _panel(entry: BoardEntry) -> Sequence[JudgeRecord]:
+    if entry.stored is None or entry.unranked is not None:
+        return ()
+    judge = entry.stored.result.judge
+    if judge is None:
+        return ()
+    return judge.panel or ()
+
+
 def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
-    """Compare runs of one table with each other, a row a model, whatever their items without a score would be."""
+    """Compare runs of one table with each other, a row a model.
+
+    The tests hold whatever the items without a score would have been scored.
+    """
     if len(rows) > MOST_COMPARED:
-        return Noise({}, None, videos=_run(spec, rows[0]).lowest.clusters)
-    runs = {row.key: _run(spec, row) for row in rows}
-    # At either end of what is unscored, on the items that both have; none of too few videos.
+        first_run = _run(spec, rows[0])
+        return Noise({}, None, videos=first_run.lowest.clusters)
+    runs: dict[str, AtBothEnds] = {}
+    for row in rows:
+        runs[row.key] = _run(spec, row)
     tests: dict[tuple[str, str], list[intervals.PairedTest]] = {}
-    for a, b in combinations(rows, 2):
-        of_a, of_b = runs[a.key], runs[b.key]
-        shared = None if of_a.ids == of_b.ids else set(of_a.ids) & set(of_b.ids)
-        if shared:
-            of_a, of_b = _run(spec, a, shared), _run(spec, b, shared)
-        tests[a.key, b.key] = (
-            comparison.tests_at_both_ends(of_a, of_b) if shared is None or shared else []
-        )
-    alone = [comparison.p_of(some) for some in tests.values()]
-    adjusted, levels = multiple_comparisons.holm(alone), multiple_comparisons.holm_levels(alone)
-    pairs: dict[tuple[str, str], PairedDifference] = {}
-    for (pair, some), p, one, level in zip(tests.items(), adjusted, alone, levels, strict=True):
-        a, b = (runs[key].lowest.value for key in pair)
-        interval = None if level is None else comparison.interval_of(some, level)
-        if a is not None and b is not None:
-            pairs[pair] = PairedDifference(a - b, p, interval, one)
-    pilots = [
-        (intervals.standard_error(draws[~np.isnan(draws)], a.lowest.clusters), a.lowest.clusters)
-        for a, b in combinations(runs.values(), 2)
-        if a.ids == b.ids
-        and a.lowest.clusters > 1
-        and a.lowest.draws is not None
-        and b.lowest.draws is not None
-        for draws in [a.lowest.draws - b.lowest.draws]
-    ]
-    smallest = None
-    if pilots:
-        error, videos = median(error for error, _ in pilots), min(videos for _, videos in pilots)
-        pilot = power.Pilot(error, videos, paired=True)
-        if error and power.not_promised(pilot, videos) is None:
-            smallest = power.smallest_difference(pilot, videos)
+    for first, second in combinations(rows, 2):
+        tests[first.key, second.key] = _tests_of_pair(spec, first, second, runs)
+    pairs = _adjusted_pairs(tests, runs)
+    differences: dict[tuple[str, str], tuple[float, float | None]] = {}
+    for keys, pair in pairs.items():
+        differences[keys] = (pair.difference, pair.p_alone)
     return Noise(
-        multiple_comparisons.rank_ranges(
-            list(runs), {pair: (found.by, found.alone) for pair, found in pairs.items()}
-        ),
-        smallest,
-        pairs,
-        max((run.lowest.clusters for run in runs.values()), default=0),
+        ranges=multiple_comparisons.rank_ranges(list(runs), differences),
+        smallest=_smallest_difference(list(runs.values())),
+        pairs=pairs,
+        videos=max((run.lowest.clusters for run in runs.values()), default=0),
     )
+
+
+def _tests_of_pair(
+    spec: BenchmarkSpec, first: BoardEntry, second: BoardEntry, runs: Mapping[str, AtBothEnds]
+) -> list[intervals.PairedTest]:
+    """Test two rows on their common items, at either end of what is unscored.
+
+    There is no test of too few videos.
+    """
+    first_run = runs[first.key]
+    second_run = runs[second.key]
+    if first_run.ids != second_run.ids:
+        shared_ids = set(first_run.ids) & set(second_run.ids)
+        if not shared_ids:
+            return []
+        first_run = _run(spec, first, shared_ids)
+        second_run = _run(spec, second, shared_ids)
+    return comparison.tests_at_both_ends(first_run, second_run)
+
+
+def _adjusted_pairs(
+    tests: Mapping[tuple[str, str], Sequence[intervals.PairedTest]],
+    runs: Mapping[str, AtBothEnds],
+) -> dict[tuple[str, str], PairedDifference]:
+    """Return the pairs' differences, with their p values and intervals adjusted by Holm."""
+    p_alone = [comparison.p_of(tests_of_pair) for tests_of_pair in tests.values()]
+    p_adjusted = multiple_comparisons.holm(p_alone)
+    levels = multiple_comparisons.holm_levels(p_alone)
+    pairs: dict[tuple[str, str], PairedDifference] = {}
+    for number, (keys, tests_of_pair) in enumerate(tests.items()):
+        first_value, second_value = (runs[key].lowest.value for key in keys)
+        if first_value is None or second_value is None:
+            continue
+        level = levels[number]
+        interval = None
+        if level is not None:
+            interval = comparison.interval_of(tests_of_pair, level)
+        pairs[keys] = PairedDifference(
+            difference=first_value - second_value,
+            p=p_adjusted[number],
+            ci95=interval,
+            p_alone=p_alone[number],
+        )
+    return pairs
+
+
+def _smallest_difference(runs: Sequence[AtBothEnds]) -> float | None:
+    """Return `Noise.smallest` of some runs: pairs on the same items are its pilots."""
+    errors: list[float] = []
+    videos: list[int] = []
+    for first, second in combinations(runs, 2):
+        clusters = first.lowest.clusters
+        if first.ids != second.ids or clusters <= 1:
+            continue
+        if first.lowest.draws is None or second.lowest.draws is None:
+            continue
+        draws = first.lowest.draws - second.lowest.draws
+        errors.append(intervals.standard_error(draws[~np.isnan(draws)], clusters))
+        videos.append(clusters)
+    if not errors:
+        return None
+    error = median(errors)
+    fewest_videos = min(videos)
+    pilot = power.Pilot(error, fewest_videos, paired=True)
+    if not error or power.not_promised(pilot, fewest_videos) is not None:
+        return None
+    return power.smallest_difference(pilot, fewest_videos)
 
 
 def _run(spec: BenchmarkSpec, entry: BoardEntry, only: set[str] | None = None) -> AtBothEnds:
     assert entry.stored is not None  # noqa: S101 - runs only
-    return comparison.at_both_ends(spec, ranked_samples(entry.stored), only)
+    samples = ranked_samples(entry.stored)
+    return comparison.at_both_ends(spec, samples, only)

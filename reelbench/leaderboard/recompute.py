@@ -63,7 +63,7 @@ class VerifiedResult:
 
 
 def verify(
-    folder: Path, *, known: KnownRows | None = None, result: Result | None = None
+    folder: Path, *, known_rows: KnownRows | None = None, result: Result | None = None
 ) -> VerifiedResult:
     """Read a result and its samples and compute everything again, items held to the rows that are `known`.
 
@@ -103,7 +103,7 @@ def verify(
             characters = sum(len(label) for of in labels.values() for label in of)
             bounds.hold(f"{path}: characters of all labels", characters, bounds.LABEL_TEXTS)
         bounds.hold(f"{path}: facets", len(labels), bounds.PARTS)
-    rows_here = (known or KnownRows()).rows_of(result)
+    rows_here = (known_rows or KnownRows()).rows_of(result)
     items = _Recomputed(spec, result, samples, rows_here)
     problems = [cut_in_the_middle(one, bounds.NAME) for one in items.problems()]
     if not problems and (people := calibration_file.read(folder)) is not None:

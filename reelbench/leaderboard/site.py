@@ -341,7 +341,7 @@ def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
     found = [
         board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)
     ]
-    cells = [pair and [pair.by, pair.p, *(pair.ci95 or ())] for pair in found]
+    cells = [pair and [pair.difference, pair.p, *(pair.ci95 or ())] for pair in found]
     short = [
         cell and [None if number is None else _short(number) for number in cell] for cell in cells
     ]

@@ -1,11 +1,11 @@
-"""The results store: a folder of verified results, and the only thing that the table and the site are made from.
+"""The results store: a folder of verified results, from which the table and the site are made.
 
     <org>__<model>/<revision>/<benchmark>/<settings-hash>/result.json, samples.jsonl, check.json
 
-`check.json` says what was checked when the result was added, and the hashes of the two files; a
-store whose files were changed by hand is not built from. It may come from a stranger: what it says
-is compared with the result, and where that says less, that counts. Of two results for one key the
-newer one (by date) stays. Links are not followed, neither out of the store nor into it.
+`check.json` says what was checked when the result was added, and has the hashes of the two files; a
+store whose files were changed by hand is not built from. A check may come from a stranger: what it
+says is compared with the result, and where the result says less, that counts. Of two results for
+one key the newer one (by date) stays. Links are not followed, neither out of the store nor into it.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -37,7 +37,7 @@ from reelbench.leaderboard.checks import (
     revalidate,
 )
 from reelbench.leaderboard.first_filed import Filed, FirstFiled
-from reelbench.leaderboard.identity import answers_key, key_of, keys_of
+from reelbench.leaderboard.identity import answers_key, key_of
 from reelbench.leaderboard.mismatches import MismatchError
 from reelbench.leaderboard.recompute import (
     AHEAD,
@@ -57,20 +57,31 @@ from reelbench.scoring import aggregation, calibration_file, result_files
 from reelbench.tasks import about as abouts
 
 FILES = (result_files.RESULT_FILE, result_files.SAMPLES_FILE, CHECK_FILE, calibration_file.FILE)
-"""Of a result's folder; people's scores of some answers are not always there."""
+"""Files of a result's folder; people's scores of some answers are not always there."""
 
 _DEPTH = 4  # folders in a key
+_ANY_KEY = "/".join(["*"] * _DEPTH)
 
 Outcome = Literal["added", "same", "replaced", "older", "refused"]
+_Results = Mapping[Path, Result | None]
+"""Folder -> its result; None of one that can't be read, which its own check then says."""
+_Work = Callable[..., "Added"]
+"""What is done with one folder: called with the folder, its result and `known_rows`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What came of one folder; `same` where it was checked alone, and holds.
+    """The outcome for one folder that was added or checked.
 
-    `place` is where it lies in the store; `why` the reason where it was refused or not taken, else
-    what to know of it. One that was checked alone has what holds (`check`) and its metrics as its
-    samples give them, as has a refused one whose samples hold.
+    Attributes:
+        source: The folder.
+        outcome: `same` also where it was only checked, and holds.
+        place: Its folder in the store.
+        why: The reason where it was refused or not taken, else a note on it.
+        check: Of one that was only checked: what holds of it.
+        metrics: Of one that was only checked, or refused although its samples hold: as these give
+            them.
+        result: The result itself.
     """
 
     source: Path
@@ -91,14 +102,18 @@ _ADDED = TypeAdapter(Added)
 
 @dataclass(frozen=True, slots=True)
 class StoredResult:
-    """A result in the store; `key` is its folder there.
+    """A result in the store.
 
     Attributes:
+        key: Its folder, from the store on.
+        folder: Its folder.
+        result: What its result.json says.
+        check: What its check.json says, as it holds today.
         benchmark: As `discovery.spec_of` has it; None where there is none.
         differs: How what was asked, or how it was scored, differs from what was filed first of its
             benchmark.
-        rows: The benchmark's by id, where they are here and needed: where an older version read the
-            answers.
+        rows: The benchmark's by id, where they are needed and on this machine: where another
+            version read the answers.
         videos: Where set, only the items on these count.
         withheld: Why its samples are not here, where the row is kept as it was published
             (`leaderboard.withheld`).
@@ -129,8 +144,11 @@ class StoredResult:
 
     @property
     def filed(self) -> Filed:
-        """What decides which others it stands among."""
+        """The facts that decide which other results it is compared with."""
         return Filed.of(self.key, self.folder, self.result, self.check)
+
+
+# --- adding and checking results ------------------------------------------------------------------
 
 
 def add(
@@ -142,75 +160,64 @@ def add(
     filing: Filing | None = None,
     workers: Workers = ALLOTTED,
 ) -> list[Added]:
-    """Verify every result under `path` and file it; one that is refused leaves the others alone.
+    """Verify every result under a path and file it.
 
-    With `rejudge` the judges of judged results are asked again, about a few items each, by one
-    worker; else results of one key go to one of them. `about` is said of the model of all these
-    results, and refused where it contradicts one. `filing` says who files them, by default the
-    board's maintainers, now.
+    One that is refused leaves the others alone.
+
+    Args:
+        path: A result's folder, or a folder of such folders.
+        store: The store.
+        rejudge: Asks the judges of judged results again, about a few items each, in one worker.
+        about: Said of the model of all these results, and refused where it contradicts one.
+        filing: Who files them; by default the board's maintainers, now.
+        workers: Results of one key go to one worker.
     """
-    given = _read_given(result_files.folders(path))
+    results = _read_results(result_files.folders(path))
     filing = filing or Filing()
-    # Of the results without a judge whose same answers another folder has judged only that one is
-    # filed.
-    to_judge = {
-        folder: result
-        for folder, result in given.items()
-        if len(given) > 1
-        and result is not None
-        and (spec := known_spec(result)) is not None
-        and spec.judge is not None
-    }
-    judged = {
-        answers_key(result): folder
-        for folder, result in to_judge.items()
-        if result.judge is not None
-    }
-    not_filed = {
-        folder: Added(
-            folder, "older", why=f"the same answers are judged in {there}, which is filed"
-        )
-        for folder, result in to_judge.items()
-        if result.judge is None and (there := judged.get(answers_key(result))) is not None
-        if _predictions(folder) == _predictions(there)
-    }
+    not_filed = _judged_elsewhere(results)
     if not filing.as_maintainer:
-        # Of models that another account filed first only that one and the maintainers file more
-        # results.
-        models = {result.model.id for result in given.values() if result is not None}
-        refused = trust.refusals(store, models, filing.account)
-        for folder, result in given.items():
-            if (
-                result
-                and (why := refused.get(result.model.id))
-                and same_bytes(folder, result, store) is None
-            ):
-                not_filed[folder] = Added(folder, "refused", why=f"{folder}: {why}", result=result)
-    left = {folder: result for folder, result in given.items() if folder not in not_filed}
+        not_filed |= _of_another_account(results, store, filing)
+    to_file = {folder: result for folder, result in results.items() if folder not in not_filed}
+    if rejudge is not None:
+        workers = ALONE
     work = partial(_add_one, store=store, rejudge=rejudge, about=about, filing=filing)
-    done = [*not_filed.values(), *_spread(work, left, ALONE if rejudge is not None else workers)]
-    # What sets a filed result apart from those that were filed first is told as well.
-    of = {
-        one.result.benchmark.id for one in done if one.place is not None and one.result is not None
-    }
-    folders = (path.parent for path in (_checks(store) if of else ()) if path.parts[-3] in of)
-    filed = {folder: one for folder in folders if (one := Filed.read(folder, store)) is not None}
-    first = FirstFiled(filed.values(), trust.read(store))
-    for number, one in enumerate(done):
-        if one.place in filed and (differs := first.differs(filed[one.place])):
-            done[number] = replace(
-                one, why="; ".join(filter(None, (one.why, f"a table of its own: {differs}")))
-            )
-    return done
+    outcomes = [*not_filed.values(), *_spread(work, to_file, workers)]
+    return _with_notes_on_tables(outcomes, store)
 
 
-def _read_given(folders: Iterable[Path]) -> "dict[Path, Result | None]":
-    """Return the results of folders that were handed in; None of one that can't be read, which is said in its turn."""
-    given: dict[Path, Result | None] = dict.fromkeys(folders)
-    for folder in given:
+def _read_results(folders: Iterable[Path]) -> dict[Path, Result | None]:
+    results: dict[Path, Result | None] = dict.fromkeys(folders)
+    for folder in results:
         with suppress(Exception):
-            given[folder] = result_files.read(folder)
-    return given
+            results[folder] = result_files.read(folder)
+    return results
+
+
+def _judged_elsewhere(results: _Results) -> dict[Path, Added]:
+    """Return the unjudged results whose same answers are judged in another of the folders.
+
+    Only the judged ones are filed.
+    """
+    unjudged: dict[Path, str] = {}
+    judged: dict[str, Path] = {}
+    if len(results) == 1:
+        return {}
+    for folder, result in results.items():
+        spec = known_spec(result) if result is not None else None
+        if result is None or spec is None or spec.judge is None:
+            continue
+        key = answers_key(result)
+        if result.judge is None:
+            unjudged[folder] = key
+        else:
+            judged[key] = folder
+    outcomes: dict[Path, Added] = {}
+    for folder, key in unjudged.items():
+        twin = judged.get(key)
+        if twin is not None and _predictions(folder) == _predictions(twin):
+            why = f"the same answers are judged in {twin}, which is filed"
+            outcomes[folder] = Added(folder, "older", why=why)
+    return outcomes
 
 
 def _predictions(folder: Path) -> dict[str, Any] | None:
@@ -220,10 +227,58 @@ def _predictions(folder: Path) -> dict[str, Any] | None:
         return None
 
 
+def _of_another_account(results: _Results, store: Path, filing: Filing) -> dict[Path, Added]:
+    """Return the refusals of results whose model another account filed first.
+
+    Only that account and the maintainers file more results of it.
+    """
+    models = {result.model.id for result in results.values() if result is not None}
+    reasons = trust.refusals(store, models, filing.account)
+    outcomes: dict[Path, Added] = {}
+    for folder, result in results.items():
+        if result is None or result.model.id not in reasons:
+            continue
+        if same_bytes(folder, result, store) is None:
+            why = f"{folder}: {reasons[result.model.id]}"
+            outcomes[folder] = Added(folder, "refused", why=why, result=result)
+    return outcomes
+
+
+def _with_notes_on_tables(outcomes: Sequence[Added], store: Path) -> list[Added]:
+    """Add a note to filed results that differ from those that were filed first."""
+    benchmarks: set[str] = set()
+    for added in outcomes:
+        if added.place is not None and added.result is not None:
+            benchmarks.add(added.result.benchmark.id)
+    if not benchmarks:
+        return list(outcomes)
+    filed: dict[Path, Filed] = {}
+    for path in _check_files(store, benchmarks):
+        facts = Filed.read(path.parent, store)
+        if facts is not None:
+            filed[path.parent] = facts
+    first = FirstFiled(filed.values(), trust.read(store))
+    noted: list[Added] = []
+    for added in outcomes:
+        facts = filed.get(added.place) if added.place is not None else None
+        difference = first.differs(facts) if facts is not None else None
+        if difference is None:
+            noted.append(added)
+            continue
+        why = f"a table of its own: {difference}"
+        if added.why:
+            why = f"{added.why}; {why}"
+        noted.append(replace(added, why=why))
+    return noted
+
+
 def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
-    """Verify every result under `paths` and where it lies, and file nothing: what a pull request is asked for."""
+    """Verify every result under the paths, and where it lies; file nothing.
+
+    This is the check of a pull request.
+    """
     folders: dict[Path, None] = {}
-    refused = []
+    refused: list[Added] = []
     for path in paths:
         try:
             folders |= dict.fromkeys(result_files.folders(path))
@@ -231,70 +286,78 @@ def check(*paths: Path, workers: Workers = ALLOTTED) -> list[Added]:
             if not path.is_dir():
                 raise
             refused.append(Added(path, "refused", why=str(error)))
-    return [*refused, *_spread(_check_one, _read_given(folders), workers)]
+    return [*refused, *_spread(_check_one, _read_results(folders), workers)]
 
 
-def _check_one(folder: Path, result: Result | None, known: KnownRows) -> Added:
-    verified = verify(folder, known=known, result=result)
-    keys = keys_of(verified.result)
+def _check_one(folder: Path, result: Result | None, known_rows: KnownRows) -> Added:
+    verified = verify(folder, known_rows=known_rows, result=result)
+    key = key_of(verified.result)
     # In a results dataset a result lies under its key, or it would stand beside what it replaces.
     path = folder.resolve()
-    if "results" in path.parts[:-1] and not any(
-        path.as_posix().endswith(f"/{key}") for key in keys
-    ):
-        raise MismatchError(f"{folder}: belongs at results/{keys[0]}", verified.metrics)
-    if (folder / CHECK_FILE).is_file():
-        compare(folder / CHECK_FILE, verified.check, verified.result)
-    why = (
-        f"ids {verified.check.ids}; {checks.summary(verified.check, verified.result)}".removesuffix(
-            "; "
-        )
+    if "results" in path.parts[:-1] and not path.as_posix().endswith(f"/{key}"):
+        raise MismatchError(f"{folder}: belongs at results/{key}", verified.metrics)
+    check_file = folder / CHECK_FILE
+    if check_file.is_file():
+        compare(check_file, verified.check, verified.result)
+    why = f"ids {verified.check.ids}"
+    summary = checks.summary(verified.check, verified.result)
+    if summary:
+        why += f"; {summary}"
+    return Added(
+        folder,
+        "same",
+        place=folder,
+        why=why,
+        check=verified.check,
+        metrics=verified.metrics,
+        result=verified.result,
     )
-    return Added(folder, "same", folder, why, verified.check, verified.metrics, verified.result)
 
 
-def _spread(
-    work: Callable[..., Added], given: "Mapping[Path, Result | None]", workers: Workers
-) -> Iterator[Added]:
-    """Do each folder's work; whatever is wrong with one is said of it alone."""
-    if workers.alone(len(given)):
-        known = KnownRows()
-        yield from (_refusing(work, folder, result, known) for folder, result in given.items())
+def _spread(work: _Work, results: _Results, workers: Workers) -> Iterator[Added]:
+    """Do each folder's work; a fault of one is said of it alone."""
+    if workers.alone(len(results)):
+        known_rows = KnownRows()
+        for folder, result in results.items():
+            yield _done_or_refused(work, folder, result, known_rows)
         return
-    # Each worker reads its results anew, which takes it less than to be sent them; results of which
-    # one takes the other's place go to one of them.
-    places: dict[Path, Hashable] = {folder: folder for folder in given}
-    for folder, result in given.items():
+    # Each worker reads its results anew, which takes it less than to be sent them. Results of one
+    # key go to one worker, as one takes the other's place.
+    places: dict[Path, Hashable] = {folder: folder for folder in results}
+    for folder, result in results.items():
         with suppress(Exception):  # said when it is its turn
-            places[folder] = key_of(result) if result is not None else folder
-    for added in workers.map(partial(_afresh, work), list(given), by=places.__getitem__):
-        yield replace(added, result=given[added.source])
+            if result is not None:
+                places[folder] = key_of(result)
+    afresh = partial(_done_afresh, work)
+    for added in workers.map(afresh, list(results), by=places.__getitem__):
+        yield replace(added, result=results[added.source])
 
 
-def _afresh(work: Callable[..., Added], folder: Path) -> Added:
-    return replace(_refusing(work, folder, _read_given([folder])[folder], _known), result=None)
+_worker_rows = KnownRows()
 
 
-_known = KnownRows()
+def _done_afresh(work: _Work, folder: Path) -> Added:
+    result = _read_results([folder])[folder]
+    added = _done_or_refused(work, folder, result, _worker_rows)
+    return replace(added, result=None)
 
 
-def _refusing(
-    work: Callable[..., Added], folder: Path, result: Result | None, known: KnownRows
+def _done_or_refused(
+    work: _Work, folder: Path, result: Result | None, known_rows: KnownRows
 ) -> Added:
     try:
-        return work(folder, result, known=known)
+        return work(folder, result, known_rows=known_rows)
     except Exception as error:  # noqa: BLE001 - one bad folder never stops the others
         metrics = error.metrics if isinstance(error, MismatchError) else None
-        return Added(
-            folder, "refused", why=refusal_of(folder, error), metrics=metrics, result=result
-        )
+        why = refusal_of(folder, error)
+        return Added(folder, "refused", why=why, metrics=metrics, result=result)
 
 
 def _add_one(
     folder: Path,
     result: Result | None,
     store: Path,
-    known: KnownRows,
+    known_rows: KnownRows,
     *,
     rejudge: Rejudge | None,
     about: About | None,
@@ -304,25 +367,34 @@ def _add_one(
         place = same_bytes(folder, result, store)
         if place is not None:
             return Added(folder, "same", place, result=result)
-    verified = verify(folder, known=known, result=result)
-    result, counts = verified.result, verified.result.counts
+    verified = verify(folder, known_rows=known_rows, result=result)
+    result = verified.result
+    counts = result.counts
     if counts.items and not aggregation.answered(counts):
-        shown = ", ".join(f"{number} {why}" for why, number in counts.unscored.items())
+        reasons = ", ".join(f"{number} {reason}" for reason, number in counts.unscored.items())
         raise InputError(
-            f"{folder}: no question has an answer ({shown}), so there is nothing to file; run it again"
+            f"{folder}: no question has an answer ({reasons}), so there is nothing to file; "
+            "run it again"
         )
-    rejudged = rejudge(result, verified.samples, known) if rejudge and result.judge else None
-    result = result if about is None else _with_about(result, about)
+    rejudged = None
+    if rejudge is not None and result.judge is not None:
+        rejudged = rejudge(result, verified.samples, known_rows)
+    if about is not None:
+        result = _with_about(result, about)
     return _file(folder, store, verified, result, rejudged=rejudged, filing=filing)
 
 
+# --- where a result is filed ----------------------------------------------------------------------
+
+
 def place_of(result: Result, store: Path) -> Path:
-    """Return a result's folder in a store; InputError where it would lie outside, or behind a link."""
+    """Return a result's folder in a store.
+
+    Raises:
+        InputError: If it would lie outside, or behind a link.
+    """
     discovery.spec_of(result.benchmark)  # before its name is part of a path
-    key, earlier = keys_of(result)
-    if earlier != key and (store / earlier / CHECK_FILE).is_file():
-        there = result_files.read(store / earlier)
-        key = earlier if key_of(there) in (earlier, key) else key
+    key = key_of(result)
     place = store / key
     _refuse_links(place, store)
     if not key or place.resolve() != store.resolve() / key:
@@ -341,20 +413,20 @@ def _refuse_links(path: Path, store: Path) -> None:
 
 
 def same_bytes(folder: Path, result: Result, store: Path) -> Path | None:
-    """Return the folder in which these very bytes lie in the store, verified; None without one."""
+    """Return the folder of the store with these very bytes, verified; None without one."""
     place = place_of(result, store)
-    if not (place / CHECK_FILE).is_file() or not result_files.samples_of(folder).is_file():
+    samples_file = result_files.samples_of(folder)
+    if not (place / CHECK_FILE).is_file() or not samples_file.is_file():
         return None
     check = read_check(place / CHECK_FILE)
-    same = (
-        check.stated is not None
-        and sha256_of(folder / result_files.RESULT_FILE)
-        == check.result_sha256
-        == sha256_of(place / result_files.RESULT_FILE)
-        and sha256_of(result_files.samples_of(folder)) == check.samples_sha256
-        and calibration_sha256(folder) in (None, check.calibration_sha256)
-    )
-    return place if same and folder.resolve() != place.resolve() else None
+    for result_file in (folder / result_files.RESULT_FILE, place / result_files.RESULT_FILE):
+        if sha256_of(result_file) != check.result_sha256:
+            return None
+    if sha256_of(samples_file) != check.samples_sha256:
+        return None
+    if calibration_sha256(folder) not in (None, check.calibration_sha256):
+        return None
+    return None if folder.resolve() == place.resolve() else place
 
 
 def _with_about(result: Result, about: About) -> Result:
@@ -363,15 +435,14 @@ def _with_about(result: Result, about: About) -> Result:
 
 
 def public(result: Result) -> Result:
-    """Return a result without the paths of the machine that made it: of each its last part."""
-    source = result.benchmark.source.model_copy(
-        update={"location": without_folders(result.benchmark.source.location)}
-    )
+    """Return a result without folders: of each path its last part alone."""
+    location = without_folders(result.benchmark.source.location)
+    source = result.benchmark.source.model_copy(update={"location": location})
     benchmark = result.benchmark.model_copy(update={"source": source})
-    model = result.model.model_copy(update={"args": without_folders(result.model.args)})
-    settings = result.settings.model_copy(
-        update={"generation": without_folders(result.settings.generation)}
-    )
+    arguments = without_folders(result.model.args)
+    model = result.model.model_copy(update={"args": arguments})
+    generation = without_folders(result.settings.generation)
+    settings = result.settings.model_copy(update={"generation": generation})
     return result.model_copy(update={"benchmark": benchmark, "model": model, "settings": settings})
 
 
@@ -386,64 +457,95 @@ def _file(
 ) -> Added:
     """File a result that holds; `result` is it with what is said of its model."""
     place = place_of(result, store)
-    old = read_check(place / CHECK_FILE) if (place / CHECK_FILE).is_file() else None
-    there = result_files.read(place) if old is not None else None
-    if there is not None and result.model.about is None and there.model.about is not None:
-        result = _with_about(result, there.model.about)  # what was said once stays said
+    old_check: Check | None = None
+    old_result: Result | None = None
+    if (place / CHECK_FILE).is_file():
+        old_check = read_check(place / CHECK_FILE)
+        old_result = result_files.read(place)
+    if old_result is not None and result.model.about is None and old_result.model.about is not None:
+        result = _with_about(result, old_result.model.about)  # what was said once stays said
     result = public(result)
-    document = (folder / result_files.RESULT_FILE).read_bytes()
-    written = result_files.as_text(result)
-    stated = set(
-        texts_in(json.loads(document))
-    )  # a record that is read lacks the keys that its file may have
-    if result.model_dump() != verified.result.model_dump() or stated - set(
-        texts_in(json.loads(written))
-    ):
-        document = written.encode()
+    document = _document(folder, verified, result)
     digest = hashlib.sha256(document).hexdigest()
     check = verified.check.model_copy(update={"result_sha256": digest, "rejudged": rejudged})
     outcome: Outcome = "added"
-    if old is not None and there is not None:
-        if (there.model.id, there.model.revision) != (result.model.id, result.model.revision):
-            raise InputError(
-                f"{folder}: its place in the store has a result of {there.model.id!r}, and it is of "
-                f"{result.model.id!r}; another's result is not replaced"
-            )
-        if there.model_dump() == result.model_dump():
+    if old_check is not None and old_result is not None:
+        _refuse_another_model(folder, old_result, result)
+        if old_result.model_dump() == result.model_dump():
             outcome = "same"
-            check = carry_over(old, check)
-        elif made_at(there) > date_of(result):
-            why = f"a newer result of the same model and settings is there ({there.provenance.date}); it stays"
+            check = carry_over(old_check, check)
+        elif made_at(old_result) > date_of(result):
+            date = old_result.provenance.date
+            why = f"a newer result of the same model and settings is there ({date}); it stays"
             return Added(folder, "older", place, why, result=result)
         else:
             outcome = "replaced"
-    files = {result_files.SAMPLES_FILE: result_files.samples_of(folder).read_bytes()}
-    files[result_files.RESULT_FILE] = document
+    check = filing.with_owner(folder, check, old_check)
+    files = {
+        result_files.SAMPLES_FILE: result_files.samples_of(folder).read_bytes(),
+        result_files.RESULT_FILE: document,
+        CHECK_FILE: check.text.encode(),
+    }
     for source in (place, folder):
-        if check.calibration_sha256 is not None and check.calibration_sha256 == calibration_sha256(
-            source
-        ):
+        digest = calibration_sha256(source)
+        if digest is not None and digest == check.calibration_sha256:
             files[calibration_file.FILE] = (source / calibration_file.FILE).read_bytes()
-    check = filing.with_owner(folder, check, old)
-    files[CHECK_FILE] = check.text.encode()
     # No flush to disk for each of thousands of small files: the hashes in check.json show a file
     # that is not whole.
     with replacing_folder(place) as aside:
         for name, content in files.items():
             (aside / name).write_bytes(content)
-        same = sha256_of(aside / result_files.SAMPLES_FILE) == check.samples_sha256
-        if not same or result_files.as_text(result_files.read(aside)) != written:
+        is_same = sha256_of(aside / result_files.SAMPLES_FILE) == check.samples_sha256
+        text = result_files.as_text(result_files.read(aside))
+        if not is_same or text != result_files.as_text(result):
             raise MismatchError(f"{folder}: was changed while it was checked; add it again")
     return Added(folder, outcome, place, checks.summary(check, result), result=result)
 
 
+def _document(folder: Path, verified: VerifiedResult, result: Result) -> bytes:
+    """Return the result.json to file: the very bytes where the file says nothing else.
+
+    A record that is read lacks the fields that it doesn't know, and these may hold paths.
+    """
+    document = (folder / result_files.RESULT_FILE).read_bytes()
+    text = result_files.as_text(result)
+    unknown_texts = set(texts_in(json.loads(document))) - set(texts_in(json.loads(text)))
+    if unknown_texts or result.model_dump() != verified.result.model_dump():
+        return text.encode()
+    return document
+
+
+def _refuse_another_model(folder: Path, old_result: Result, result: Result) -> None:
+    old_model = old_result.model
+    model = result.model
+    if (old_model.id, old_model.revision) != (model.id, model.revision):
+        raise InputError(
+            f"{folder}: its place in the store has a result of {old_model.id!r}, and it is of "
+            f"{model.id!r}; another's result is not replaced"
+        )
+
+
 def made_at(result: Result) -> datetime:
-    """When a stored result was made; one whose date can't be is older than any."""
+    """Return the time when a stored result was made.
+
+    One whose date can't be is older than any.
+    """
+    never = datetime.min.replace(tzinfo=UTC)
     try:
         date = date_of(result)
     except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return date if date <= datetime.now(UTC) + AHEAD else datetime.min.replace(tzinfo=UTC)
+        return never
+    return never if date > datetime.now(UTC) + AHEAD else date
+
+
+# --- reading the store ----------------------------------------------------------------------------
+
+
+class _Read(NamedTuple):
+    """A result and its check as it holds today."""
+
+    result: Result
+    check: Check
 
 
 def read(
@@ -455,96 +557,116 @@ def read(
 ) -> list[StoredResult]:
     """Return every result in a store, in the order of their keys.
 
-    With `benchmarks` only results on these are read. `left_out` is called with the key of each
-    result that can't be read, and why; without it that is raised: InputError, too, where there is
-    no store.
+    Args:
+        store: The store.
+        workers: They read the files.
+        left_out: Called with the key of each result that can't be read, and why.
+        benchmarks: Ids; only results on these are read.
+
+    Raises:
+        InputError: If there is no store, or a result can't be read and there is no `left_out`.
     """
-    paths, known = _checks(store), KnownRows()
-    if benchmarks is not None:
-        paths = [path for path in paths if path.parent.parent.name in benchmarks]
+    paths = _check_files(store, benchmarks)
+    known_rows = KnownRows()
     if workers.alone(len(paths)):
-        kept = [_read_or_refused(path, store, known) for path in paths]
+        results = [_read_or_refused(path, store, known_rows) for path in paths]
     else:
-        kept = list(workers.map(partial(_read_or_refused, store=store), paths))
-    stored = []
-    for path, result_and_check in zip(paths, kept, strict=True):
+        results = list(workers.map(partial(_read_or_refused, store=store), paths))
+    stored: list[StoredResult] = []
+    for path, read_result in zip(paths, results, strict=True):
         key = path.parent.relative_to(store).as_posix()
-        if not isinstance(result_and_check, str):
-            stored.append(as_stored(key, path.parent, *result_and_check, known))
+        if isinstance(read_result, _Read):
+            result, check = read_result
+            stored.append(as_stored(key, path.parent, result, check, known_rows))
         elif left_out is None:
-            raise InputError(result_and_check)
+            raise InputError(read_result)
         else:
-            left_out(key, result_and_check)
-    first = FirstFiled((one.filed for one in stored), trust.read(store))
-    return [replace(one, differs=first.differs(one.filed)) for one in stored]
+            left_out(key, read_result)
+    first = FirstFiled((result.filed for result in stored), trust.read(store))
+    return [replace(result, differs=first.differs(result.filed)) for result in stored]
 
 
-def unreadable(kept: Iterable[StoredResult]) -> dict[str, str]:
-    """Return key -> what is wrong with the samples of each result that an earlier version let in with such."""
-    wrong: dict[str, str] = {}
-    for stored in kept:
+def unreadable(results: Iterable[StoredResult]) -> dict[str, str]:
+    """Return key -> fault of each result whose samples can't be read.
+
+    A result that somebody else's version filed may have such samples.
+    """
+    faults: dict[str, str] = {}
+    for stored in results:
         try:
             for _ in result_files.read_samples(stored.folder):
                 pass
         except Exception as error:  # noqa: BLE001 - one bad result never stops the others
-            wrong[stored.key] = refusal_of(stored.folder, error)
-    return wrong
+            faults[stored.key] = refusal_of(stored.folder, error)
+    return faults
 
 
-def _read_or_refused(
-    path: Path, store: Path, known: KnownRows | None = None
-) -> tuple[Result, Check] | str:
-    """Read the result beside a check, and the check as it holds today; or return why that can't be done."""
+def _read_or_refused(path: Path, store: Path, known_rows: KnownRows | None = None) -> _Read | str:
+    """Return the result beside a check file; or the reason why it can't be read."""
     folder = path.parent
     try:
         _refuse_links(path, store)
         check = read_check(path)
-        of_file = {
+        hashes = {
             result_files.RESULT_FILE: check.result_sha256,
             result_files.SAMPLES_FILE: check.samples_sha256,
         }
         if check.calibration_sha256 or (folder / calibration_file.FILE).exists():
-            of_file[calibration_file.FILE] = str(check.calibration_sha256)
-        for name, digest in of_file.items():
-            _refuse_links(folder / name, store)
-            if not (folder / name).is_file() or sha256_of(folder / name) != digest:
+            hashes[calibration_file.FILE] = str(check.calibration_sha256)
+        for name, digest in hashes.items():
+            file = folder / name
+            _refuse_links(file, store)
+            if not file.is_file() or sha256_of(file) != digest:
                 return (
-                    f"{folder / name}: changed since it was checked; add the result again with `reelbench leaderboard "
-                    f"add {folder} --store {store}` or delete the folder"
+                    f"{file}: changed since it was checked; add the result again with "
+                    f"`reelbench leaderboard add {folder} --store {store}` or delete the folder"
                 )
         result = result_files.read(folder)
-        return result, revalidate(check, result, folder, known or _known)
+        return _Read(result, revalidate(check, result, folder, known_rows or _worker_rows))
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
         return refusal_of(folder, error)
 
 
 def refusal_of(folder: Path, error: Exception) -> str:
-    """Return in a line what is wrong with a result's folder."""
+    """Return the fault of a result's folder, in a line."""
     if isinstance(error, ReelbenchError):
-        return str(error) if str(folder) in str(error) else f"{folder}: {error}"
+        text = str(error)
+        return text if str(folder) in text else f"{folder}: {text}"
+    line = first_line(error)
     if isinstance(error, OSError):
-        return f"{folder}: can't be read, or filed ({first_line(error)}); what was there stays"
-    return f"{folder}: can't be checked ({type(error).__name__}: {first_line(error)})"
+        return f"{folder}: can't be read, or filed ({line}); what was there stays"
+    return f"{folder}: can't be checked ({type(error).__name__}: {line})"
 
 
 def as_stored(
-    key: str, folder: Path, result: Result, check: Check, known: KnownRows
+    key: str, folder: Path, result: Result, check: Check, known_rows: KnownRows
 ) -> StoredResult:
-    """Return a result with what is needed to rank it, whether it lies in a store or is only checked."""
+    """Return a result as it is ranked, whether it is filed or only checked."""
     spec = known_spec(result)
-    rows = None if spec is None or is_current(result) else known.rows_of(result)
+    rows = None
+    if spec is not None and not is_current(result):
+        rows = known_rows.rows_of(result)
     return StoredResult(key, folder, result, check, spec, rows=rows)
 
 
 def remove(keys: Sequence[str], store: Path) -> list[str]:
-    """Remove results by their keys; InputError, and nothing removed, where one of them is not there."""
-    there = {path.parent.relative_to(store).as_posix(): path.parent for path in _checks(store)}
-    if absent := [key for key in keys if key.strip("/") not in there]:
+    """Remove results by their keys.
+
+    Raises:
+        InputError: If one of them is not there; then nothing is removed.
+    """
+    folders: dict[str, Path] = {}
+    for path in _check_files(store):
+        folders[path.parent.relative_to(store).as_posix()] = path.parent
+    absent = [key for key in keys if key.strip("/") not in folders]
+    if absent:
         raise InputError(
-            f"{store}: has no result {absent[0]!r}; `reelbench leaderboard list --store {store}` has all"
+            f"{store}: has no result {absent[0]!r}; "
+            f"`reelbench leaderboard list --store {store}` has all"
         )
-    for key in dict.fromkeys(keys):
-        folder = there[key.strip("/")]
+    removed = list(dict.fromkeys(keys))
+    for key in removed:
+        folder = folders[key.strip("/")]
         _refuse_links(folder, store)
         (folder / CHECK_FILE).unlink()  # first: without its check a result is not read
         shutil.rmtree(folder)
@@ -552,16 +674,19 @@ def remove(keys: Sequence[str], store: Path) -> list[str]:
             if any(parent.iterdir()):
                 break
             parent.rmdir()
-    return list(dict.fromkeys(keys))
+    return removed
 
 
-def _checks(store: Path) -> list[Path]:
+def _check_files(store: Path, benchmarks: Collection[str] | None = None) -> list[Path]:
+    """Return the check files of a store, of all benchmarks or of some."""
     if not store.is_dir():
         raise InputError(
             f"{store}: no such store; `reelbench leaderboard add RUN_DIR --store {store}` makes one"
         )
-    return sorted(
-        path
-        for path in store.glob(f"{'*/' * _DEPTH}{CHECK_FILE}")
-        if not is_aside(path.relative_to(store))
-    )
+    paths: list[Path] = []
+    for path in store.glob(f"{_ANY_KEY}/{CHECK_FILE}"):
+        if is_aside(path.relative_to(store)):
+            continue
+        if benchmarks is None or path.parent.parent.name in benchmarks:
+            paths.append(path)
+    return sorted(paths)

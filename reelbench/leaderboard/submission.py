@@ -1,16 +1,14 @@
-"""A submission, for the people who decide on it: does it hold, where would it stand, and what is missing.
+"""Report on a submission: whether it holds, where it would stand, and what is missing.
 
-Every result that was handed in is checked as `store.check` does, and held against the rows of its
-own table: their answers to the same questions, pair by pair. `submission_page` writes it as
-Markdown.
+The report is for the people who decide on it. Every result that was handed in is checked as
+`store.check` does, and compared with the rows of its own table: their answers to the same
+questions, pair by pair. `submission_page` writes the report as Markdown.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.leaderboard import entries, identity, ranking, store, trust
@@ -18,11 +16,11 @@ from reelbench.leaderboard.against_data import KnownRows
 from reelbench.leaderboard.checks import CHECK_FILE, known_spec, read_check
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.first_filed import FirstFiled
-from reelbench.leaderboard.identity import key_of, keys_of
-from reelbench.leaderboard.ranking import Noise
+from reelbench.leaderboard.identity import key_of
+from reelbench.leaderboard.ranking import GroupRanking, Noise
 from reelbench.leaderboard.rereading import is_current
 from reelbench.leaderboard.standing import ranked_samples
-from reelbench.leaderboard.store import Added
+from reelbench.leaderboard.store import Added, StoredResult
 from reelbench.registry import discovery
 from reelbench.registry.records import Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
@@ -32,22 +30,37 @@ from reelbench.stats import intervals
 
 Verdict = Literal["holds", "partial", "refused"]
 Place = Literal["replaced", "best", "above", "below"]
+StatedAndRecomputed = dict[str, tuple[MetricValue | None, MetricValue | None]]
+"""Name of a metric -> as the result states it, as its samples give it."""
 
 _AS_STATED: dict[str, str] = {
-    "references": "the benchmark's data is not on the machine that checked, so ids and references are as stated",
+    "references": (
+        "the benchmark's data is not on the machine that checked, so ids and references are as "
+        "stated"
+    ),
     "labels": "labels of the questions (tags) are as stated",
-    "answers": "what was read from the answers is as stated: this version reads them otherwise, or lacks the options",
-    "judge replies": "the judge's replies are as stated, as nobody signs them; `leaderboard add --rejudge N` asks anew",
+    "answers": (
+        "what was read from the answers is as stated: this version reads them otherwise, or lacks "
+        "the options"
+    ),
+    "judge replies": (
+        "the judge's replies are as stated, as nobody signs them; `leaderboard add --rejudge N` "
+        "asks anew"
+    ),
     "ranker replies": "the ranker's replies are as stated, as nobody signs them",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A row of the same table, and why it is here: replaced, the table's best, the next one above or below.
+    """A row of the same table that is near the submission.
 
-    `value` is its primary metric; `paired` the submission minus it on the questions that both
-    answered, None without any.
+    Attributes:
+        place: Why it is here: replaced, the table's best, the next one above or below.
+        key: Its key.
+        model: Its model.
+        value: Its primary metric.
+        paired: The submission minus it on the questions that both answered; None without any.
     """
 
     place: Place
@@ -59,12 +72,21 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class SubmittedResult:
-    """One result that was handed in, as it states itself; what can't be read or known of it is None.
+    """One result that was handed in, as it states itself.
 
-    A `partial` one holds, and is never ranked. The group of its row, `entry`, says among which it
-    would stand, `rank` on which place of how many, `near` which rows of its table have answers,
-    too. `metrics` are as stated and as its samples give them, `missing` is what a reader would
-    miss, a line each.
+    What can't be read or known of it is None.
+
+    Attributes:
+        folder: Its folder.
+        verdict: A `partial` one holds, and is never ranked.
+        why: The reason of the verdict.
+        result: The result.
+        spec: Its benchmark.
+        entry: Its row; the row's group says among which it would stand.
+        metrics: As stated and as its samples give them.
+        rank: Its place, and of how many.
+        near: Rows of its table that have answers, too.
+        missing: What a reader would miss, a line each.
     """
 
     folder: Path
@@ -83,11 +105,23 @@ class SubmittedResult:
     @property
     def table(self) -> str | None:
         """The rows that it would stand among, in words."""
-        return self.spec and self.entry and f"{self.spec.title}, {self.entry.group.label}"
+        if self.spec is None or self.entry is None:
+            return None
+        return f"{self.spec.title}, {self.entry.group.label}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the document for scripts; values are unrounded, and absent where they are null."""
+        """Return the document for scripts; values are unrounded, and null where absent."""
         result = self.result
+        entry = self.entry
+        rank, ranked = self.rank or (None, None)
+        metrics: dict[str, dict[str, Any]] = {}
+        for name, (stated_value, recomputed_value) in self.metrics.items():
+            metrics[name] = {
+                "stated": stated_value and stated_value.value,
+                "recomputed": recomputed_value and recomputed_value.value,
+                "ci95": recomputed_value and recomputed_value.ci95,
+                "n": recomputed_value and recomputed_value.n,
+            }
         return {
             "folder": str(self.folder),
             "verdict": self.verdict,
@@ -95,16 +129,12 @@ class SubmittedResult:
             "model": result and result.model.id,
             "benchmark": result and result.benchmark.id,
             "split": result and result.benchmark.split,
-            "key": self.entry and self.entry.key,
+            "key": entry and entry.key,
             "table": self.table,
-            "differs": self.entry and self.entry.group.differs,
-            "rank": self.rank and self.rank[0],
-            "ranked": self.rank and self.rank[1],
-            "metrics": {
-                name: {"stated": stated and stated.value, "recomputed": again and again.value}
-                | {"ci95": again and again.ci95, "n": again and again.n}
-                for name, (stated, again) in self.metrics.items()
-            },
+            "differs": entry and entry.group.differs,
+            "rank": rank,
+            "ranked": ranked,
+            "metrics": metrics,
             "near": [asdict(row) for row in self.near],
             "missing": list(self.missing),
         }
@@ -124,12 +154,12 @@ class Report:
 
     @property
     def refused(self) -> int:
-        """How many results are refused."""
+        """Number of results that are refused."""
         return sum(submission.verdict == "refused" for submission in self.submissions)
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is wrong with it."""
+        """True where nothing is wrong with it."""
         return not self.refused and not self.problems
 
     def as_json(self) -> dict[str, Any]:
@@ -153,91 +183,119 @@ def read(
 ) -> tuple[SubmittedResult, ...]:
     """Return the report on results that were checked; refused ones first.
 
-    They are compared with the rows of the store `against` (InputError where it can't be read), and
-    their folders named from `below`. `left_out` is called with the key of each row that can't be
-    read, and why; `is_of` says whether who hands them in is of an organisation, None where nobody
-    knows who that is; `account` is who does.
+    Args:
+        checked: The results.
+        against: A store with whose rows they are compared.
+        below: The folder from which on their folders are named.
+        left_out: Called with the key of each row that can't be read, and why.
+        is_of: Returns True where whoever hands them in is of an organisation; None where nobody
+            knows who that is.
+        account: Who hands them in.
+
+    Raises:
+        InputError: If the store can't be read.
     """
-    tables = _Tables(
-        against, [added.result for added in checked if added.result is not None], left_out, account
-    )
-    of_all = [_submission_or_refused(added, tables, is_of) for added in checked]
-    named = [
-        replace(one, folder=one.folder.relative_to(below) if below else one.folder)
-        for one in of_all
-    ]
-    return tuple(sorted(named, key=lambda submission: submission.verdict != "refused"))
+    results = [added.result for added in checked if added.result is not None]
+    tables = _Tables(against, results, left_out, account)
+    submissions: list[SubmittedResult] = []
+    for added in checked:
+        submission = _submission_or_refused(added, tables, is_of)
+        if below is not None:
+            submission = replace(submission, folder=submission.folder.relative_to(below))
+        submissions.append(submission)
+    submissions.sort(key=lambda submission: submission.verdict != "refused")
+    return tuple(submissions)
+
+
+class _Table(NamedTuple):
+    """The rows that a new one would stand among, and the one that it replaces."""
+
+    rows: list[BoardEntry]
+    replaced: BoardEntry | None
 
 
 class _Tables:
-    """Group -> rows of a store, and what others published; without a store nothing is `known`."""
+    """The tables of a store, with the rows that others published.
+
+    Without a store there are none, and `has_store` is False.
+    """
 
     def __init__(
         self,
         path: Path | None,
-        handed_in: Sequence[Result],
+        results: Sequence[Result],
         left_out: Callable[[str, str], None],
         account: str | None,
     ) -> None:
-        benchmarks = {result.benchmark.id for result in handed_in}
-        self._rows: dict[str, list[BoardEntry]] = {}  # names that differ in case alone are one
-        self._path, self._account = path, account
-        models = {result.model.id for result in handed_in}
-        self._refused = trust.refusals(path, models, account) if path is not None else {}
-        self.known = path is not None
+        self._path = path
+        self._account = account
         self._left_out = left_out
-        self.rows_here = KnownRows()
-        kept = (
-            store.read(path, left_out=left_out, benchmarks=benchmarks) if path is not None else ()
-        )
-        self._checks = {one.key: one.check for one in kept}
-        self.first = FirstFiled(
-            (one.filed for one in kept), trust.read(path) if path is not None else None
-        )
-        specs = [
-            spec
-            for spec in discovery.specs().values()
-            if path is not None and spec.id in benchmarks
-        ]
-        published = chain.from_iterable(map(entries.published_entries, specs))
-        for entry in chain(entries.run_entries(kept, left_out), published):
-            self._rows.setdefault(entry.group.id.casefold(), []).append(entry)
+        self._rows: dict[str, list[BoardEntry]] = {}  # names that differ in case alone are one
+        self._refusals: dict[str, str] = {}
+        self.has_store = path is not None
+        self.known_rows = KnownRows()
+        stored: list[StoredResult] = []
+        settings: trust.BoardSettings | None = None
+        if path is not None:
+            models = {result.model.id for result in results}
+            benchmarks = {result.benchmark.id for result in results}
+            self._refusals = trust.refusals(path, models, account)
+            stored = store.read(path, left_out=left_out, benchmarks=benchmarks)
+            settings = trust.read(path)
+            self._add_rows(stored, benchmarks)
+        self._checks = {result.key: result.check for result in stored}
+        self.first = FirstFiled((result.filed for result in stored), settings)
+
+    def _add_rows(self, stored: Sequence[StoredResult], benchmarks: set[str]) -> None:
+        rows = list(entries.run_entries(stored, self._left_out))
+        for spec in discovery.specs().values():
+            if spec.id in benchmarks:
+                rows.extend(entries.published_entries(spec))
+        for row in rows:
+            group_rows = self._rows.setdefault(row.group.id.casefold(), [])
+            group_rows.append(row)
 
     def refuses(self, added: Added, result: Result) -> str | None:
-        """Return the reason against a submitter's handing a result in, as far as store and submitter are known."""
+        """Return the reason why this submitter may not hand a result in; None without one."""
         if self._path is None:
             return None
-        if (added.source / CHECK_FILE).is_file():
-            there = self._checks.get(key_of(result))
-            newest = max(
-                (check.taken for check in self._checks.values() if check.taken), default=None
-            )
-            said = read_check(added.source / CHECK_FILE)
-            if wrong := trust.misstatement(said, there, newest, self._account):
-                return wrong
-        why = self._refused.get(result.model.id)
-        return why if why and store.same_bytes(added.source, result, self._path) is None else None
+        check_file = added.source / CHECK_FILE
+        if check_file.is_file():
+            old_check = self._checks.get(key_of(result))
+            dates = [check.taken for check in self._checks.values() if check.taken]
+            newest = max(dates, default=None)
+            check = read_check(check_file)
+            misstatement = trust.misstatement(check, old_check, newest, self._account)
+            if misstatement:
+                return misstatement
+        why = self._refusals.get(result.model.id)
+        if why and store.same_bytes(added.source, result, self._path) is None:
+            return why
+        return None
 
     def leave_out_unreadable(self) -> bool:
-        """Leave out the rows whose samples can't be read, and say so of each; return whether there is one."""
-        rows = [row for group in self._rows.values() for row in group]
-        bad = store.unreadable(row.stored for row in rows if row.stored is not None)
-        for key, why in bad.items():
+        """Leave out the rows whose samples can't be read; return True where there is one."""
+        stored: list[StoredResult] = []
+        for rows in self._rows.values():
+            stored += [row.stored for row in rows if row.stored is not None]
+        faults = store.unreadable(stored)
+        for key, why in faults.items():
             self._left_out(key, why)
-        self._rows = {
-            name: [row for row in group if row.key not in bad] for name, group in self._rows.items()
-        }
-        return bool(bad)
+        for name, rows in self._rows.items():
+            self._rows[name] = [row for row in rows if row.key not in faults]
+        return bool(faults)
 
-    def table_of(self, entry: BoardEntry) -> tuple[list[BoardEntry], BoardEntry | None]:
-        """Return the rows that a new one would stand among, and the one that it replaces."""
-        rows, keys = (
-            self._rows.get(entry.group.id.casefold(), []),
-            keys_of(entry.stored.result) if entry.stored else (),
-        )
-        return [row for row in rows if row.key not in keys], next(
-            (row for row in rows if row.key in keys), None
-        )
+    def table_of(self, entry: BoardEntry) -> _Table:
+        """Return the table that a new row would stand in."""
+        rows = self._rows.get(entry.group.id.casefold(), [])
+        rest: list[BoardEntry] = []
+        replaced: BoardEntry | None = None
+        for row in rows:
+            if row.key == entry.key:
+                replaced = row
+            else:
+                rest.append(row)
+        return _Table(rest, replaced)
 
 
 def _submission_or_refused(
@@ -248,9 +306,8 @@ def _submission_or_refused(
     except Exception as error:  # noqa: BLE001 - one bad result never stops the others
         if tables.leave_out_unreadable():
             return _submission_or_refused(added, tables, is_of)
-        return SubmittedResult(
-            added.source, "refused", store.refusal_of(added.source, error), added.result
-        )
+        why = store.refusal_of(added.source, error)
+        return SubmittedResult(added.source, "refused", why, added.result)
 
 
 def _submission(
@@ -258,60 +315,73 @@ def _submission(
 ) -> SubmittedResult:
     result = added.result
     spec = known_spec(result) if result else None
-    metrics = _stated_and_recomputed(spec, result, added.metrics) if spec and result else {}
-    owner = identity.reserved_name(spec, result) if spec and result else None
-    why = tables.refuses(added, result) if result and added.check else None
+    if result is None or spec is None:
+        return SubmittedResult(added.source, "refused", _reason(added), result, spec)
+    metrics = _stated_and_recomputed(spec, result, added.metrics or {})
+    owner = identity.reserved_name(spec, result)
+    why = tables.refuses(added, result) if added.check else None
     if owner is not None and is_of is not None and not is_of(owner):
         why = f"its name is {owner}'s, and only {owner}'s own people hand in results under it"
-    if added.check is None or result is None or spec is None or why:
-        why = why or added.why.removeprefix(f"{added.source}: ").replace(f"{added.source}/", "")
+    if added.check is None or why:
+        why = why or _reason(added)
         return SubmittedResult(added.source, "refused", why, result, spec, metrics=metrics)
-    stored = store.as_stored(key_of(result), added.source, result, added.check, tables.rows_here)
+    stored = store.as_stored(key_of(result), added.source, result, added.check, tables.known_rows)
     entry = entries.run_entry(replace(stored, differs=tables.first.differs(stored.filed)))
+    if not is_current(result):
+        metrics = _stated_and_recomputed(spec, result, entry.metrics)
     rows, replaced = tables.table_of(entry)
-    ranks, noise = (
-        ranking.rank_group(spec, [*rows, entry]) if tables.known else ({}, Noise({}, None))
-    )
-    rank = ranks.get(entry.key)
+    group_ranking = GroupRanking({}, Noise({}, None))
+    if tables.has_store:
+        group_ranking = ranking.rank_group(spec, [*rows, entry])
+    ranks, noise = group_ranking
     samples = list(result_files.read_samples(added.source))
+    missing: list[str] = []
+    if owner and is_of is None:
+        missing.append(f"its name is {owner}'s: take it from {owner}'s own people alone")
+    missing += _facts_to_say(spec, entry, samples)
+    rank: tuple[int, int] | None = None
+    if entry.key in ranks:
+        rank = (ranks[entry.key], len(ranks))
+        rows_before = rows if replaced is None else [*rows, replaced]
+        missing += _changed_places(spec, rows_before, noise)
+    near = _near(spec, entry, samples, rows, replaced=replaced, noise=noise)
+    verdict: Verdict = "partial" if entry.unranked else "holds"
     return SubmittedResult(
-        added.source,
-        "partial" if entry.unranked else "holds",
-        entry.unranked or "",
-        result,
-        spec,
-        entry,
-        metrics=metrics
-        if is_current(result)
-        else _stated_and_recomputed(spec, result, entry.metrics),
-        rank=None if rank is None else (rank, len(ranks)),
-        near=tuple(_near(spec, entry, samples, rows, replaced=replaced, noise=noise)),
-        missing=(
-            *(
-                (f"its name is {owner}'s: take it from {owner}'s own people alone",)
-                if owner and is_of is None
-                else ()
-            ),
-            *_facts_to_say(spec, entry, samples),
-            *(
-                _changed_places(spec, [*rows, *([replaced] if replaced else [])], noise)
-                if rank is not None
-                else ()
-            ),
-        ),
+        folder=added.source,
+        verdict=verdict,
+        why=entry.unranked or "",
+        result=result,
+        spec=spec,
+        entry=entry,
+        metrics=metrics,
+        rank=rank,
+        near=tuple(near),
+        missing=tuple(missing),
     )
+
+
+def _reason(added: Added) -> str:
+    """Return the reason of a check without the folder's own path."""
+    text = added.why.removeprefix(f"{added.source}: ")
+    return text.replace(f"{added.source}/", "")
 
 
 def _stated_and_recomputed(
-    spec: BenchmarkSpec, result: Result, again: Metrics | None
-) -> dict[str, tuple[MetricValue | None, MetricValue | None]]:
-    again = again or {}
-    names = [
-        metric.name
-        for metric in spec.metrics
-        if metric.name in result.metrics.keys() | again.keys()
-    ]
-    return {name: (result.metrics.get(name), again.get(name)) for name in names}
+    spec: BenchmarkSpec, result: Result, recomputed: Metrics
+) -> StatedAndRecomputed:
+    values: StatedAndRecomputed = {}
+    for metric in spec.metrics:
+        name = metric.name
+        if name in result.metrics or name in recomputed:
+            values[name] = (result.metrics.get(name), recomputed.get(name))
+    return values
+
+
+class _ScoredRow(NamedTuple):
+    """A row with its primary metric."""
+
+    row: BoardEntry
+    score: float
 
 
 def _near(
@@ -323,46 +393,72 @@ def _near(
     replaced: BoardEntry | None,
     noise: Noise,
 ) -> Iterator[Near]:
-    """Yield the row that is replaced, the best, and the next above and below: those that have samples to pair."""
+    """Yield the row that is replaced, the best, and the next above and below.
+
+    Only rows that have samples are taken.
+    """
     primary = spec.primary.name
-    own = metric_value(entry.metrics, primary)
-    if own is None:
+    own_score = metric_value(entry.metrics, primary)
+    if own_score is None:
         return
-    ranked = (row for row in rows if row.stored is not None and row.unranked is None)
-    scored = (
-        (score, row) for row in ranked if (score := metric_value(row.metrics, primary)) is not None
-    )
-    runs = sorted(scored, key=lambda pair: (-pair[0], pair[1].key))
-    ahead = sum(score >= own for score, _ in runs)
-    places: dict[int, Place] = {
-        ahead: "below",
-        ahead - 1: "above",
-        0: "best",
-    }  # a row in two of them is the best
-    near: list[tuple[Place, tuple[float, BoardEntry]]] = [
-        (places[at], runs[at]) for at in sorted(places) if 0 <= at < len(runs)
-    ]
-    if replaced is not None and (score := metric_value(replaced.metrics, primary)) is not None:
-        near.insert(0, ("replaced", (score, replaced)))
-    for place, (score, row) in near:
-        paired, pair = None, noise.pair(entry.key, row.key)
-        if row.stored is not None:
-            with suppress(InputError):  # no question was answered by both
-                paired = compare(samples, ranked_samples(row.stored), spec).metrics.get(primary)
-        if paired is not None and pair is not None:  # as the table says it, among all of its pairs
-            paired = replace(paired, difference=pair.by, ci95=pair.ci95, p=pair.p)
-        yield Near(place, row.key, row.model, score, paired)
+    runs: list[_ScoredRow] = []
+    for row in rows:
+        score = metric_value(row.metrics, primary)
+        if row.stored is not None and row.unranked is None and score is not None:
+            runs.append(_ScoredRow(row, score))
+    runs.sort(key=lambda run: (-run.score, run.row.key))
+    ahead = sum(run.score >= own_score for run in runs)
+    # A row in two of these places is the best.
+    places: dict[int, Place] = {ahead: "below", ahead - 1: "above", 0: "best"}
+    if replaced is not None:
+        score = metric_value(replaced.metrics, primary)
+        if score is not None:
+            paired = _paired(spec, entry, samples, replaced, noise)
+            yield Near("replaced", replaced.key, replaced.model, score, paired)
+    for number, run in enumerate(runs):
+        if number in places:
+            row = run.row
+            paired = _paired(spec, entry, samples, row, noise)
+            yield Near(places[number], row.key, row.model, run.score, paired)
+
+
+def _paired(
+    spec: BenchmarkSpec,
+    entry: BoardEntry,
+    samples: Sequence[Sample],
+    row: BoardEntry,
+    noise: Noise,
+) -> Difference | None:
+    """Return the entry less a row; None where no question was answered by both."""
+    if row.stored is None:
+        return None
+    try:
+        comparison = compare(samples, ranked_samples(row.stored), spec)
+    except InputError:
+        return None
+    paired = comparison.metrics.get(spec.primary.name)
+    pair = noise.pair(entry.key, row.key)
+    if paired is None or pair is None:
+        return paired
+    # As the table says it, among all of its pairs.
+    return replace(paired, difference=pair.difference, ci95=pair.ci95, p=pair.p)
 
 
 def _changed_places(spec: BenchmarkSpec, rows: Sequence[BoardEntry], after: Noise) -> Iterator[str]:
-    """Yield the changes that the table will show of others: each new model adds pairs, for which all are adjusted."""
-    _, before = ranking.rank_group(spec, rows)
+    """Yield the pairs of other rows that the table will tell apart otherwise than before.
+
+    Each new model adds pairs, for which all are adjusted.
+    """
+    before = ranking.rank_group(spec, rows).noise
     names = {row.key: row.model for row in rows}
-    for (a, b), pair in before.pairs.items():
-        now = after.pair(a, b)
-        if now is not None and now.direction != pair.direction:
-            told = "are told apart" if now.direction else "can no longer be told apart"
-            yield f"{names[a]} and {names[b]} {told} once it is in the table"
+    for (first, second), pair_before in before.pairs.items():
+        pair_after = after.pair(first, second)
+        if pair_after is None or pair_after.direction == pair_before.direction:
+            continue
+        change = "can no longer be told apart"
+        if pair_after.direction:
+            change = "are told apart"
+        yield f"{names[first]} and {names[second]} {change} once it is in the table"
 
 
 def _facts_to_say(
@@ -370,33 +466,53 @@ def _facts_to_say(
 ) -> Iterator[str]:
     """Yield the facts that a reader would miss in a result that holds."""
     assert entry.stored is not None  # noqa: S101 - a run
-    result, counts = entry.stored.result, entry.stored.result.counts
-    if spec.judge is not None and result.judge is None and spec.primary.judged:
-        yield f"not judged, so there is no {spec.primary.name} and no rank: `reelbench score` with --judge"
-    if hidden := counts.unscored.get("answers_hidden"):
-        yield f"{hidden} questions whose answers only the benchmark's owners have"
-    score, stated = metric_value(entry.metrics, spec.primary.name), entry.facts["stated_score"]
-    if score is not None and stated is not None:
-        why = (
-            f"{unscored} unscored items count"
-            if (unscored := entry.facts["unscored"])
-            else "today's rules read it"
-        )
-        yield f"its row shows {spec.primary.name} {score:.2f}, where the result states {stated:.2f}: {why}"
-    if made := entry.facts["intervals"]:
-        yield f"its intervals are made by the method {made!r}, which is not today's: score it again"
+    result = entry.stored.result
+    yield from _facts_on_scores(spec, entry, result)
     for name in entry.stored.check.stated or ():
         yield _AS_STATED[name]
     videos = len({sample.video for sample in samples if sample.state == "scored"})
     if 0 < videos < intervals.MIN_CLUSTERS:
         yield f"{videos} videos: no intervals, which fewer than {intervals.MIN_CLUSTERS} can't give"
+    counts = result.counts
     if counts.parse_failed or counts.empty:
-        yield f"{counts.parse_failed} unreadable and {counts.empty} empty answers, which count as wrong"
+        yield (
+            f"{counts.parse_failed} unreadable and {counts.empty} empty answers, "
+            "which count as wrong"
+        )
     if result.model.about is None:
-        yield "nothing is said of the model: setting, parameters, what it was trained on (`leaderboard add --about`)"
+        yield (
+            "nothing is said of the model: setting, parameters, what it was trained on "
+            "(`leaderboard add --about`)"
+        )
     if result.model.revision is None:
         yield "no revision of the model"
     if entry.group.differs:
         yield f"a table of its own, apart from what was filed first: {entry.group.differs}"
     if entry.group.mini:
         yield "on mini data, which is for trying things out: never ranked overall"
+
+
+def _facts_on_scores(spec: BenchmarkSpec, entry: BoardEntry, result: Result) -> Iterator[str]:
+    primary = spec.primary
+    if spec.judge is not None and result.judge is None and primary.judged:
+        yield (
+            f"not judged, so there is no {primary.name} and no rank: `reelbench score` with --judge"
+        )
+    hidden = result.counts.unscored.get("answers_hidden")
+    if hidden:
+        yield f"{hidden} questions whose answers only the benchmark's owners have"
+    score = metric_value(entry.metrics, primary.name)
+    result_score = entry.facts["stated_score"]
+    if score is not None and result_score is not None:
+        why = "today's rules read it"
+        if entry.facts["unscored"]:
+            why = f"{entry.facts['unscored']} unscored items count"
+        yield (
+            f"its row shows {primary.name} {score:.2f}, "
+            f"where the result states {result_score:.2f}: {why}"
+        )
+    method = entry.facts["intervals"]
+    if method:
+        yield (
+            f"its intervals are made by the method {method!r}, which is not today's: score it again"
+        )

@@ -1,7 +1,7 @@
-"""What people read of a submission, as Markdown for a comment on a pull request.
+"""Write a submission's report as Markdown, for a comment on a pull request.
 
-What a stranger wrote stands in code spans alone: there nothing links, loads or runs, and no name
-calls a person (GitHub notifies whoever stands behind an @ in any other text, an escaped one too).
+A stranger's text stands in code spans alone: there nothing links, loads or runs, and no name calls
+a person. (GitHub notifies whoever stands behind an @ in any other text, an escaped one too.)
 """
 
 import re
@@ -10,8 +10,10 @@ from importlib.metadata import version
 
 from reelbench.base.errors import cut_in_the_middle, number_of, printable
 from reelbench.base.text_tables import interval, number, p_value
-from reelbench.leaderboard.submission import Report, SubmittedResult
+from reelbench.leaderboard.submission import Near, Report, SubmittedResult
 from reelbench.pages.markdown import table
+from reelbench.registry.records import MetricValue
+from reelbench.registry.spec import BenchmarkSpec
 
 LONGEST = 60_000
 """Characters of a comment; GitHub takes 65,536."""
@@ -20,11 +22,13 @@ TITLE = "### Reelbench:"
 """What every text begins with."""
 
 COMMIT = re.compile(rf"{TITLE}[^\n]*\n\nCommit: `([0-9a-f]{{40}})`\n")
-"""The two lines of a text's head, in which nothing of a stranger's stands: the commit that it is about."""
+"""The first lines of a text, with the commit; nothing of a stranger's stands in them."""
 
-_NAME, _REASON = 80, 1000
-"""Characters shown of a stranger's name, and of why a result is refused."""
-_LISTED = 20
+_LONGEST_NAME = 80
+"""Characters shown of a stranger's name."""
+_LONGEST_REASON = 1000
+"""Characters shown of why a result is refused."""
+_MOST_PROBLEMS = 20
 
 _VERDICTS = {"holds": "holds", "partial": "holds, not ranked", "refused": "**refused**"}
 _PLACES = {
@@ -33,110 +37,162 @@ _PLACES = {
     "above": "next above",
     "below": "next below",
 }
+_METRIC_HEADS = ("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n")
 
 
 def markdown(report: Report, *, commit: str | None = None) -> str:
-    """Return the text: what came of it in a line, then a section for each result as long as there is room.
+    """Return the report as Markdown: the outcome, then a section for each result.
 
-    `commit` is what was checked, where it is a commit.
+    Results for which there is no room are counted. `commit` is what was checked, where it is a
+    commit.
     """
-    results = len(report.submissions)
-    held = results - report.refused
-    head = [f"{TITLE} {held} of {number_of(results, 'result')} hold{'s' if results == 1 else ''}"]
-    head += [f"Commit: `{commit}`"] if commit else []
-    head.append(
-        f"Every number was computed again from its samples, by Reelbench {version('reelbench')}."
-    )
-    lines = [
-        f"- **refused**: {verbatim(problem, _REASON)}" for problem in report.problems[:_LISTED]
-    ]
-    if len(report.problems) > _LISTED:
-        lines.append(f"- and {len(report.problems) - _LISTED} more")
-    lines += [f"- {verbatim(note, _REASON)}" for note in report.notes]
-    text = "\n\n".join([*head, *(["\n".join(lines)] if lines else [])])
+    text = "\n\n".join(_head(report, commit))
     for place, submission in enumerate(report.submissions):
         section = "\n\n".join(_section(submission))
-        left = len(report.submissions) - place
-        more = f"\n\n{left} more results: no room here; `reelbench leaderboard check` shows them.\n"
+        remaining = len(report.submissions) - place
+        more = (
+            f"\n\n{remaining} more results: no room here; "
+            "`reelbench leaderboard check` shows them.\n"
+        )
         if len(text) + len(section) + len(more) > LONGEST:
             return text + more
         text += f"\n\n{section}"
     return text + "\n"
 
 
+def _head(report: Report, commit: str | None) -> Iterator[str]:
+    results = len(report.submissions)
+    holding = results - report.refused
+    verb = "holds" if results == 1 else "hold"
+    yield f"{TITLE} {holding} of {number_of(results, 'result')} {verb}"
+    if commit:
+        yield f"Commit: `{commit}`"
+    program = f"Reelbench {version('reelbench')}"
+    yield f"Every number was computed again from its samples, by {program}."
+    problems = [verbatim(problem, _LONGEST_REASON) for problem in report.problems[:_MOST_PROBLEMS]]
+    notes = [verbatim(note, _LONGEST_REASON) for note in report.notes]
+    lines = [f"- **refused**: {problem}" for problem in problems]
+    if len(report.problems) > _MOST_PROBLEMS:
+        lines.append(f"- and {len(report.problems) - _MOST_PROBLEMS} more")
+    lines += [f"- {note}" for note in notes]
+    if lines:
+        yield "\n".join(lines)
+
+
 def markdown_unchecked(commit: str, why: str) -> str:
-    """Return the text for what could not be looked at to its end."""
+    """Return the text on a commit that could not be checked to its end."""
     return f"{TITLE} not checked\n\nCommit: `{commit}`\n\n- **not checked**: {why}\n"
 
 
-def verbatim(text: str, longest: int = _NAME) -> str:
-    """Return a stranger's text as a code span of one line, its middle left out where it is longer."""
-    line = " ".join(printable(text[: 4 * longest] + text[4 * longest :][-longest:]).split())
-    text = cut_in_the_middle(line, longest)
-    fence = "`" * (
-        1 + max(map(len, re.findall("`+", text)), default=0)
-    )  # a span ends at as many as it began with
-    return f"{fence} {text} {fence}" if "`" in text else f"{fence}{text or ' '}{fence}"
+def verbatim(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Return a stranger's text as a code span of one line."""
+    start = text[: 4 * longest]
+    end = text[4 * longest :][-longest:]
+    line = " ".join(printable(start + end).split())
+    line = cut_in_the_middle(line, longest)
+    if "`" not in line:
+        return f"`{line or ' '}`"
+    # A code span ends at as many backticks as it began with.
+    longest_run = max(len(run) for run in re.findall("`+", line))
+    fence = "`" * (longest_run + 1)
+    return f"{fence} {line} {fence}"
 
 
 def _section(submission: SubmittedResult) -> Iterator[str]:
-    result = submission.result
-    name = verbatim(result.model.id) if result else verbatim(str(submission.folder))
-    of = f", {verbatim(f'{result.benchmark.id} {result.benchmark.split}')}" if result else ""
-    yield f"#### {name}{of}: {_VERDICTS[submission.verdict]}"
+    yield f"#### {_name(submission)}: {_VERDICTS[submission.verdict]}"
     if submission.why:
-        yield verbatim(submission.why, _REASON)
+        yield verbatim(submission.why, _LONGEST_REASON)
     spec = submission.spec
     if submission.metrics and spec is not None:
-        lines = []
-        for metric in map(spec.metric, submission.metrics):
-            stated, again = submission.metrics[metric.name]
-            digits = metric.in_unit.long_digits
-            shown = f"**{metric.name}**" if metric == spec.primary else metric.name
-            values = [number(found and found.value, digits) for found in (stated, again)]
-            ends = interval(again and again.ci95, digits)
-            lines.append(
-                (shown, metric.in_unit.label, *values, ends, str(again.n) if again else "")
-            )
-        yield table(("metric", "unit", "#stated", "#recomputed", "#95 % interval", "#n"), lines)
+        yield _metrics_table(submission, spec)
     if submission.rank is not None:
         rank, ranked = submission.rank
-        where = verbatim(submission.table or "", 2 * _NAME)
-        yield f"It would be rank {rank} of {ranked} in {where}, in which all pairs of models are compared at once."
-    if submission.near and spec is not None:
-        metric, digits = spec.primary, spec.primary.in_unit.long_digits
-        heads = (
-            "row",
-            "",
-            f"#{metric.name}",
-            "#difference",
-            "#95 % interval",
-            "#p",
-            "#questions",
-            "#videos",
+        place = verbatim(submission.table or "", 2 * _LONGEST_NAME)
+        yield (
+            f"It would be rank {rank} of {ranked} in {place}, "
+            "in which all pairs of models are compared at once."
         )
-        rows = []
-        for row in submission.near:
-            paired = row.paired
-            if paired is None:
-                cells = ("no question in common", "", "", "0", "0")
-            else:
-                ends, p = interval(paired.ci95, digits), p_value(paired.p, 3)
-                cells = (
-                    f"{paired.difference:+.{digits}f}",
-                    ends,
-                    p,
-                    str(paired.n),
-                    str(paired.videos),
-                )
-            rows.append(
-                (verbatim(row.model), _PLACES[row.place], f"{row.value:.{digits}f}", *cells)
+    if submission.near and spec is not None:
+        yield _near_table(submission, spec)
+    lines: list[str] = []
+    for row in submission.near:
+        if row.place == "replaced":
+            key = verbatim(row.key, 4 * _LONGEST_NAME)
+            lines.append(
+                f"- it takes the place of {key}: the dataset's history tells whose that was"
             )
-        yield table(heads, rows)
-    replaced = [
-        f"it takes the place of {verbatim(row.key, 4 * _NAME)}: the dataset's history tells whose that was"
-        for row in submission.near
-        if row.place == "replaced"
-    ]
-    if known := [*replaced, *submission.missing]:
-        yield "\n".join(["To know:", "", *(f"- {line}" for line in known)])
+    lines += [f"- {text}" for text in submission.missing]
+    if lines:
+        yield "\n".join(["To know:", "", *lines])
+
+
+def _name(submission: SubmittedResult) -> str:
+    result = submission.result
+    if result is None:
+        return verbatim(str(submission.folder))
+    task = verbatim(f"{result.benchmark.id} {result.benchmark.split}")
+    return f"{verbatim(result.model.id)}, {task}"
+
+
+def _metrics_table(submission: SubmittedResult, spec: BenchmarkSpec) -> str:
+    lines: list[tuple[str, ...]] = []
+    for name, (stated_value, recomputed_value) in submission.metrics.items():
+        metric = spec.metric(name)
+        digits = metric.in_unit.long_digits
+        heading = name
+        if metric == spec.primary:
+            heading = f"**{name}**"
+        ends = ""
+        items = ""
+        if recomputed_value is not None:
+            ends = interval(recomputed_value.ci95, digits)
+            items = str(recomputed_value.n)
+        line = (
+            heading,
+            metric.in_unit.label,
+            _number_text(stated_value, digits),
+            _number_text(recomputed_value, digits),
+            ends,
+            items,
+        )
+        lines.append(line)
+    return table(_METRIC_HEADS, lines)
+
+
+def _number_text(metric: MetricValue | None, digits: int) -> str:
+    value = None if metric is None else metric.value
+    return number(value, digits)
+
+
+def _near_table(submission: SubmittedResult, spec: BenchmarkSpec) -> str:
+    primary = spec.primary
+    digits = primary.in_unit.long_digits
+    heads = (
+        "row",
+        "",
+        f"#{primary.name}",
+        "#difference",
+        "#95 % interval",
+        "#p",
+        "#questions",
+        "#videos",
+    )
+    lines: list[tuple[str, ...]] = []
+    for row in submission.near:
+        value = f"{row.value:.{digits}f}"
+        start = (verbatim(row.model), _PLACES[row.place], value)
+        lines.append(start + _difference_cells(row, digits))
+    return table(heads, lines)
+
+
+def _difference_cells(row: Near, digits: int) -> tuple[str, ...]:
+    paired = row.paired
+    if paired is None:
+        return ("no question in common", "", "", "0", "0")
+    return (
+        f"{paired.difference:+.{digits}f}",
+        interval(paired.ci95, digits),
+        p_value(paired.p, 3),
+        str(paired.n),
+        str(paired.videos),
+    )

@@ -98,7 +98,7 @@ def test_page_files_terminal_and_sentence_say_the_same_of_each_pair(filed, reelb
         pair = noise.pair(*keys)
         assert (found["among"]["told"], found["among"]["pairs"]) == (bool(wanted), 10)
         assert (found["among"]["p"], found["among"]["ci95"]) == (pair.p, list(pair.ci95))
-        assert found["metrics"]["accuracy"]["p"] == pytest.approx(pair.alone, abs=1e-12)
+        assert found["metrics"]["accuracy"]["p"] == pytest.approx(pair.p_alone, abs=1e-12)
         words = reelbench("compare", runs[a], runs[b], "--store", place).stdout
         assert ("a is better" if wanted else "can't be told apart") in " ".join(words.split())
 

@@ -103,7 +103,7 @@ def test_every_word_of_a_table_is_that_of_its_interval(drama_run):
     for (a, b), pair in noise.pairs.items():
         low, high = pair.ci95
         assert (low > 0 or high < 0) is (pair.direction != 0) is (pair.p <= 0.05)
-        assert pair.alone <= pair.p
+        assert pair.p_alone <= pair.p
         if pair.direction:
             winner, loser = (a, b) if pair.direction > 0 else (b, a)
             beats[winner] += 1
