@@ -1,4 +1,4 @@
-"""`Attachment`: an image or a video of a message, as bytes or as the file that holds them."""
+"""An image or a video of a message, as bytes or as the file that holds them."""
 
 import base64
 import hashlib
@@ -12,9 +12,13 @@ from reelbench.base.files import sha256_once
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """An image or a video in a message, by the chat protocol's name: its bytes, or the file, read when it is sent.
+    """An image or a video in a message of the chat protocol.
 
-    `extra` are further fields of the part, beside the URL, and part of the key.
+    Attributes:
+        kind: The protocol's name of it.
+        media_type: Its media type, such as `image/png`.
+        data: Its bytes, or the file, which is read when it is sent.
+        extra: Further fields of the part, beside the URL; they are part of the key.
     """
 
     kind: Literal["image_url", "video_url"]
@@ -24,16 +28,17 @@ class Attachment:
 
     def content(self) -> bytes:
         """Return the bytes."""
-        return self.data.read_bytes() if isinstance(self.data, Path) else self.data
+        if isinstance(self.data, Path):
+            return self.data.read_bytes()
+        return self.data
 
     def data_url(self) -> str:
         """Return the bytes as a data URL."""
-        return f"data:{self.media_type};base64,{base64.b64encode(self.content()).decode('ascii')}"
+        encoded = base64.b64encode(self.content()).decode("ascii")
+        return f"data:{self.media_type};base64,{encoded}"
 
     def sha256(self) -> str:
-        """Return the bytes' sha256, in hex; a file is read once, however many questions show it."""
-        return (
-            sha256_once(self.data)
-            if isinstance(self.data, Path)
-            else hashlib.sha256(self.data).hexdigest()
-        )
+        """Return the bytes' sha256, in hex; a file is read once in a process."""
+        if isinstance(self.data, Path):
+            return sha256_once(self.data)
+        return hashlib.sha256(self.data).hexdigest()

@@ -1,7 +1,8 @@
-"""Work on what strangers send, in a process of its own that is ended when it takes too long or too much memory.
+"""Work on what strangers send, in a process of its own with bounds of time and memory.
 
-The deadline holds everywhere. Memory is bounded where the system counts what a process has (Linux);
-elsewhere `MEMORY_IS_BOUNDED` is False, and who runs such work says so.
+The process is ended when it takes more. The deadline holds everywhere. Memory is bounded where the
+system counts what a process has (Linux); elsewhere `MEMORY_IS_BOUNDED` is False, and who runs such
+work says so.
 """
 
 import os
@@ -20,13 +21,20 @@ from reelbench.base.workers import starting
 MEMORY_IS_BOUNDED = sys.platform == "linux"
 _FORKS = sys.platform != "win32"
 _GB = 1_000_000_000
+_NICE = 10
 
 ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a process may take: seconds by the clock, and bytes of memory; a `patient` one lets all others go first."""
+    """The bounds of a process.
+
+    Attributes:
+        seconds: Seconds by the clock.
+        memory: Bytes of memory.
+        patient: It lets all other processes go first.
+    """
 
     seconds: float
     memory: int = 2 * _GB
@@ -38,11 +46,11 @@ class EndedError(ReelbenchError):
 
 
 class OverrunError(EndedError):
-    """It was ended because its time was over."""
+    """The process was ended because its time was over."""
 
 
 def prepare(*modules: str) -> None:
-    """Import modules once for all processes to come, where these begin as copies of one that has them."""
+    """Import modules once for all processes to come, where these begin as copies."""
     if _FORKS:
         get_context("forkserver").set_forkserver_preload(["__main__", *modules])
 
@@ -53,16 +61,25 @@ def run_bounded(
     bounds: Bounds,
     hear: Callable[[Any], None] = lambda _: None,
 ) -> ResultT:
-    """Return the result of `work(tell, *arguments)`, which must be importable; `hear` gets what it tells meanwhile.
+    """Return the result of `work(tell, *arguments)`, done in a process of its own.
 
-    OverrunError where it was not done in time, EndedError where it needed more memory than it may
-    have or its process ended by itself, ReelbenchError with its own error's line where it failed.
+    Args:
+        work: A function that can be imported.
+        *arguments: Its arguments, after `tell`.
+        bounds: The bounds of the process.
+        hear: Gets each value that the work gives `tell`, while it goes on.
+
+    Raises:
+        OverrunError: It was not done in time.
+        EndedError: It needed more memory than it may have, or its process ended by itself.
+        ReelbenchError: It failed; the message is its own error's line.
     """
     # Never a copy of this process, which has threads.
     context = get_context("forkserver") if _FORKS else get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
-    given = (sending, bounds, dict(os.environ), work, arguments)
-    process = context.Process(target=_work, args=given, daemon=True)
+    process = context.Process(
+        target=_work, args=(sending, bounds, dict(os.environ), work, arguments), daemon=True
+    )
     with starting():
         process.start()
     sending.close()
@@ -99,7 +116,7 @@ def _work(
     work: Callable[..., object],
     arguments: tuple[object, ...],
 ) -> None:
-    """Run in the new process: bound it, work, and tell what came of it."""
+    """Bound this new process, work in it, and send the outcome."""
     os.environ.clear()
     os.environ.update(environ)  # a copy has those of the time when what it is a copy of began
     if sys.platform == "linux":
@@ -109,7 +126,8 @@ def _work(
     if sys.platform != "win32":
         # The system's own clock: this process ends too where the one that should end it is gone.
         signal.setitimer(signal.ITIMER_REAL, bounds.seconds)
-        os.nice(10 if bounds.patient else 0)
+        if bounds.patient:
+            os.nice(_NICE)
 
     def tell(value: object) -> None:
         sending.send(("told", value))

@@ -1,8 +1,8 @@
-"""What of an address or a setting is nobody's business: user, password, what a query holds, headers and keys."""
+"""Secrets in addresses, settings and texts: users, passwords, queries, headers and keys."""
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -18,25 +18,31 @@ HIDDEN = "***"
 
 _BESIDE = "id|value|string|text|data|env|header|read|write|live|test|prod|new|old"
 """Words behind a secret's name that say no more of it: `HF_TOKEN_READ`, `token_value`."""
+
 _WORD = (
     r"(?:\w{0,40}?(?:token|secret|password|passphrase|passwd|passcode|credential|apikey)"
     r"|(?:api|access|auth|private|client|session)?key(?:id)?|pass|pwd|o?auth|authorization|cookie)"
 )
-_NAMED = re.compile(rf"{_WORD}(s?)((?:_(?:{_BESIDE}|\d*))*)(_.*)?", re.DOTALL)
+_SECRET_NAME = re.compile(rf"{_WORD}(s?)((?:_(?:{_BESIDE}|\d*))*)(_.*)?", re.DOTALL)
+_NAME_CHARACTERS = 200  # of a name's end, which is looked at
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # in `dbPassword`
-_MADE = re.compile(
-    r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}"
-)  # as keys are made: letters and digits, in one word
+
+_LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[^\s<>/]{12,}")
+"""The form of most keys: letters and digits, in one word."""
+
 # In a text that holds an object (`{'Authorization': 'Bearer …'}`), and what may stand behind a
 # scheme of its own.
 _IN_TEXT = re.compile(
-    rf"""((?<![^\W_]){_WORD}s?(?:[_-](?:{_BESIDE}))?\\*["']?\s*[:=]\s*)(?:"[^"]*"?|'[^']*'?|[^,}}]+)"""
-    rf"|\b((?:bearer|basic)\s+)[\w.~+/=-]+|((?:^(?:token|apikey|key)|(?:^|\s)-[\w-]{{0,40}}?{_WORD})\s+)\S+",
+    rf"""((?<![^\W_]){_WORD}s?(?:[_-](?:{_BESIDE}))?\\*["']?\s*[:=]\s*)"""
+    r"""(?:"[^"]*"?|'[^']*'?|[^,}]+)"""
+    r"|\b((?:bearer|basic)\s+)[\w.~+/=-]+"
+    rf"|((?:^(?:token|apikey|key)|(?:^|\s)-[\w-]{{0,40}}?{_WORD})\s+)\S+",
     re.IGNORECASE,
 )
 # Keys by the form that their servers give them.
 _KEY = re.compile(
-    r"\b(?:sk-|[prs]k_live_|hf_|gh[opsur]_|github_pat_|glpat-|xox[abpr]-|A[KS]IA|AIza|eyJ|nvapi-|gsk_|xai-|r8_|pplx-)"
+    r"\b(?:sk-|[prs]k_live_|hf_|gh[opsur]_|github_pat_|glpat-|xox[abpr]-|A[KS]IA|AIza|eyJ|nvapi-"
+    r"|gsk_|xai-|r8_|pplx-)"
     r"(?=[\w.-]*\d)[\w.-]{16,}",
     re.IGNORECASE,
 )
@@ -45,125 +51,188 @@ SHORTEST = 8  # characters of a key at least: shorter ones stand in any text
 
 @lru_cache(maxsize=1024)
 def _is_secret_name(name: str) -> bool | None:
-    """Whether a name is one of a secret; None where its value must tell: a list's (`api_keys`), or with more words."""
-    words = re.sub("[^a-z0-9]+", "_", _HUMP.sub("_", name[-200:]).lower()).strip("_").split("_")
-    for place in reversed(range(len(words))):
-        if match := _NAMED.fullmatch("_".join(words[place:])):
+    """Return True for the name of a secret, and None where its value must tell.
+
+    The value must tell of the name of a list (`api_keys`), and of one with further words.
+    """
+    snake_case = _HUMP.sub("_", name[-_NAME_CHARACTERS:]).lower()
+    words = re.sub("[^a-z0-9]+", "_", snake_case).strip("_").split("_")
+    for start in reversed(range(len(words))):
+        match = _SECRET_NAME.fullmatch("_".join(words[start:]))
+        if match is not None:
             return None if match[1] or match[3] else True
     return False
 
 
 def is_secret(name: str, value: Any = None) -> bool:  # noqa: ANN401 - any JSON value
-    """Whether a name is one of a secret (`apiKey`, `HF_TOKEN_READ`), or may be (`api_keys`) and the value looks so."""
-    named, texts = _is_secret_name(name), [*texts_in(value)]
-    return (
-        any(map(_MADE.fullmatch, texts))
-        if named is None
-        else named and (value is None or bool(texts))
-    )
+    """Return True where a name and its value are a secret's.
+
+    That is so by the name alone (`apiKey`, `HF_TOKEN_READ`), or by a name that may be a secret's
+    (`api_keys`) and a value that looks like one.
+    """
+    by_name = _is_secret_name(name)
+    texts = list(texts_in(value))
+    if by_name is None:
+        return any(map(_LIKE_A_KEY.fullmatch, texts))
+    if not by_name:
+        return False
+    return value is None or bool(texts)
 
 
 def _is_pair(name: object, value: object) -> bool:
-    """Whether a text that is made like a key stands beside a secret's name: `["X-Api-Key", "…"]`."""
+    """Return True for a secret's name and a text like a key: `["X-Api-Key", "…"]`."""
     if not (isinstance(name, str) and isinstance(value, str)):
         return False
-    return _is_secret_name(name) is True and _MADE.fullmatch(value.rpartition(" ")[2]) is not None
+    last_word = value.rpartition(" ")[2]
+    return _is_secret_name(name) is True and _LIKE_A_KEY.fullmatch(last_word) is not None
 
 
 def known_secrets() -> Iterator[tuple[str, str]]:
-    """Yield the keys that the environment holds, each with its variable's name; a path or a number is none."""
+    """Yield the environment's keys, each with its variable's name before it.
+
+    A path or a number is no key.
+    """
     for name, value in os.environ.items():
-        if (
-            len(value) >= SHORTEST
-            and is_secret(name, value)
-            and not (value.isdecimal() or os.path.exists(value))
-        ):  # noqa: PTH110
+        if len(value) < SHORTEST or not is_secret(name, value):
+            continue
+        is_path = os.path.exists(value)  # noqa: PTH110 - Path has an error for some names
+        if not (value.isdecimal() or is_path):
             yield name, value
 
 
-def without(text: str, secrets: Iterable[str] | None = None, mark: str = HIDDEN) -> str:
-    """Return `text` with `mark` in the place of each secret, in small or capital letters, whole or parted by spaces.
+def _values_of_known_secrets() -> list[str]:
+    return [value for _, value in known_secrets()]
 
-    By default these are the keys that the environment holds.
+
+def without(text: str, secrets: Iterable[str] | None = None, mark: str = HIDDEN) -> str:
+    """Return `text` with `mark` in the place of each secret.
+
+    A secret counts in small and in capital letters, whole or parted by spaces.
+
+    Args:
+        text: Any text.
+        secrets: By default the keys that the environment holds.
+        mark: Text in place of a secret.
     """
-    bare = ""
-    for whole in (value for _, value in known_secrets()) if secrets is None else secrets:
-        secret, bare = "".join(whole.split()), bare or "".join(text.split()).lower()
-        if secret.lower() in bare:
-            text = re.sub(r"\s*".join(map(re.escape, secret)), mark, text, flags=re.IGNORECASE)
+    if secrets is None:
+        secrets = _values_of_known_secrets()
+    bare_text: str | None = None
+    for secret in secrets:
+        bare_secret = "".join(secret.split())
+        if bare_text is None:
+            bare_text = "".join(text.split()).lower()
+        if bare_secret.lower() in bare_text:
+            pattern = r"\s*".join(map(re.escape, bare_secret))
+            text = re.sub(pattern, mark, text, flags=re.IGNORECASE)
     return text
 
 
 def without_credentials(text: str) -> str:
-    """Return `text` with every address in it rid of user, password, query and fragment; `***` stands where one was."""
-    return _ADDRESS.sub(lambda match: _bare(match[0]), text)
+    """Return `text` with `***` for user, password, query and fragment of every address."""
+    return _ADDRESS.sub(lambda match: _bare_address(match[0]), text)
 
 
-def without_secrets(value: Any, *, words: bool = True, known: Sequence[str] | None = None) -> Any:  # noqa: ANN401
-    """Return a JSON value rid of secrets at any depth: what is named like one, and what addresses and texts hold.
+def without_secrets(
+    value: Any,  # noqa: ANN401 - any JSON value
+    *,
+    words: bool = True,
+    secrets: Sequence[str] | None = None,
+) -> Any:  # noqa: ANN401 - as the value
+    """Return a JSON value without secrets, at any depth.
 
-    Numbers, truth values and other texts stay as they are: keys of replies are made of them. With
-    `words` False a text is somebody's answer, and stays, too. `known` are the keys that the
-    environment holds.
+    Secrets are what is named like one, and what addresses and texts hold. Numbers, truth values
+    and other texts stay as they are: keys of replies are made of them.
+
+    Args:
+        value: Any JSON value.
+        words: If False, a text is somebody's answer, and stays.
+        secrets: By default the keys that the environment holds.
     """
-    known = [secret for _, secret in known_secrets()] if known is None else known
+    if secrets is None:
+        secrets = _values_of_known_secrets()
     if is_object(value):
-        named = [
-            part
-            for part in value.values()
-            if words and isinstance(part, str) and _is_secret_name(part)
-        ][:1]
-        return {
-            without_secrets(name, known=known): without_secrets(part, words=words, known=known)
-            for name, part in value.items()
-            if not any(_is_pair(other, part) for other in named)
-            and not (isinstance(part, str | list | dict) and is_secret(str(name), part))
-        }
+        return _object_without_secrets(value, words=words, secrets=secrets)
     if is_array(value):
-        beside: Iterable[tuple[Any, Any]] = zip(["", *value], value, strict=False)
-        hidden = ((part, words and _is_pair(before, part)) for before, part in beside)
-        return [
-            HIDDEN if hide else without_secrets(part, words=words, known=known)
-            for part, hide in hidden
-        ]
+        return _array_without_secrets(value, words=words, secrets=secrets)
     if not (isinstance(value, str) and words):
         return value
     text = _IN_TEXT.sub(
         lambda match: f"{match[1] or match[2] or match[3]}{HIDDEN}", without_credentials(value)
     )
-    return _KEY.sub(HIDDEN, without(text, known))
+    return _KEY.sub(HIDDEN, without(text, secrets))
+
+
+def _object_without_secrets(
+    value: Mapping[str, Any], *, words: bool, secrets: Sequence[str]
+) -> dict[str, Any]:
+    # In `{"name": "X-Api-Key", "value": "…"}` one value is the name of the secret in another.
+    name_in_value = _first_secret_name(value.values()) if words else None
+    result: dict[str, Any] = {}
+    for name, part in value.items():
+        if name_in_value is not None and _is_pair(name_in_value, part):
+            continue
+        if isinstance(part, str | list | dict) and is_secret(str(name), part):
+            continue
+        bare_name = without_secrets(name, secrets=secrets)
+        result[bare_name] = without_secrets(part, words=words, secrets=secrets)
+    return result
+
+
+def _first_secret_name(values: Iterable[object]) -> str | None:
+    for value in values:
+        if isinstance(value, str) and _is_secret_name(value):
+            return value
+    return None
+
+
+def _array_without_secrets(
+    value: Sequence[Any], *, words: bool, secrets: Sequence[str]
+) -> list[Any]:
+    result: list[Any] = []
+    before: Any = ""
+    for part in value:
+        if words and _is_pair(before, part):
+            result.append(HIDDEN)
+        else:
+            result.append(without_secrets(part, words=words, secrets=secrets))
+        before = part
+    return result
 
 
 def refuse_in_words(what: str, text: str) -> None:
-    """Raise InputError where words that go on record hold a key, or an address with a user or what is named like a key.
+    """Raise InputError where words for the record hold a key or an address with one.
 
     Unlike `refuse_secrets` it takes a query and a fragment: a film's number, a place on a page.
     """
-    found = _ADDRESS.findall(text)
-    has_key = _KEY.search(text) or without(text) != text
-    if has_key or any(_IN_TEXT.search(one) or re.search("://[^/?#]*@", one) for one in found):
+    has_secret = _KEY.search(text) is not None or without(text) != text
+    for address in _ADDRESS.findall(text):
+        has_user = re.search("://[^/?#]*@", address) is not None
+        has_secret = has_secret or has_user or _IN_TEXT.search(address) is not None
+    if has_secret:
         raise InputError(
-            f"{what}: a key, or an address with a user or a key in it, would go on record; leave it out"
+            f"{what}: a key, or an address with a user or a key in it, would go on record; "
+            "leave it out"
         )
 
 
 def refuse_secrets(what: str, value: Any) -> None:  # noqa: ANN401 - any JSON value
-    """Raise InputError where a value that goes on record holds a secret, before anything is done with it."""
+    """Raise InputError where a value that goes on record holds a secret."""
     if without_secrets(value) != value:
         raise InputError(
-            f"{what}: looks like a key, a password or an address with one, and it goes on record; keys stand in "
-            "REELBENCH_LLM_API_KEY and REELBENCH_JUDGE_API_KEY"
+            f"{what}: looks like a key, a password or an address with one, and it goes on record; "
+            "keys stand in REELBENCH_LLM_API_KEY and REELBENCH_JUDGE_API_KEY"
         )
 
 
-def _bare(address: str) -> str:
+def _bare_address(address: str) -> str:
     try:
         parts = urlsplit(address)
     except ValueError:  # a bracket too many: nothing tells where its password ends
-        return f"{address.partition('://')[0]}://{HIDDEN}"
-    _, at, host = parts.netloc.rpartition("@")
+        scheme = address.partition("://")[0]
+        return f"{scheme}://{HIDDEN}"
+    _, at_sign, host = parts.netloc.rpartition("@")
+    if at_sign:
+        host = f"{HIDDEN}@{host}"
     query = HIDDEN if parts.query else ""
     fragment = HIDDEN if parts.fragment else ""
-    return urlunsplit(
-        (parts.scheme, f"{HIDDEN}@{host}" if at else host, parts.path, query, fragment)
-    )
+    return urlunsplit((parts.scheme, host, parts.path, query, fragment))

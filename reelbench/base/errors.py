@@ -1,4 +1,4 @@
-"""The errors that users meet: one clear line each, with the exit status that the command line gives for it."""
+"""The errors that users meet: one clear line each, with the exit status of the command line."""
 
 import re
 from collections.abc import Sequence
@@ -14,47 +14,73 @@ _LONGEST = 1000  # characters of an error's line: what it quotes may be anybody'
 
 
 def printable(text: str) -> str:
-    """Return `text` with a space for each character that a terminal would act on, or not show, and not print."""
-    return "".join(char if char.isprintable() else " " for char in text)
+    """Return `text` with a space for each character that is not printed.
+
+    Such a character may be one that a terminal acts on.
+    """
+    if text.isprintable():
+        return text
+    characters: list[str] = []
+    for character in text:
+        if character.isprintable():
+            characters.append(character)
+        else:
+            characters.append(" ")
+    return "".join(characters)
 
 
 def visible(text: str) -> str:
-    r"""Return `text` with each character that a terminal would act on, or not show, written as its code: `\x1b`."""
-    return "".join(
-        char if char.isprintable() and not BLANK.match(char) else ascii(char)[1:-1] for char in text
-    )
+    r"""Return `text` with the code (`\x1b`) of each character that a terminal would not show."""
+    characters: list[str] = []
+    for character in text:
+        if character.isprintable() and not BLANK.match(character):
+            characters.append(character)
+        else:
+            characters.append(ascii(character)[1:-1])
+    return "".join(characters)
 
 
 def cut_in_the_middle(line: str, longest: int) -> str:
-    """Return a line without what is in its middle where it is longer: its end says what to do."""
-    return line if len(line) <= longest else f"{line[: longest // 2]} … {line[-longest // 2 :]}"
+    """Return a line, without its middle where it is too long.
+
+    Its end stays, which says what to do.
+    """
+    if len(line) <= longest:
+        return line
+    half = longest // 2
+    return f"{line[:half]} … {line[-half:]}"
 
 
 def first_of(texts: Sequence[str], most: int = 8, separator: str = ", ") -> str:
-    """Return the first `most` texts in one line, and how many more there are: `a, b and 3 more`."""
+    """Return the first `most` texts in one line: `a, b and 3 more`."""
     line = separator.join(texts[:most])
-    return (
-        line
-        if len(texts) <= most
-        else f"{line}{'' if separator == ', ' else ';'} and {len(texts) - most} more"
-    )
+    if len(texts) <= most:
+        return line
+    mark = "" if separator == ", " else ";"
+    return f"{line}{mark} and {len(texts) - most} more"
 
 
 def number_of(count: int, noun: str, plural: str | None = None) -> str:
     """Return "1 word", "2 words"."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+    if count == 1:
+        return f"{count:,} {noun}"
+    return f"{count:,} {plural or noun + 's'}"
 
 
 def installing(extra: str = "") -> str:
-    """Return the command that installs Reelbench: said here alone, and never by a name that anybody may take."""
+    """Return the command that installs Reelbench.
+
+    It is written here alone, and never by a name that anybody may take on a registry.
+    """
     what = f"'.[{extra}]'" if extra else "."
     return f"pip install {what}   # in a clone of Reelbench: it is on no package registry yet"
 
 
 class ReelbenchError(Exception):
-    """Work failed, but the call was right (no network, a full disk, a refusal by a server).
+    """Work failed, but the call was right.
 
-    The message is one line: what is wrong, where (file, line, field), and what to do.
+    Examples are no network, a full disk, and a refusal by a server. The message is one line: what
+    is wrong, where (file, line, field), and what to do.
     """
 
     exit_code: ClassVar[int] = 1
@@ -64,7 +90,7 @@ class ReelbenchError(Exception):
 
 
 class PendingError(ReelbenchError):
-    """Work that has not failed and is not done: what it lacks is under way, and the same call later goes on."""
+    """Work has not failed and is not done; the same call later goes on."""
 
     exit_code: ClassVar[int] = 0
 
@@ -76,13 +102,17 @@ class InputError(ReelbenchError):
 
 
 def first_line(error: object) -> str:
-    """Return the first line of an error's text that says something, without control characters; else its kind.
+    """Return the first line of an error's text that isn't blank, else the error's kind.
 
-    Of a system's error only its own words are taken, without a file's name.
+    It has no control characters. Of a system's error only its own words are taken, without a
+    file's name.
     """
     text = str(getattr(error, "strerror", None) or error)
-    lines = (printable(line).strip() for line in text.splitlines())
-    return next((line for line in lines if line), type(error).__name__)
+    for line in text.splitlines():
+        shown_line = printable(line).strip()
+        if shown_line:
+            return shown_line
+    return type(error).__name__
 
 
 class DataUnavailableError(ReelbenchError):
@@ -90,9 +120,10 @@ class DataUnavailableError(ReelbenchError):
 
 
 class MediaError(InputError):
-    """A video or image can't be read, has no picture, or takes too long; the message names the file.
+    """A video or image can't be read, has no picture, or takes too long.
 
-    `reason` is the message without the file's name, for a sample's record.
+    The message names the file. `reason` is the message without the file's name, for a sample's
+    record.
     """
 
     def __init__(self, path: Path | str, reason: str) -> None:

@@ -13,8 +13,7 @@ import secrets
 import shutil
 import stat
 import sys
-from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -30,22 +29,24 @@ log = logging.getLogger("reelbench")
 LONGEST_NAME = 255  # bytes of a file's name, on every file system that we know of
 
 _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
-_DRAINED: dict[str, bytes] = {}
+_PIPE_CONTENTS: dict[str, bytes] = {}
 _HASHES: dict[tuple[str, int, int, int, int], str] = {}
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
-_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+_WORKING_FOLDER = -100  # AT_FDCWD of Linux
+_EXCHANGE = 2  # RENAME_EXCHANGE of Linux
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
-"""How shells name an open pipe; any other pipe is a named one."""
+"""Names that shells give an open pipe; any other pipe is a named one."""
 
 
-def _aside(path: Path) -> Path:
+def _path_aside(path: Path) -> Path:
     # The name starts with a dot and ends in .tmp so that neither a glob for results nor a reader of
     # the cache sees it.
-    return path.with_name(f".{path.name}.{os.getpid()}-{_MACHINE}-{secrets.token_hex(4)}.tmp")
+    mark = f"{os.getpid()}-{_MACHINE}-{secrets.token_hex(4)}"
+    return path.with_name(f".{path.name}.{mark}.tmp")
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of this machine has that number."""
+    """Return True where a process of this machine has that number."""
     with suppress(PermissionError):
         try:
             os.kill(pid, 0)
@@ -55,28 +56,31 @@ def is_alive(pid: int) -> bool:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what processes of this machine that were ended left beside a folder that they wrote anew."""
-    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.*-{_MACHINE}-*.tmp"):
-        process = leftover.name.removeprefix(f".{folder.name}.").partition("-")[0]
-        if process.isdecimal() and not is_alive(int(process)):
+    """Remove unfinished copies beside a folder whose processes have ended, on this machine."""
+    pattern = f".{glob.escape(folder.name)}.*-{_MACHINE}-*.tmp"
+    for leftover in folder.parent.glob(pattern):
+        mark = leftover.name.removeprefix(f".{folder.name}.")
+        pid = mark.partition("-")[0]
+        if pid.isdecimal() and not is_alive(int(pid)):
             shutil.rmtree(leftover, ignore_errors=True)
 
 
 def is_aside(path: Path) -> bool:
-    """Whether a path lies in what a process that was killed left beside what it wrote."""
+    """Return True for a path in an unfinished copy that a killed process left."""
     return any(part.startswith(".") and part.endswith(".tmp") for part in path.parts)
 
 
 @contextmanager
 def written_aside(path: Path | str) -> Generator[Path]:
-    """Yield a sibling path to write to; on success it becomes `path` in one step, on any error it is removed.
+    """Yield a sibling path to write to, which becomes `path` in one step.
 
-    Works for a file or a folder. Where two processes finish the same folder, the first one's stays
-    and the second's is dropped: use it for folders only where the content is decided by the name.
+    On any error it is removed. It works for a file or a folder. Where two processes finish the
+    same folder, the first one's stays and the second's is dropped: use it for folders only where
+    the content is decided by the name.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = _aside(path)
+    aside = _path_aside(path)
     try:
         yield aside
         try:
@@ -94,11 +98,12 @@ def written_aside(path: Path | str) -> Generator[Path]:
 
 @contextmanager
 def open_aside(path: Path | str, mode: str = "w") -> Generator[IO[Any]]:
-    """Open a sibling of `path` for writing (UTF-8 in text mode), flush it to disk, and rename it on success."""
-    with (
-        written_aside(path) as aside,
-        aside.open(mode, encoding=None if "b" in mode else "utf-8") as file,
-    ):
+    """Open a sibling of `path` for writing; on success flush and rename it.
+
+    In text mode it is UTF-8.
+    """
+    encoding = None if "b" in mode else "utf-8"
+    with written_aside(path) as aside, aside.open(mode, encoding=encoding) as file:
         yield file
         file.flush()
         os.fsync(file.fileno())
@@ -106,42 +111,45 @@ def open_aside(path: Path | str, mode: str = "w") -> Generator[IO[Any]]:
 
 @contextmanager
 def replacing_folder(folder: Path) -> Generator[Path]:
-    """Yield an empty folder to fill; on success it becomes `folder` in place of the one before, on any error not.
+    """Yield an empty folder to fill, which on success replaces `folder`.
 
     Whenever the process ends, one of the two stands there whole (on Linux; elsewhere there is a
     moment between them).
     """
-    aside, old = _aside(folder), _aside(folder)
+    aside = _path_aside(folder)
+    old_aside = _path_aside(folder)
     try:
         aside.mkdir(parents=True)
         yield aside
         if not folder.exists():
             aside.rename(folder)
-            return
-        import ctypes
-
-        # Both change places in one step, where the system and the file system can; no module of
-        # Python's has it.
-        exchanged = False
-        with suppress(AttributeError, OSError, TypeError):
-            rename = ctypes.CDLL(None).renameat2
-            exchanged = (
-                rename(_HERE, os.fsencode(aside), _HERE, os.fsencode(folder), _EXCHANGE) == 0
-            )
-        if not exchanged:
-            folder.rename(old)
+        elif not _exchange(aside, folder):
+            folder.rename(old_aside)
             try:
                 aside.rename(folder)
             except OSError:
-                old.rename(folder)
+                old_aside.rename(folder)
                 raise
     finally:
-        for leftover in (aside, old):
-            shutil.rmtree(leftover, ignore_errors=True)
+        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(old_aside, ignore_errors=True)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Let two folders change places in one step; False where the system can't."""
+    import ctypes
+
+    with suppress(AttributeError, OSError, TypeError):
+        rename = ctypes.CDLL(None).renameat2  # no module of Python's has it
+        status = rename(
+            _WORKING_FOLDER, os.fsencode(first), _WORKING_FOLDER, os.fsencode(second), _EXCHANGE
+        )
+        return status == 0
+    return False
 
 
 def is_full(error: OSError) -> bool:
-    """Whether a write failed because the disk, or the user's part of it, is full."""
+    """Return True where a write failed because the disk or quota is full."""
     return error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -152,38 +160,44 @@ def write_text(path: Path | str, text: str) -> None:
 
 
 def write_json(path: Path | str, document: object) -> None:
-    """Write a JSON document to `path` in one step, indented for people and diffs, characters unescaped."""
+    """Write a JSON document to `path` in one step, indented for people and diffs."""
     write_text(path, json_text(document))
 
 
 def json_text(document: object) -> str:
-    """Return a JSON document as `write_json` writes it, rid of the keys that the environment holds."""
+    """Return a JSON document as `write_json` writes it, without the environment's keys."""
     return without(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
 
 
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
-    """Write one JSON object per line to `path` in one step, characters unescaped, rid of the environment's keys."""
-    secrets = [value for _, value in known_secrets()]
+    """Write one JSON object per line to `path` in one step, without the environment's keys."""
+    keys = [key for _, key in known_secrets()]
     with open_aside(path) as file:
         for row in rows:
-            file.write(without(json.dumps(row, ensure_ascii=False), secrets) + "\n")
+            line = without(json.dumps(row, ensure_ascii=False), keys)
+            file.write(f"{line}\n")
 
 
 def address(path: Path, page: Path) -> str:
-    """Return a file's address in a page that is opened from a disk: relative where it lies beside or below the page."""
-    path, folder = path.absolute(), page.absolute().parent
+    """Return a file's address in a page that is opened from a disk.
+
+    It is relative where the file lies beside or below the page.
+    """
+    path = path.absolute()
+    folder = page.absolute().parent
     if path.is_relative_to(folder):
         return quote(path.relative_to(folder).as_posix())
     return path.as_uri()
 
 
 def valid_text(text: str) -> str:
-    """Return `text` with lone surrogates (half an emoji, cut by a tokenizer) made U+FFFD: UTF-8 can't hold them."""
-    return (
-        text
-        if text.isascii()
-        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    )
+    """Return `text` with U+FFFD for each lone surrogate, which UTF-8 can't hold.
+
+    Such a surrogate is half an emoji, cut by a tokenizer.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -196,39 +210,56 @@ def _valid(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 @contextmanager
 def open_input(path: Path | str) -> Generator[IO[bytes]]:
-    """Open a file that the user named, a pipe of the shell's as often as wanted; InputError where that can't be."""
+    """Open a file that the user named, a shell's pipe more than once.
+
+    Raises:
+        InputError: There is no such file, or it can't be read.
+    """
     name = str(path)
     try:
-        try:
-            mode = Path(path).stat().st_mode
-        except ValueError:  # a null, or half a character: no system has such a name
-            raise FileNotFoundError from None
+        mode = _mode_of(path)
         if stat.S_ISFIFO(mode) and name.startswith(_DESCRIPTORS):
             # A pipe gives its bytes once, and a file is read more than once: to be parsed, and to
             # be hashed.
-            if name not in _DRAINED:
-                _DRAINED[name] = Path(name).read_bytes()
-            yield io.BytesIO(_DRAINED[name])
+            if name not in _PIPE_CONTENTS:
+                _PIPE_CONTENTS[name] = Path(name).read_bytes()
+            yield io.BytesIO(_PIPE_CONTENTS[name])
         elif stat.S_ISREG(mode):
             with Path(path).open("rb") as file:
                 yield file
         else:
             # A named pipe without a writer would block for ever, a device may never end.
-            what = "folder" if stat.S_ISDIR(mode) else "pipe" if stat.S_ISFIFO(mode) else "device"
-            raise InputError(f"{path}: is a {what}, expected a file")
+            raise InputError(f"{path}: is a {_kind_of(mode)}, expected a file")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: can't be read ({error.strerror or error})") from None
 
 
-def inside(folder: Path, name: str, what: str = "") -> Path:
-    """Return the path of a name that a file gives, in its folder; InputError where it leads out of it or is no name.
+def _mode_of(path: Path | str) -> int:
+    try:
+        return Path(path).stat().st_mode
+    except ValueError:  # a null, or half a character: no system has such a name
+        raise FileNotFoundError from None
 
-    The error's line begins with `what`.
+
+def _kind_of(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISFIFO(mode):
+        return "pipe"
+    return "device"
+
+
+def inside(folder: Path, name: str, what: str = "") -> Path:
+    """Return the path in `folder` of a name that a file states.
+
+    Raises:
+        InputError: It is no name or leads out of the folder; the line begins with `what`.
     """
     path = PurePosixPath(name.replace("\\", "/"))
-    if not name or path.is_absolute() or ".." in path.parts or re.search("[\0\ud800-\udfff]", name):
+    leads_out = path.is_absolute() or ".." in path.parts
+    if not name or leads_out or re.search("[\0\ud800-\udfff]", name):
         raise InputError(
             f"{what}{name[:200]!r} is not a file's name; expected one without '..' and leading '/'"
         )
@@ -236,7 +267,11 @@ def inside(folder: Path, name: str, what: str = "") -> Path:
 
 
 def read_text(path: Path | str) -> str:
-    """Return the text of a file that the user named; InputError, in one line, where it can't be read or isn't UTF-8."""
+    """Return the text of a file that the user named.
+
+    Raises:
+        InputError: It can't be read or isn't UTF-8.
+    """
     with open_input(path) as file:
         data = file.read()
     try:
@@ -246,72 +281,97 @@ def read_text(path: Path | str) -> str:
 
 
 class Decoder:
-    """Decodes one file's JSON, and says once where a key in it occurs twice; where keys are `unique`, that is wrong."""
+    """Decodes one file's JSON, and warns once where a key in it occurs twice.
+
+    Where keys are `unique`, that is an error.
+    """
 
     def __init__(self, path: Path | str, *, unique: bool = False) -> None:
         self.path = path
         self._where = str(path)
         self._warned = False
         self._unique = unique
-        self._half = False
-        self._json = json.JSONDecoder(object_pairs_hook=self._made)
+        self._has_surrogates = False
+        self._json = json.JSONDecoder(object_pairs_hook=self._object_of)
 
     def decode(self, text: str, number: int | None = None) -> Any:  # noqa: ANN401 - any JSON value
-        """Return the value; JSONDecodeError where `text` isn't JSON, InputError where it is more than can be handled.
+        """Return the value of a JSON text.
 
-        `number` is the line's, in JSON Lines.
+        Args:
+            text: The JSON.
+            number: Its line's number, in JSON Lines.
+
+        Raises:
+            JSONDecodeError: It isn't JSON.
+            InputError: It is too deep, or a number in it is too long.
         """
-        self._where = f"{self.path}" if number is None else f"{self.path}, line {number}"
-        too_deep = f"{self._where}: lists and objects are nested more than {bounds.DEPTH} deep; no file of ours is"
+        self._where = f"{self.path}"
+        if number is not None:
+            self._where += f", line {number}"
+        # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here,
+        # when it is written.
+        self._has_surrogates = "\\ud" in text or "\\uD" in text
         try:
-            # JSON can spell a lone surrogate and UTF-8 can't: left in, it would fail far from here,
-            # when it is written.
-            self._half = "\\ud" in text or "\\uD" in text
             value = self._json.decode(text)
             if text.count("[") + text.count("{") > bounds.DEPTH:
-                level: list[Any] = [value]
-                for _ in range(bounds.DEPTH):
-                    inner = [
-                        part
-                        for whole in level
-                        for part in (whole.values() if is_object(whole) else whole)
-                    ]
-                    level = [part for part in inner if is_object(part) or is_array(part)]
-                if level:
-                    raise InputError(too_deep)
-            return _valid(value) if self._half else value
+                self._check_depth(value)
+            return _valid(value) if self._has_surrogates else value
         except RecursionError:
-            raise InputError(too_deep) from None
+            raise self._too_deep() from None
         except json.JSONDecodeError:
             raise
         except ValueError:
             raise InputError(
-                f"{self._where}: a number in it has more than {sys.get_int_max_str_digits()} digits; is it complete?"
+                f"{self._where}: a number in it has more than {sys.get_int_max_str_digits()} "
+                "digits; is it complete?"
             ) from None
 
+    def _check_depth(self, value: object) -> None:
+        level: list[Any] = [value]
+        for _ in range(bounds.DEPTH):
+            next_level: list[Any] = []
+            for whole in level:
+                parts = whole.values() if is_object(whole) else whole
+                next_level += [part for part in parts if is_object(part) or is_array(part)]
+            level = next_level
+        if level:
+            raise self._too_deep()
+
+    def _too_deep(self) -> InputError:
+        return InputError(
+            f"{self._where}: lists and objects are nested more than {bounds.DEPTH} deep; "
+            "no file of ours is"
+        )
+
     def read(self, text: str, number: int | None = None) -> Any:  # noqa: ANN401 - any JSON value
-        """As `decode`; InputError names the file, line and column where `text` isn't JSON."""
+        """Return the value as `decode`; InputError names file, line and column of an error."""
         try:
             return self.decode(text, number)
         except json.JSONDecodeError as error:
-            what = error.msg if number or text.strip() else "the file is empty"
-            where = f"line {number or error.lineno}, column {error.colno}"
-            whole = "is the line complete?" if number else "is it complete?"
-            raise InputError(f"{self.path}, {where}: not valid JSON ({what}); {whole}") from None
+            is_empty = not number and not text.strip()
+            reason = "the file is empty" if is_empty else error.msg
+            line = number or error.lineno
+            question = "is the line complete?" if number else "is it complete?"
+            raise InputError(
+                f"{self.path}, line {line}, column {error.colno}: not valid JSON ({reason}); "
+                f"{question}"
+            ) from None
 
     def lines(self, text: str) -> Iterator[tuple[int, Any]]:
-        """Yield each value of JSON Lines with its line's number; blank lines are skipped."""
+        """Yield each value of JSON Lines after its line's number, blank lines skipped."""
         for number, match in enumerate(_LINE.finditer(text), start=1):
-            if match[1].strip():
-                bounds.hold(f"{self.path}, line {number}: characters", len(match[1]), bounds.LINE)
-                yield number, self.read(match[1], number)
+            line = match[1]
+            if line.strip():
+                bounds.hold(f"{self.path}, line {number}: characters", len(line), bounds.LINE)
+                yield number, self.read(line, number)
 
-    def _made(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        pairs = [(_valid(key), _valid(part)) for key, part in pairs] if self._half else pairs
-        made = dict(pairs)
-        if len(made) < len(pairs) and not self._warned:
+    def _object_of(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if self._has_surrogates:
+            pairs = [(_valid(key), _valid(part)) for key, part in pairs]
+        value = dict(pairs)
+        if len(value) < len(pairs) and not self._warned:
             self._warned = True
-            key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            key = _first_repeated_key(pairs)
             if self._unique:
                 raise InputError(
                     f"{self._where}: the key {key!r} occurs twice in one object; keep one of them"
@@ -321,7 +381,19 @@ class Decoder:
                 self._where,
                 key,
             )
-        return made
+        return value
+
+
+def _first_repeated_key(pairs: Sequence[tuple[str, Any]]) -> str:
+    """Return the key that occurs again, of several the one that occurs first."""
+    keys = [key for key, _ in pairs]
+    repeated: set[str] = set()
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            repeated.add(key)
+        seen.add(key)
+    return next(key for key in keys if key in repeated)
 
 
 def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
@@ -330,20 +402,27 @@ def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def read_jsonl(path: Path | str, *, unique: bool = False) -> list[tuple[int, Any]]:
-    """Read JSON Lines as (line number, value); a key that occurs twice is a warning, or InputError where `unique`."""
+    """Read JSON Lines as (line number, value).
+
+    A key that occurs twice in one object is a warning, or InputError where keys are `unique`.
+    """
     return list(Decoder(path, unique=unique).lines(read_text(path)))
 
 
 def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noqa: ANN401 - any JSON value
-    """Read a JSON document, or JSON Lines as a list of values, told apart by content; `unique` as `read_jsonl`."""
-    text, decoder = read_text(path), Decoder(path, unique=unique)
-    return (
-        [value for _, value in decoder.lines(text)] if is_json_lines(text) else decoder.read(text)
-    )
+    """Read a JSON document, or JSON Lines as a list of values.
+
+    The content tells them apart. `unique` is as in `read_jsonl`.
+    """
+    text = read_text(path)
+    decoder = Decoder(path, unique=unique)
+    if is_json_lines(text):
+        return [value for _, value in decoder.lines(text)]
+    return decoder.read(text)
 
 
 def is_json_lines(text: str) -> bool:
-    """Whether a text is JSON Lines: more than one line, of which the first is an object or a list by itself."""
+    """Return True for JSON Lines: several lines, the first a whole object or list."""
     first_line, _, rest = text.strip().partition("\n")
     if not rest.strip() or not first_line.strip().startswith(("{", "[")):
         return False
@@ -355,7 +434,7 @@ def is_json_lines(text: str) -> bool:
 
 
 def read_record(path: Path | str) -> dict[str, Any] | None:
-    """Read a record that Reelbench keeps beside what it fetched; a missing or damaged one is as good as none."""
+    """Read a record that Reelbench keeps; None where it is missing or damaged."""
     try:
         record = read_json(path)
     except InputError:
@@ -370,16 +449,25 @@ def sha256_of(path: Path | str) -> str:
 
 
 def sha256_of_names(names: Iterable[str]) -> str:
-    """Return the sha256, in hex, of names in their order, a line each: what tells two sets of ids or videos apart."""
+    """Return the sha256, in hex, of sorted names, a line each."""
     return hashlib.sha256("\n".join(sorted(names)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def sha256_once(path: Path | str) -> str:
-    """As `sha256_of`, read once in a process: a file of the same place, size and times has the same bytes."""
+    """Return `sha256_of` a file that is read once in a process.
+
+    A file of the same place, size and times has the same bytes.
+    """
     with suppress(OSError, ValueError):  # `sha256_of` says what is wrong
-        found = Path(path).stat()
-        if stat.S_ISREG(found.st_mode):
-            key = (str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        status = Path(path).stat()
+        if stat.S_ISREG(status.st_mode):
+            key = (
+                str(path),
+                status.st_ino,
+                status.st_size,
+                status.st_mtime_ns,
+                status.st_ctime_ns,
+            )
             if key not in _HASHES:
                 _HASHES[key] = sha256_of(path)
             return _HASHES[key]

@@ -1,4 +1,4 @@
-"""What of a language matters here: its code, its words, its digits and signs."""
+"""Languages: their codes, words, digits and signs."""
 
 import json
 import re
@@ -8,25 +8,25 @@ from pathlib import Path
 
 UNSPACED = frozenset({"ja", "km", "lo", "my", "th", "zh"})
 """Languages that put no spaces between words: their words are not counted."""
+
 UNSPACED_SCRIPTS = (
     "\u0e00-\u0e7f\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """The characters of scripts that are written without spaces, for a pattern's class."""
-
 
 SECONDS: Mapping[str, str] = json.loads(Path(__file__).with_name("seconds.json").read_text("utf-8"))
 """Language -> its word for seconds, after a number with decimals."""
 
 
 def time_tag(tag: str, *times: float) -> str:
-    """Return times in seconds as a prompt has them before what is on screen then, in a language's words.
+    """Return times in seconds as a prompt has them: `<3.5 seconds>`, or `<3.5-8.0 seconds>`.
 
-    `<3.5 seconds>`, or of a span `<3.5-8.0 seconds>`: as models that read times are taught it.
-    Where the word for seconds is not known here, it is the English one.
+    Models that read times are trained on this form. The word is the language's; where it is not
+    known here, the English one.
     """
-    return (
-        f"<{'-'.join(f'{at:.1f}' for at in times)} {SECONDS.get(language_of(tag), SECONDS['en'])}>"
-    )
+    word = SECONDS.get(language_of(tag), SECONDS["en"])
+    numbers = "-".join(f"{time:.1f}" for time in times)
+    return f"<{numbers} {word}>"
 
 
 def language_of(tag: str) -> str:
@@ -35,13 +35,13 @@ def language_of(tag: str) -> str:
 
 
 # After NFKC: U+2033 is two U+2032 by then.
+_DASHES = "\u058a\u05be\u1806\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2e3a\u2e3b"
+_TILDES = "\u223c\u301c\u3030"
+_LINE_ENDS = "\x85\u2028\u2029"
 _ASCII_SIGNS = {
-    **dict.fromkeys(
-        map(chr, (0x58A, 0x5BE, 0x1806, *range(0x2010, 0x2016), 0x2043, 0x2212, 0x2E3A, 0x2E3B)),
-        "-",
-    ),
-    **dict.fromkeys(map(chr, (0x223C, 0x301C, 0x3030)), "~"),
-    **dict.fromkeys(map(chr, (0x85, 0x2028, 0x2029)), "\n"),
+    **dict.fromkeys(_DASHES, "-"),
+    **dict.fromkeys(_TILDES, "~"),
+    **dict.fromkeys(_LINE_ENDS, "\n"),
     "\u2032": "'",
     "\u2033": "''",
     "\u2236": ":",
@@ -51,7 +51,7 @@ _SPACE = re.compile(r"[^\S\n ]")
 
 
 def ascii_signs(text: str) -> str:
-    """Return `text` with every space, line end, dash, tilde and prime of Unicode as the ASCII one."""
+    """Return `text` with ASCII spaces, line ends, dashes, tildes and primes for Unicode's."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.isascii():
         text = _SIGN.sub(lambda match: _ASCII_SIGNS[match[0]], text)
@@ -70,18 +70,28 @@ WORD = re.compile(rf"{_RUN}(?:['’\-]{_RUN})*")
 
 
 def words(text: str) -> list[str]:
-    """Return a text's words: runs of letters and digits, apostrophes and hyphens within them kept."""
+    """Return a text's words: runs of letters and digits, with apostrophes and hyphens inside."""
     return WORD.findall(text)
 
 
 DECIMAL_COMMA = frozenset({"de", "fr", "id", "it", "pt", "ru"})
-"""Where the comma is the decimal sign, among the benchmarks' languages. Mexico, the only Spanish one, has the point."""
+"""The benchmarks' languages with a decimal comma.
+
+Spanish is not among them: their only Spanish is Mexico's, which has the point.
+"""
+
 NUMBER_SIGNS = ".,'\u066b\u066c "
-"""What stands between the digits of one number: decimal signs and those that group digits."""
+"""Signs between the digits of one number: decimal signs and those that group digits."""
 
 
 def ascii_digits(text: str) -> str:
     """Return `text` with the decimal digits of every script as ASCII digits."""
     if text.isascii():
         return text
-    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
+    characters: list[str] = []
+    for character in text:
+        if character.isdecimal():
+            characters.append(str(unicodedata.decimal(character)))
+        else:
+            characters.append(character)
+    return "".join(characters)

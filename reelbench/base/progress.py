@@ -1,4 +1,4 @@
-"""Progress, as library code tells it: its caller may hand over a bar to draw; by default nothing is drawn."""
+"""The progress of library code; its caller may pass a bar to draw, and by default none is drawn."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -7,19 +7,28 @@ from typing import Protocol
 
 from reelbench.base.errors import printable
 
+_LINE_WIDTH = 100
+
 
 class Show(Protocol):
-    """Shows how far work has come; called from any thread."""
+    """Shows the progress of work; called from any thread."""
 
     def __call__(
         self, done: float, line: str, *, failed: int = 0, cost_usd: float | None = None
     ) -> None:
-        """Show how much is `done`, how much of it failed, dollars spent so far where known, and a line of words."""
+        """Show the progress.
+
+        Args:
+            done: Amount of work that is done.
+            line: Words on it.
+            failed: How much of the work that is done failed.
+            cost_usd: Dollars spent so far, where known.
+        """
         ...
 
 
 Bar = Callable[[str, float | None], AbstractContextManager[Show]]
-"""(title, total; None where that is not known) -> a bar that is there while the block runs."""
+"""(title, total or None where it is unknown) -> a bar that is there while the block runs."""
 
 
 def no_show(done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
@@ -35,17 +44,21 @@ def no_bar(title: str, total: float | None) -> Generator[Show]:
 
 @contextmanager
 def line_bar(title: str, total: float | None) -> Generator[Show]:
-    """Show progress in one line on stderr that is written over, where somebody looks: a terminal or a notebook."""
+    """Show progress in one line on stderr, in a terminal or a notebook; elsewhere nothing."""
     stream = sys.stderr
     if stream is None or not (stream.isatty() or "ipykernel" in sys.modules):
         yield no_show
         return
-    of = "" if total is None else f" of {total:g}"
+    of_total = "" if total is None else f" of {total:g}"
 
     def show(done: float, line: str, *, failed: int = 0, cost_usd: float | None = None) -> None:
-        lost = f", {failed} failed" if failed else ""
-        cost = f", ${cost_usd:.2f}" if cost_usd else ""
-        stream.write("\r" + printable(f"{title}: {done:g}{of}{lost}{cost} {line}")[:100].ljust(100))
+        text = f"{title}: {done:g}{of_total}"
+        if failed:
+            text += f", {failed} failed"
+        if cost_usd:
+            text += f", ${cost_usd:.2f}"
+        visible_line = printable(f"{text} {line}")[:_LINE_WIDTH].ljust(_LINE_WIDTH)
+        stream.write(f"\r{visible_line}")
         stream.flush()
 
     try:

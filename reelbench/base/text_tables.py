@@ -1,4 +1,4 @@
-"""Tables as plain data, as the command line and Python print them and a notebook shows them."""
+"""Tables as plain data, for the command line, Python and notebooks."""
 
 import csv
 import io
@@ -22,18 +22,32 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def tex(text: str) -> str:
-    """Return a text in one line as LaTeX shows it: no sign of it is a command."""
-    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    """Return a text in one line for LaTeX, with its signs escaped."""
+    one_line = " ".join(text.split())
+    return "".join(_LATEX.get(letter, letter) for letter in one_line)
 
 
 def spreadsheet_cell(value: object) -> object:
-    """Return a cell of a table's file that no spreadsheet runs, without characters for terminals; None is empty."""
-    if isinstance(value, str):
-        # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection. Some part cells
-        # at a semicolon.
-        marked = ("'" if value.startswith(_FORMULA) else "") + _AFTER_A_MARK.sub(r"\1'\2", value)
-        return "".join(char if char.isprintable() or char in "\t\n" else " " for char in marked)
-    return "" if value is None else value
+    """Return a cell for a table's file that no spreadsheet runs as a formula.
+
+    Characters that a terminal acts on become spaces, and None an empty text.
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return value
+    # An apostrophe is how spreadsheets mark text; see OWASP on CSV injection. Some part cells at a
+    # semicolon.
+    text = _AFTER_A_MARK.sub(r"\1'\2", value)
+    if value.startswith(_FORMULA):
+        text = f"'{text}"
+    shown_letters: list[str] = []
+    for letter in text:
+        if letter.isprintable() or letter in "\t\n":
+            shown_letters.append(letter)
+        else:
+            shown_letters.append(" ")
+    return "".join(shown_letters)
 
 
 def csv_text(lines: Iterable[Iterable[object]], delimiter: str = ",", end: str = "\n") -> str:
@@ -53,51 +67,69 @@ class Table:
     below: Sequence[str] = ()
 
     def text(self) -> str:
-        """Return it as lines of text, the columns two spaces apart."""
+        """Return the table as lines of text, the columns two spaces apart."""
         title, *below = map(printable, (self.title, *self.below))
         if not self.rows:
             return "\n".join([title, *below])
-        cells = [[column.removeprefix("#") for column in self.columns], *self.rows]
-        lines = [[printable(cell) for cell in line] for line in cells]
-        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-        right = [column.startswith("#") for column in self.columns]
-        shown = [
-            "  ".join(
-                cell.rjust(width) if number else cell.ljust(width)
-                for cell, width, number in zip(line, widths, right, strict=True)
-            )
-            for line in lines
-        ]
-        return "\n".join([title, *(line.rstrip() for line in shown), *below])
+        lines = [list(map(printable, cells)) for cells in (self._headings(), *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        aligned_lines: list[str] = []
+        for line in lines:
+            aligned: list[str] = []
+            for cell, heading, width in zip(line, self.columns, widths, strict=True):
+                if heading.startswith("#"):
+                    aligned.append(cell.rjust(width))
+                else:
+                    aligned.append(cell.ljust(width))
+            aligned_lines.append("  ".join(aligned).rstrip())
+        return "\n".join([title, *aligned_lines, *below])
 
     def latex(self) -> str:
-        """Return it as LaTeX (booktabs), the title and the lines below it as comments."""
-        sides = "".join("r" if column.startswith("#") else "l" for column in self.columns)
-        marked = (
-            [tex(cell.removeprefix("#")) for cell in cells] for cells in (self.columns, *self.rows)
-        )
-        head, *body = (" & ".join(cells) + r" \\" for cells in marked)
-        lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", head, r"\midrule", *body]
-        about = [f"% {' '.join(line.split())}" for line in (self.title, *self.below)]
-        return "\n".join([*about, *lines, r"\bottomrule", r"\end{tabular}"])
+        """Return the table as LaTeX (booktabs), the title and the lines below as comments."""
+        sides = ""
+        for column in self.columns:
+            sides += "r" if column.startswith("#") else "l"
+        comments = [f"% {' '.join(line.split())}" for line in (self.title, *self.below)]
+        table_lines: list[str] = []
+        for cells in (self.columns, *self.rows):
+            escaped = [tex(cell.removeprefix("#")) for cell in cells]
+            table_lines.append(" & ".join(escaped) + r" \\")
+        head, *body = table_lines
+        lines = [
+            *comments,
+            rf"\begin{{tabular}}{{{sides}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        return "\n".join(lines)
 
     def html(self) -> str:
-        """Return it as HTML."""
+        """Return the table as HTML."""
         from html import escape
 
-        styles = [
-            f"text-align: {'right' if column.startswith('#') else 'left'}"
-            for column in self.columns
-        ]
-        lines = (
-            [[column.removeprefix("#") for column in self.columns], *self.rows] if self.rows else []
-        )
-        table = f"<table><caption>{escape(self.title)}</caption>"
-        for number, cells in enumerate(lines):
-            tag, marked = "td" if number else "th", zip(cells, styles, strict=True)
-            made = (f"<{tag} style='{style}'>{escape(cell)}</{tag}>" for cell, style in marked)
-            table += f"<tr>{''.join(made)}</tr>"
-        return f"{table}</table>" + "".join(f"<p>{escape(line)}</p>" for line in self.below)
+        parts = [f"<table><caption>{escape(self.title)}</caption>"]
+        if self.rows:
+            parts.append(self._html_row("th", self._headings()))
+        parts += [self._html_row("td", cells) for cells in self.rows]
+        parts.append("</table>")
+        parts += [f"<p>{escape(line)}</p>" for line in self.below]
+        return "".join(parts)
+
+    def _html_row(self, tag: str, cells: Sequence[str]) -> str:
+        from html import escape
+
+        parts: list[str] = []
+        for cell, column in zip(cells, self.columns, strict=True):
+            side = "right" if column.startswith("#") else "left"
+            parts.append(f"<{tag} style='text-align: {side}'>{escape(cell)}</{tag}>")
+        return f"<tr>{''.join(parts)}</tr>"
+
+    def _headings(self) -> list[str]:
+        return [column.removeprefix("#") for column in self.columns]
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -107,10 +139,20 @@ def number(value: float | None, digits: int = 2) -> str:
 
 def interval(ends: Sequence[float] | None, digits: int = 2) -> str:
     """Return an interval as text, "" where there is none."""
-    return "" if ends is None else f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"
+    if ends is None:
+        return ""
+    low, high = ends
+    return f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def p_value(p: float | None, digits: int = 4) -> str:
-    """Return a p value as text, "" where there is none; a small one is below what the digits can show, never 0."""
+    """Return a p value as text, "" where there is none.
+
+    A small one is below the least that the digits can show, and never 0.
+    """
+    if p is None:
+        return ""
     least = 10.0**-digits
-    return "" if p is None else f"< {least:.{digits}f}" if p < least else f"{p:.{digits}f}"
+    if p < least:
+        return f"< {least:.{digits}f}"
+    return f"{p:.{digits}f}"

@@ -1,4 +1,4 @@
-"""What a decoded JSON value is: to Python `true` is a number, to us it never is."""
+"""The kinds of decoded JSON values: Python takes `true` for a number, and Reelbench never does."""
 
 import json
 import math
@@ -10,7 +10,7 @@ EntryT = TypeVar("EntryT")
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a finite number that a float holds, and not `true` or `false`."""
+    """Return True for a finite number that a float holds; `true` and `false` are none."""
     # JSON as Python reads it has NaN and Infinity, and whole numbers that no float holds.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
@@ -21,32 +21,39 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether a value is an integer, and not `true` or `false`; `3.0` is not one."""
+    """Return True for an integer; `true`, `false` and `3.0` are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_id(value: object) -> TypeGuard[str | int]:
-    """Whether a value names something in a file of others: text that isn't blank, or an integer."""
-    return bool(value.strip()) if isinstance(value, str) else is_whole(value)
+    """Return True for an id in a file: an integer, or text that isn't blank."""
+    if isinstance(value, str):
+        return bool(value.strip())
+    return is_whole(value)
 
 
 def as_text(value: object) -> str:
     """Return a text as it is, any other JSON value as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Whether a JSON value is an object."""
+    """Return True for a JSON object."""
     return isinstance(value, dict)
 
 
 def is_array(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
-    """Whether a value is a JSON array: a list, or a tuple where we made one of it."""
+    """Return True for a JSON array: a list, or a tuple made of one."""
     return isinstance(value, list | tuple)
 
 
 def drained(entries: list[EntryT]) -> Iterator[EntryT]:
-    """Yield a list's entries in order and let go of each: there may be no room for all beside what is made of them."""
+    """Yield a list's entries in order, and empty the list.
+
+    There may be no room in memory for all entries beside what is made of them.
+    """
     entries.reverse()
     while entries:
         yield entries.pop()
@@ -54,19 +61,25 @@ def drained(entries: list[EntryT]) -> Iterator[EntryT]:
 
 def describe(value: object) -> str:
     """Return a value's description for an error: the keys of an object, else its type."""
-    return ", ".join(sorted(value)) if is_object(value) else type(value).__name__
+    if is_object(value):
+        return ", ".join(sorted(value))
+    return type(value).__name__
 
 
 def texts_in(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    """Yield the texts of a JSON value, at any depth; the names in its objects are none."""
+    """Yield the texts of a JSON value, at any depth, without objects' names."""
     if isinstance(value, str):
         yield value
-    for part in value.values() if is_object(value) else value if is_array(value) else ():
-        yield from texts_in(part)
+    elif is_object(value):
+        for part in value.values():
+            yield from texts_in(part)
+    elif is_array(value):
+        for part in value:
+            yield from texts_in(part)
 
 
 def without_folders(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a JSON value in which each text that is a path of somebody's machine is `local/` and its last part."""
+    """Return a JSON value with `local/` and the last part for each local path."""
     if is_object(value):
         return {name: without_folders(part) for name, part in value.items()}
     if is_array(value):
@@ -76,6 +89,6 @@ def without_folders(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     path = value.removeprefix("file://")
     if PureWindowsPath(path).is_absolute():
         return f"local/{PureWindowsPath(path).name}"
-    return (
-        f"local/{PurePosixPath(path).name}" if path.startswith(("/", "~", "./", "../")) else value
-    )
+    if path.startswith(("/", "~", "./", "../")):
+        return f"local/{PurePosixPath(path).name}"
+    return value

@@ -1,4 +1,7 @@
-"""Work spread over processes on this machine, or over a Ray cluster; results come in the order of what was given."""
+"""Work spread over processes on this machine, or over a Ray cluster.
+
+Results come in the order of the items.
+"""
 
 import os
 import signal
@@ -21,19 +24,20 @@ from reelbench.base import bounds, process_state
 from reelbench.base.errors import InputError, ReelbenchError, installing
 
 ENGINES = ("pool", "ray")
-MANY = 64  # items from which on it pays to start a second process, unless a number of workers is asked for
+MANY = 64  # items from which on a second process pays, unless a number of workers is asked for
 
-_MOST = 8  # processes, unless more are asked for
-_LONGEST = 200  # items of one part
-_OURS = ("REELBENCH_", "HF_", "HUGGINGFACE_")
+_MOST_PROCESSES = 8  # unless more are asked for
+_MOST_ITEMS = 200  # of one part
+_PARTS_FOR_EACH_WORKER = 4
+_OUR_VARIABLES = ("REELBENCH_", "HF_", "HUGGINGFACE_")
 _interrupted = threading.Event()
 _STARTING = threading.RLock()
-_SAFE = "PYTHONSAFEPATH"
-_DIED = (
-    "a worker's process ended (out of memory?): run again, with fewer --workers (`score`: on one core); what was done "
-    "is kept"
+_SAFE_PATH = "PYTHONSAFEPATH"
+_WORKER_ENDED = (
+    "a worker's process ended (out of memory?): run again, with fewer --workers (`score`: on one "
+    "core); what was done is kept"
 )
-_MASK = getattr(signal, "pthread_sigmask", None)  # not on Windows
+_SIGNAL_MASK = getattr(signal, "pthread_sigmask", None)  # not on Windows
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -41,12 +45,14 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who does the work: so many processes at once, of an engine.
+    """Processes that do work, of an engine.
 
-    None is as many as this process may use cores (at most 8), or all that the cluster has, and one
-    where there is little to do. `pool` are processes on this machine, `ray` is the cluster of
-    `RAY_ADDRESS`, the one that runs on this machine, or else a new one on it; every node must see
-    the files under the same paths.
+    Attributes:
+        number: Processes at once. None is as many as this process may use cores (at most 8), or
+            all that the cluster has, and one where there is little to do.
+        engine: `pool` are processes on this machine. `ray` is the cluster of `RAY_ADDRESS`, the
+            one that runs on this machine, or else a new one on it; every node must see the files
+            under the same paths.
     """
 
     number: int | None = None
@@ -58,10 +64,22 @@ class Workers:
         bounds.hold("--workers", self.number or 0, bounds.WORKERS)
 
     def alone(self, items: int, many: int = MANY) -> bool:
-        """Whether so many items are best worked on in this process; a second one pays from `many` on."""
-        number = self.number or (usable_cores() if items >= many else 1)
+        """Return True where so many items are best worked on in this process.
+
+        A second process pays from `many` items on.
+        """
+        if self.engine != "pool":
+            return False
+        if self.number:
+            processes = self.number
+        elif items >= many:
+            processes = usable_cores()
+        else:
+            processes = 1
+        if processes <= 1 or items <= 1:
+            return True
         # A daemon of multiprocessing's may have no processes of its own.
-        return self.engine == "pool" and (min(number, items) < 2 or current_process().daemon)  # noqa: PLR2004
+        return current_process().daemon
 
     def map(
         self,
@@ -69,35 +87,50 @@ class Workers:
         items: Sequence[ItemT],
         by: Callable[[ItemT], Hashable] | None = None,
     ) -> Iterator[ResultT]:
-        """Yield `work`'s result on each item, `work` being importable; items alike `by` go to one worker, in order.
+        """Yield the result of each item, in order.
 
-        InputError where Ray is not installed, ReelbenchError where a worker's process has ended or
-        the cluster can't be reached.
+        Args:
+            work: A function that can be imported.
+            items: Its arguments.
+            by: Items with an equal value of it go to one worker, in their order.
+
+        Raises:
+            InputError: Ray is not installed.
+            ReelbenchError: A worker's process has ended, or the cluster can't be reached.
         """
-        # The places of items, part by part: some parts for each worker, and what is alike `by` in
-        # one of them.
-        longest = max(1, min(_LONGEST, len(items) // (4 * (self.number or usable_cores()))))
-        alike: dict[Hashable, list[int]] = defaultdict(list)
-        for place, item in enumerate(items):
-            alike[by(item) if by else place].append(place)
-        parts = list[list[int]]()
-        for places in alike.values():
-            if not parts or len(parts[-1]) >= longest:
-                parts.append([])
-            parts[-1] += places
-        work_on = partial(_worked, work)
-        given = [[items[place] for place in part] for part in parts]
+        parts = self._parts(items, by)
+        work_on_part = partial(_results_of_part, work)
+        items_by_part = [list(map(items.__getitem__, part)) for part in parts]
         if self.engine == "ray":
-            results = _over_ray(work_on, given, self.number)
+            results_by_part = _over_ray(work_on_part, items_by_part, self.number)
         else:
-            results = _in_pool(work_on, given, min(self.number or usable_cores(), len(parts)))
-        done: dict[int, ResultT] = {}
-        following = 0
-        for part, of_part in zip(parts, results, strict=True):
-            done |= zip(part, of_part, strict=True)
-            while following in done:
-                yield done.pop(following)
-                following += 1
+            processes = min(self.number or usable_cores(), len(parts))
+            results_by_part = _in_pool(work_on_part, items_by_part, processes)
+        results: dict[int, ResultT] = {}
+        next_index = 0
+        for part, results_of_part in zip(parts, results_by_part, strict=True):
+            results.update(zip(part, results_of_part, strict=True))
+            while next_index in results:
+                yield results.pop(next_index)
+                next_index += 1
+
+    def _parts(
+        self, items: Sequence[ItemT], by: Callable[[ItemT], Hashable] | None
+    ) -> list[list[int]]:
+        """Return the indices of the items, part by part: several parts for each worker."""
+        workers = self.number or usable_cores()
+        most_parts = workers * _PARTS_FOR_EACH_WORKER
+        most_items = max(1, min(_MOST_ITEMS, len(items) // most_parts))
+        indices_by_key: dict[Hashable, list[int]] = defaultdict(list)
+        for index, item in enumerate(items):
+            key = by(item) if by else index
+            indices_by_key[key].append(index)
+        parts: list[list[int]] = []
+        for indices in indices_by_key.values():
+            if not parts or len(parts[-1]) >= most_items:
+                parts.append([])
+            parts[-1] += indices
+        return parts
 
 
 ALLOTTED = Workers()  # as many as pays
@@ -106,138 +139,172 @@ ALONE = Workers(1)  # this process
 
 @contextmanager
 def starting() -> Generator[None]:
-    """Let processes of Python start: one caller's at a time, and none that takes modules of the working folder."""
+    """Let processes of Python start, one caller's at a time.
+
+    They take no modules of the working folder.
+    """
     with _STARTING:
-        before = os.environ.get(_SAFE)
-        os.environ[_SAFE] = "1"
+        value_before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
         try:
             yield
         finally:
-            del os.environ[_SAFE]
-            os.environ |= {} if before is None else {_SAFE: before}
+            if value_before is None:
+                del os.environ[_SAFE_PATH]
+            else:
+                os.environ[_SAFE_PATH] = value_before
 
 
 def usable_cores() -> int:
     """Return the number of cores that this process may use, at most 8."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(cores or 1, _MOST)
+    cores = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    return min(cores, _MOST_PROCESSES)
 
 
 @contextmanager
 def cluster() -> Generator[Any]:
-    """Yield Ray, on the cluster that is there, else on one of our own while the block runs.
+    """Yield Ray, on the cluster that is there, else on a new one.
 
-    InputError where Ray is not installed, ReelbenchError where there is no cluster.
+    A new one ends with the block.
+
+    Raises:
+        InputError: Ray is not installed.
+        ReelbenchError: There is no cluster.
     """
-    os.environ.setdefault(
-        "RAY_USAGE_STATS_ENABLED", "0"
-    )  # read when Ray is imported; nothing is sent unasked
+    # Read when Ray is imported; nothing is sent unasked.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         ray: Any = import_module("ray")
     except ImportError:
         raise InputError(
             f"--engine ray: Ray is not installed; use --engine pool, or {installing('ray')}"
         ) from None
-    ours = not ray.is_initialized()
-    if ours:
+    starts_here = not ray.is_initialized()
+    if starts_here:
         try:
             ray.init(log_to_driver=False, logging_level="ERROR", include_dashboard=False)
         except Exception as error:  # noqa: BLE001 - Ray raises bare ones where a node does not start
-            raise ReelbenchError(
-                f"--engine ray: no cluster: {' '.join(str(error).split())}"
-            ) from None
+            line = " ".join(str(error).split())
+            raise ReelbenchError(f"--engine ray: no cluster: {line}") from None
     try:
         yield ray
     finally:
-        if ours:
+        if starts_here:
             ray.shutdown()
 
 
-def _worked(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
-    done: list[ResultT] = []
+def _results_of_part(work: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+    results: list[ResultT] = []
     for item in items:
         if _interrupted.is_set():
             raise ReelbenchError("interrupted; what was done is kept")
-        done.append(work(item))
-    return done
+        results.append(work(item))
+    return results
 
 
 def _in_pool(
     work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int
 ) -> Iterator[ResultT]:
     state = process_state.current_state()
-    context = get_context("spawn")
     # Spawned, not forked: the caller may have threads, and much memory.
+    context = get_context("spawn")
     with starting():
         pool = ProcessPoolExecutor(
             workers, mp_context=context, initializer=_follow_caller, initargs=(state,)
         )
     try:
-        # It starts the processes, which wait with Ctrl-C until they are up, and don't run the
-        # caller's script again: that may lack the guard for it, or have no file; what a worker
-        # works on is imported by its name.
-        with starting():
-            main = sys.modules["__main__"]
-            sys.modules["__main__"] = ModuleType("__main__")
-            before = _MASK and _MASK(signal.SIG_BLOCK, {signal.SIGINT})
-            try:
-                results = pool.map(work, parts)
-            finally:
-                sys.modules["__main__"] = main
-                if _MASK:
-                    _MASK(signal.SIG_SETMASK, before)
+        with starting(), _main_module_hidden(), _interrupts_blocked():
+            results = pool.map(work, parts)  # this starts the processes
         yield from results
     except BrokenProcessPool:
-        raise ReelbenchError(_DIED) from None
+        raise ReelbenchError(_WORKER_ENDED) from None
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _follow_caller(state: list[tuple[process_state.Setter, Any]]) -> None:
-    """Let a worker go no further after Ctrl-C, which reaches every process of a terminal, and end if its caller dies.
+@contextmanager
+def _main_module_hidden() -> Generator[None]:
+    """Let processes start that don't run the caller's script again.
 
-    It doesn't end by Ctrl-C itself: a pool that loses a worker while it is writing to it waits for
-    ever.
+    It may lack the guard for that, or have no file. The workers' function is imported by its name.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+@contextmanager
+def _interrupts_blocked() -> Generator[None]:
+    """Let processes start that wait with Ctrl-C until they are up."""
+    if _SIGNAL_MASK is None:
+        yield
+        return
+    mask_before = _SIGNAL_MASK(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        _SIGNAL_MASK(signal.SIG_SETMASK, mask_before)
+
+
+def _follow_caller(state: list[tuple[process_state.Setter, Any]]) -> None:
+    """Let a worker begin no item after Ctrl-C, and end if its caller dies.
+
+    Ctrl-C reaches every process of a terminal. The worker doesn't end by it at once: a pool that
+    loses a worker while it is writing to it waits for ever.
     """
     signal.signal(signal.SIGINT, lambda _signal, _frame: _interrupted.set())
-    if _MASK:
-        _MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if _SIGNAL_MASK is not None:
+        _SIGNAL_MASK(signal.SIG_UNBLOCK, {signal.SIGINT})
     end_with_caller()
     process_state.take_over(state)
 
 
 def end_with_caller() -> None:
     """Let this process end, without a word, when the one that started it does."""
-    if caller := parent_process():
-        threading.Thread(target=lambda: (caller.join(), os._exit(1)), daemon=True).start()
+    caller = parent_process()
+    if caller is None:
+        return
+
+    def wait_and_end() -> None:
+        caller.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_and_end, daemon=True).start()
 
 
 def _over_ray(
     work: Callable[[ItemT], ResultT], parts: Sequence[ItemT], workers: int | None
 ) -> Iterator[ResultT]:
-    # A worker on another machine has a folder and an environment of its own: it takes over what is
-    # here.
-    environ = {name: text for name, text in os.environ.items() if name.startswith(_OURS)}
-    here = (Path.cwd(), environ, process_state.current_state(), work)
+    # A worker on another machine has a folder and an environment of its own, and takes over these.
+    environ = {name: text for name, text in os.environ.items() if name.startswith(_OUR_VARIABLES)}
+    caller = (Path.cwd(), environ, process_state.current_state(), work)
     with cluster() as ray:
-        remote = ray.remote(num_cpus=1, max_retries=2)(_as_here)
+        remote = ray.remote(num_cpus=1, max_retries=2)(_work_as_caller)
         running: deque[Any] = deque()
-        for number, part in enumerate(parts, start=1):
-            running.append(remote.remote(*here, part))
-            while running and (
-                number == len(parts) or (workers is not None and len(running) >= workers)
-            ):
-                try:
-                    yield ray.get(running.popleft())
-                except ray.exceptions.WorkerCrashedError:
-                    raise ReelbenchError(_DIED) from None
-                except ray.exceptions.RayError as error:
-                    raise ReelbenchError(
-                        f"--engine ray: {str(error).strip().splitlines()[-1]}"
-                    ) from None
+        for part in parts:
+            running.append(remote.remote(*caller, part))
+            if workers is not None and len(running) >= workers:
+                yield _ray_result(ray, running.popleft())
+        while running:
+            yield _ray_result(ray, running.popleft())
 
 
-def _as_here(
+def _ray_result(ray: Any, reference: Any) -> Any:  # noqa: ANN401 - Ray has no types
+    try:
+        return ray.get(reference)
+    except ray.exceptions.WorkerCrashedError:
+        raise ReelbenchError(_WORKER_ENDED) from None
+    except ray.exceptions.RayError as error:
+        last_line = str(error).strip().splitlines()[-1]
+        raise ReelbenchError(f"--engine ray: {last_line}") from None
+
+
+def _work_as_caller(
     folder: Path,
     environ: dict[str, str],
     state: list[tuple[process_state.Setter, Any]],

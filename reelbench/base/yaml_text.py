@@ -1,5 +1,6 @@
-"""YAML from anybody, read within limits: no aliases, nothing deep, nothing long, in time that grows with its length."""
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""YAML of unknown authors, read within limits of length, depth and time, and without aliases."""
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
 
 from typing import Any
 
@@ -11,17 +12,22 @@ from reelbench.base.values import is_object
 MAX_CHARACTERS = 1_000_000
 MAX_DEPTH = 20
 
-LOADER: Any = getattr(
-    yaml, "CSafeLoader", yaml.SafeLoader
-)  # the safe loader, in C where that is there
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The safe loader, in C where it is there."""
 
 
 def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1) -> dict[str, Any]:
-    """Return the keys and values of a YAML text; empty where it says nothing.
+    """Return the keys and values of a YAML text; none where it is empty.
 
-    Errors name it by `where` and `what`, and count lines from `line`, on which it begins.
-    InputError where it is not YAML, not a mapping, has aliases (a kilobyte of them can stand for
-    gigabytes), or is beyond the limits.
+    Args:
+        text: The YAML.
+        where: Name of the file, for errors.
+        what: Name of the text in the file, for errors.
+        line: Line of the file on which the text begins.
+
+    Raises:
+        InputError: It is not YAML, not a mapping, beyond the limits, or has aliases (a kilobyte of
+            them can stand for gigabytes).
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(
@@ -31,16 +37,13 @@ def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1
         check(text, where, what, line)
         values = yaml.load(text, Loader=LOADER)  # noqa: S506 - a safe loader
     except yaml.YAMLError as error:
-        at = getattr(getattr(error, "problem_mark", None), "line", 0) + line
+        mark = getattr(error, "problem_mark", None)
+        error_line = getattr(mark, "line", 0) + line
         raise InputError(
-            f"{where}, line {at}: {what} is not valid YAML; put it right first"
+            f"{where}, line {error_line}: {what} is not valid YAML; put it right first"
         ) from None
-    except (
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-    ) as error:  # a date or a tag without a meaning
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        # A date or a tag without a meaning.
         raise InputError(
             f"{where}: {what} is not valid YAML ({first_line(error)}); put it right first"
         ) from None
@@ -52,7 +55,10 @@ def read_mapping(text: str, where: str, *, what: str = "the file", line: int = 1
 
 
 def check(text: str, where: str, what: str, first: int) -> None:
-    """Raise InputError where a YAML text has aliases, or is nested too deep; `first` is the line that it begins on."""
+    """Raise InputError where a YAML text has aliases or is nested too deep.
+
+    `first` is the line of the file on which the text begins.
+    """
     depth = 0
     for event in yaml.parse(text, Loader=LOADER):
         line = event.start_mark.line + first
@@ -60,8 +66,9 @@ def check(text: str, where: str, what: str, first: int) -> None:
             raise InputError(
                 f"{where}, line {line}: {what} has YAML aliases (& and *); write the values out"
             )
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-            event, yaml.CollectionEndEvent
-        )
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
         if depth > MAX_DEPTH:
             raise InputError(f"{where}, line {line}: {what} is nested more than {MAX_DEPTH} deep")
