@@ -39,7 +39,8 @@ def _pages_as_text(app, error):
 # name, out of reach.
 _STYLE = (
     "pre { white-space: pre-wrap }"  # a command is read whole, on a phone as well
-    ".highlight-text pre { white-space: pre; font-size: 0.75rem; background: none; border-left: 3px solid #a5a8ff }"
+    ".highlight-text pre { white-space: pre; font-size: 0.75rem; background: none; border-left: "
+    "3px solid #a5a8ff }"
 )
 _MENDED = {
     "</head>": f"<style>{_STYLE}</style></head>",

@@ -199,7 +199,8 @@ def lost(events: Sequence[str]) -> None:
         ):
             missed = sum(read_span(text + form) != span for text in texts)
             print(
-                f"{len(texts)} sentences with {name}{form!r}: {missed} lost, {100 * missed / len(texts):.2f} %"
+                f"{len(texts)} sentences with {name}{form!r}: {missed} lost, "
+                f"{100 * missed / len(texts):.2f} %"
             )
 
 

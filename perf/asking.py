@@ -50,7 +50,8 @@ def main() -> None:
             "judge", asked.delay, AT_ONCE, lambda url: run((*ask, url), home, of_commit(None))
         )
         print(
-            f"  of that, start and scoring included, {1e3 * cached.cpu / asked.questions:.2f} ms from the cache too"
+            f"  of that, start and scoring included, {1e3 * cached.cpu / asked.questions:.2f} ms "
+            "from the cache too"
         )
 
 

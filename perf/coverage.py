@@ -122,7 +122,8 @@ def coverage(repetitions: int) -> None:
 def differences(repetitions: int) -> None:
     """Print how often the intervals of a paired difference hold the truth, and how often p finds one that isn't."""
     print(
-        "| population | true difference | videos | percentile % | length | t, ours % | length | p at most 0.05 % |"
+        "| population | true difference | videos | percentile % | length | t, ours % | length | p "
+        "at most 0.05 % |"
     )
     print("|" + "---|" * 8)
     for population in POPULATIONS:
@@ -201,7 +202,8 @@ def macro(repetitions: int) -> None:
 def powers(repetitions: int) -> None:
     """Print the power that a pilot promises and how often the test then finds the difference."""
     print(
-        "| population | | videos | true difference | promised % | found % | found where there is none % |"
+        "| population | | videos | true difference | promised % | found % | found where there is "
+        "none % |"
     )
     print("|---|---|---|---|---|---|---|")
     for population in (
@@ -234,8 +236,10 @@ def powers(repetitions: int) -> None:
                     for difference in (effect, 0.0)
                 )
                 print(
-                    f"| {population.name} | {'paired' if paired else 'unpaired'} | {videos} | {effect:.3g} | "
-                    f"{100 * np.mean(promised):.1f} | {100 * power_seen:.1f} | {100 * false_alarms:.1f} |",
+                    f"| {population.name} | {'paired' if paired else 'unpaired'} | {videos} | "
+                    f"{effect:.3g} | "
+                    f"{100 * np.mean(promised):.1f} | {100 * power_seen:.1f} | "
+                    f"{100 * false_alarms:.1f} |",
                     flush=True,
                 )
 
@@ -289,7 +293,8 @@ def calibrations(repetitions: int) -> None:
     `length` is a share of the interval that people's scores alone give.
     """
     print(
-        "| population | judge | videos | labels | people % | corrected % | length | by confusion % | length "
+        "| population | judge | videos | labels | people % | corrected % | length | by confusion "
+        "% | length "
         "| helps % | no gain % |"
     )
     print("|" + "---|" * 11)
@@ -331,7 +336,10 @@ def _calibrated(
     shares = " | ".join(
         f"{100 * verdicts[name] / repetitions:.0f}" for name in ("helps", "no gain")
     )
-    return f"{percent[0]:.1f} | {percent[1]:.1f} | {length[1] / length[0]:.2f} | {by_confusion} | {shares}"
+    return (
+        f"{percent[0]:.1f} | {percent[1]:.1f} | {length[1] / length[0]:.2f} | {by_confusion} | "
+        f"{shares}"
+    )
 
 
 MEASURES = (

@@ -92,7 +92,8 @@ def main() -> None:
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         return
     print(
-        f"{QUESTIONS} questions, {ROUNDS} rounds, {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}\n"
+        f"{QUESTIONS} questions, {ROUNDS} rounds, {os.cpu_count()} cores, load "
+        f"{os.getloadavg()[0]:.2f}\n"
     )
     with playing("diagnosis", given.delay) as url, tempfile.TemporaryDirectory() as folder:
         out, home = f"{folder}/out", f"{folder}/home"
@@ -106,13 +107,15 @@ def main() -> None:
         page = Path(out) / "report.html"
         seconds = opened(page)
         print(
-            "| calls | ideal | Reelbench | x ideal | again, from the cache | peak memory | page | it opens in |"
+            "| calls | ideal | Reelbench | x ideal | again, from the cache | peak memory | page | "
+            "it opens in |"
         )
         print("|---|---|---|---|---|---|---|---|")
         shown = "no browser here" if seconds is None else f"{seconds:.2f} s"
         print(
             f"| {calls:,} | {ideal:.1f} s | {first.seconds:.1f} s | {first.seconds / ideal:.2f} |"
-            f" {again.seconds:.1f} s | {float(first.stdout):.0f} MiB | {page.stat().st_size / 1e6:.1f} MB | {shown} |\n"
+            f" {again.seconds:.1f} s | {float(first.stdout):.0f} MiB | "
+            f"{page.stat().st_size / 1e6:.1f} MB | {shown} |\n"
         )
         print(a_call(first, counts))
 

@@ -243,7 +243,8 @@ def report(gop: int | str, got: dict[str, dict[str, float]]) -> None:
     peer = got.get("lmms-eval read_video", {}).get("seconds")
     keyframes = f"every {gop} frames" if isinstance(gop, int) else gop
     print(
-        f"\n10 min, 720p H.264, keyframes {keyframes}, {N} uniform frames; load {os.getloadavg()[0]:.1f}"
+        f"\n10 min, 720p H.264, keyframes {keyframes}, {N} uniform frames; load "
+        f"{os.getloadavg()[0]:.1f}"
     )
     print(f"{'reader':28}{'seconds':>9}{'CPU s':>8}{'x lmms-eval':>13}{'peak MiB':>10}")
     for reader, numbers in got.items():
@@ -257,7 +258,8 @@ def report(gop: int | str, got: dict[str, dict[str, float]]) -> None:
         if ours and (theirs := got.get(f"torchcodec {mode}")):
             wall, cpu = (theirs[name] / ours[name] for name in ("seconds", "cpu"))
             print(
-                f"against torchcodec {mode}: {wall:.2f} times as fast, with CPU time {cpu:.2f} times as short"
+                f"against torchcodec {mode}: {wall:.2f} times as fast, with CPU time {cpu:.2f} "
+                "times as short"
             )
 
 

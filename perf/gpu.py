@@ -81,7 +81,8 @@ def machine() -> str | None:
 
         name = torch.cuda.get_device_name() if torch.cuda.is_available() else None
     print(
-        f"{name or 'no GPU'}; {os.cpu_count()} cores; Python {sys.version.split()[0]}, {', '.join(versions)}"
+        f"{name or 'no GPU'}; {os.cpu_count()} cores; Python {sys.version.split()[0]}, "
+        f"{', '.join(versions)}"
     )
     if name is not None:
         told = "--query-gpu=name,driver_version,memory.total"
@@ -131,7 +132,8 @@ def nvdec(films: Sequence[Path], folder: Path) -> None:
     same = nearest == len(apart) and apart.diagonal().max() <= APART
     print(f"NVDEC: {told.pop('fallback')}")
     print(
-        f"pictures {'the same' if same else 'NOT the same'}: {nearest} of {len(apart)} nearest to their own, mean"
+        f"pictures {'the same' if same else 'NOT the same'}: {nearest} of {len(apart)} nearest to "
+        "their own, mean"
         f" difference {apart.diagonal().mean():.2f} (at most {apart.diagonal().max():.2f}) of 255"
     )
     began = time.perf_counter()
@@ -144,7 +146,8 @@ def nvdec(films: Sequence[Path], folder: Path) -> None:
     print(f"one film on the cores {alone:.2f} s; {len(films)} films on the cores {cores:.2f} s")
     for threads, seconds in told.items():
         print(
-            f"{len(films)} films by NVDEC, {threads} at once: {seconds:.2f} s, {cores / seconds:.2f} x as fast"
+            f"{len(films)} films by NVDEC, {threads} at once: {seconds:.2f} s, "
+            f"{cores / seconds:.2f} x as fast"
         )
 
 
@@ -269,7 +272,8 @@ def adapter(folder: Path, ours: Path, model: Path, device: str) -> None:
         samples[name] = sampled.read_bytes().splitlines()
         print(
             f"lmms-eval qwen2_5_vl, {model.name}, frames {name}: {said(done)}, its evaluation"
-            f" {float(told['total_evaluation_time_seconds']):.1f} s; {speed.get('total_gen_tokens', 0):.0f} tokens,"
+            f" {float(told['total_evaluation_time_seconds']):.1f} s; "
+            f"{speed.get('total_gen_tokens', 0):.0f} tokens,"
             f" {speed.get('avg_speed', 0):.0f} a second of generating; {line}",
             flush=True,
         )
@@ -282,7 +286,8 @@ def adapter(folder: Path, ours: Path, model: Path, device: str) -> None:
         equal = sum(a == b for a, b in zip(answers[one], answers[other], strict=True))
         same = "EQUAL byte for byte" if samples[one] == samples[other] else "not equal"
         print(
-            f"{model.name}, frames {one} and {other}: samples {same}, answers equal in {equal} of {len(answers[one])}"
+            f"{model.name}, frames {one} and {other}: samples {same}, answers equal in {equal} of "
+            f"{len(answers[one])}"
         )
     print(
         f"{model.name}, different answers: {len(set(answers['cold']))} of {len(answers['cold'])}",

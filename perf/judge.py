@@ -155,10 +155,12 @@ def main() -> None:
         return
     load = os.getloadavg()[0]
     print(
-        f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, load {load:.2f}\n"
+        f"{QUESTIONS * CRITERIA:,} judgements, concurrency {CONCURRENCY}, {os.cpu_count()} cores, "
+        f"load {load:.2f}\n"
     )
     print(
-        "| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | authors' way | a call |"
+        "| reply after | ideal | Reelbench | x ideal | again, from the cache | calls then | "
+        "authors' way | a call |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for delay in given.delays[: 1 if given.quick else None]:
@@ -167,13 +169,15 @@ def main() -> None:
             process, first = ours(url, home)
             counts = counted(url)
             _, again = ours(url, home)
-            assert (
+            assert (  # noqa: S101
                 first["scored"] == again["scored"] == counted(url)["calls"] == QUESTIONS * CRITERIA
-            )  # noqa: S101
+            )
             theirs = peer(url)
         print(
-            f"| {delay:g} s | {ideal:.1f} s | {first['seconds']:.1f} s | {first['seconds'] / ideal:.2f} |"
-            f" {again['seconds']:.2f} s | {again['calls']} | {theirs:.0f} s | {a_call(process, counts)} |",
+            f"| {delay:g} s | {ideal:.1f} s | {first['seconds']:.1f} s | "
+            f"{first['seconds'] / ideal:.2f} |"
+            f" {again['seconds']:.2f} s | {again['calls']} | {theirs:.0f} s | "
+            f"{a_call(process, counts)} |",
             flush=True,
         )
     if not given.quick:

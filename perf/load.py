@@ -55,7 +55,8 @@ def main() -> None:
         print(f"{ROWS} MovieCORE rows, {file.stat().st_size / 1e6:.1f} MB")
         for what, ours, theirs in (("cold", cold, peer_cold), ("cached", cached, peer_cached)):
             print(
-                f"  {what:<7} registry.load {ours:.3f} s   datasets json {theirs:.3f} s   ratio {ours / theirs:.2f}"
+                f"  {what:<7} registry.load {ours:.3f} s   datasets json {theirs:.3f} s   ratio "
+                f"{ours / theirs:.2f}"
             )
 
 

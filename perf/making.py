@@ -95,7 +95,8 @@ def against(base: Path, built: Path, runs: int) -> None:
     same = sorted(file.name for file in (base / "now" / "made").iterdir())
     differ = filecmp.cmpfiles(base / "before" / "made", base / "now" / "made", same, shallow=False)
     print(
-        f"load {os.getloadavg()[0]:.1f}; files that are the same: {', '.join(differ[0])}; others: {differ[1:]}"
+        f"load {os.getloadavg()[0]:.1f}; files that are the same: {', '.join(differ[0])}; others: "
+        f"{differ[1:]}"
     )
 
 

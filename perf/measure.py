@@ -134,7 +134,10 @@ def counted(url: str) -> dict[str, Any]:
 def a_call(run: Run, counts: Mapping[str, Any]) -> str:
     """Return the processor time of a call at both ends, to print."""
     ours, theirs = (1e3 * cpu / counts["calls"] for cpu in (run.cpu, counts["cpu"]))
-    return f"{ours:.2f} ms of processor time a call (the server {theirs:.2f}), at load {os.getloadavg()[0]:.1f}"
+    return (
+        f"{ours:.2f} ms of processor time a call (the server {theirs:.2f}), at load "
+        f"{os.getloadavg()[0]:.1f}"
+    )
 
 
 _BARE = """
@@ -178,10 +181,12 @@ def cold_and_cached(
         more = counted(url)["calls"] - counts["calls"]
     ideal = counts["calls"] * delay / concurrency
     print(
-        f"{counts['calls']:,} calls, {a_call(cold, counts)}; bare aiohttp {bare(delay, concurrency):.2f}"
+        f"{counts['calls']:,} calls, {a_call(cold, counts)}; bare aiohttp "
+        f"{bare(delay, concurrency):.2f}"
     )
     print(
-        f"  cold               {cold.seconds:6.2f} s   {cold.seconds / ideal:.2f} x the ideal {ideal:.1f} s"
+        f"  cold               {cold.seconds:6.2f} s   {cold.seconds / ideal:.2f} x the ideal "
+        f"{ideal:.1f} s"
     )
     print(f"  calls in flight    {counts['most_in_flight']:6d}     of {concurrency}")
     print(f"  from the cache     {cached.seconds:6.2f} s   {more} calls")

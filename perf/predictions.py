@@ -56,7 +56,8 @@ def main() -> None:
             )  # samples, one in 20 ms, miss short peaks; this is of the largest process alone
             cpu = used.ru_utime + used.ru_stime  # of the processes that it waited for too
             print(
-                f"{size:>8} rows ({megabytes:6.1f} MB)   {seconds:6.1f} s   {cpu:6.1f} s of processor time   "
+                f"{size:>8} rows ({megabytes:6.1f} MB)   {seconds:6.1f} s   {cpu:6.1f} s of "
+                "processor time   "
                 f"{most:5.0f} MiB at most, the largest process {largest:5.0f} "
                 f"(by the kernel {kernel:5.0f})   load {os.getloadavg()[0]:.1f}"
             )
@@ -83,7 +84,8 @@ def _files(folder: Path, size: int, *, json_lines: bool = False) -> tuple[Path, 
         for first in range(0, size, 10_000):
             ids = range(first, min(first + 10_000, size))
             texts = [
-                f"In scene {n} he opens it. The answer is ({'ABCD'[n % 4]}), from {n % 60} to {n % 60 + 12} seconds."
+                f"In scene {n} he opens it. The answer is ({'ABCD'[n % 4]}), from {n % 60} to "
+                f"{n % 60 + 12} seconds."
                 for n in ids
             ]
             columns = {

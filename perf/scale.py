@@ -131,8 +131,10 @@ def measure(processes: int, latency: float, criteria: int, place: str | None) ->
     ideal = processes * CONCURRENCY / latency
     cpu, database = (1e3 * sum(one[name] for one in told) / calls for name in ("cpu", "database"))
     return (
-        f"| {'PostgreSQL' if place else 'SQLite'} | {processes} | {calls / seconds:.0f} | {ideal:.0f} |"
-        f" {calls / seconds / ideal:.0%} | {cpu:.2f} ms | {database:.2f} ms | {os.getloadavg()[0]:.1f} |"
+        f"| {'PostgreSQL' if place else 'SQLite'} | {processes} | {calls / seconds:.0f} | "
+        f"{ideal:.0f} |"
+        f" {calls / seconds / ideal:.0%} | {cpu:.2f} ms | {database:.2f} ms | "
+        f"{os.getloadavg()[0]:.1f} |"
     )
 
 
@@ -144,10 +146,12 @@ def main() -> None:
     parser.add_argument("--criteria", type=int, default=5)
     given = parser.parse_args()
     print(
-        f"replies after {given.latency:g} s, {CONCURRENCY} calls in flight a process, {os.cpu_count()} cores\n"
+        f"replies after {given.latency:g} s, {CONCURRENCY} calls in flight a process, "
+        f"{os.cpu_count()} cores\n"
     )
     print(
-        "| replies in | processes | calls a second | ideal | share | processor a call | database a call | load |"
+        "| replies in | processes | calls a second | ideal | share | processor a call | database "
+        "a call | load |"
     )
     print("|---|---|---|---|---|---|---|---|")
     with ExitStack() as stack:

@@ -74,7 +74,8 @@ def main() -> None:
             )
             total, loaded, indexed = map(float, done.stdout.split()[-3:])
             print(
-                f"  the plugin: {total:.3f} s ({loaded:.3f} registering, {indexed:.3f} indexing our tasks)"
+                f"  the plugin: {total:.3f} s ({loaded:.3f} registering, {indexed:.3f} indexing "
+                "our tasks)"
             )
         compiled = {
             **os.environ,

@@ -49,7 +49,8 @@ def main() -> None:
     parser.add_argument("--videos", type=int, nargs="+", default=[1000, 10_000])
     asked = parser.parse_args()
     print(
-        f"{'videos':>8} {'info FOLDER':>12} {'info':>8} {'clear FOLDER':>13}   load {os.getloadavg()[0]:.1f}"
+        f"{'videos':>8} {'info FOLDER':>12} {'info':>8} {'clear FOLDER':>13}   load "
+        f"{os.getloadavg()[0]:.1f}"
     )
     for number in asked.videos:
         with tempfile.TemporaryDirectory() as name:

@@ -120,8 +120,10 @@ def opened(path: Path) -> dict[str, float]:
             session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
             def measured(
-                name: str, work: Callable[[], float | None], session: Any = session
-            ) -> None:  # noqa: ANN401
+                name: str,
+                work: Callable[[], float | None],
+                session: Any = session,  # noqa: ANN401
+            ) -> None:
                 busy, started = _busy(session), time.perf_counter()
                 seconds = work() or time.perf_counter() - started
                 took.setdefault(name, []).append(seconds)

@@ -147,7 +147,8 @@ def main() -> None:
             got = run(ways[way], home, more)
             calls = counted(url)["calls"] - before
             print(
-                f"  {way} {frames}: {got.seconds:.1f} s, {got.cpu:.1f} s of the processor, {calls} calls",
+                f"  {way} {frames}: {got.seconds:.1f} s, {got.cpu:.1f} s of the processor, "
+                f"{calls} calls",
                 flush=True,
             )
             return got
@@ -173,7 +174,8 @@ def main() -> None:
         alone = decoding.seconds - start.seconds
         bound = max(server, alone)
         print(
-            f"server alone {server:.1f} s, decoding alone {alone:.1f} s ({decoding.cpu:.1f} s of the processor)"
+            f"server alone {server:.1f} s, decoding alone {alone:.1f} s ({decoding.cpu:.1f} s of "
+            "the processor)"
         )
         for way in asked.only or ("ask", "run", "bare", "peer"):
             home = folder / f"home-{way}"
@@ -183,7 +185,8 @@ def main() -> None:
             if way != "peer":
                 done[f"{way}, stored"] = measured(way, FRAMES, home)
     print(
-        f"{'':<18} {'wall':>7} {'CPU':>7}   less no frames, of the bound {bound:.1f} s; load {os.getloadavg()[0]:.1f}"
+        f"{'':<18} {'wall':>7} {'CPU':>7}   less no frames, of the bound {bound:.1f} s; load "
+        f"{os.getloadavg()[0]:.1f}"
     )
     for name, got in done.items():
         base = done.get(f"{name.partition(',')[0]}, no frames") or done.get("bare, no frames")

@@ -172,7 +172,8 @@ def test_a_plot_has_each_label_s_value_and_is_shown_by_a_notebook():
     scored = reelbench.score("rextime_mini", table("rextime"))
     plot = scored.plot("category", metric="accuracy")
     words = [
-        element.text for element in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")
+        element.text
+        for element in ET.fromstring(plot).iter("{http://www.w3.org/2000/svg}text")  # noqa: S314
     ]
     labels = {
         label: values["accuracy"].value for label, values in scored.breakdowns["category"].items()
@@ -691,14 +692,14 @@ def run_notebook(name, swaps=()):
             text = text.replace(old, new)
         *statements, last = ast.parse(text, f"cell {number}").body
         ends = isinstance(last, ast.Expr)
-        exec(
+        exec(  # noqa: S102
             compile(
                 ast.Module([*statements, *([] if ends else [last])], []), f"cell {number}", "exec"
             ),
             scope,
         )
         results += (
-            [eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), scope)]
+            [eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), scope)]  # noqa: S307
             if ends
             else []
         )

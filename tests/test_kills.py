@@ -18,9 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench.base.files import is_aside, sha256_of
+from reelbench.data import loading
 from reelbench.leaderboard import store
 from reelbench.registry import discovery
 from reelbench.scoring import result_files

@@ -13,9 +13,8 @@ from pathlib import Path
 import av
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench import registry
+from reelbench.data import loading
 from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from reelbench.data import loading
-import reelbench
 from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
 

@@ -8,7 +8,6 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from reelbench.data import loading
-import reelbench
 from tests import lmms_runs
 from tests.servers.judge import Answer, JudgeServer
 

@@ -245,7 +245,10 @@ def cell(spy: Spy, samples: Sequence[Any], way: str) -> str:
         scored = sum(sample.state == "scored" for sample in samples)
         return f"**{scored} of {len(samples)} scored**" if scored else "unscored"
     if reasons or not samples:
-        return f"fails, unscored: {', '.join(f'{n} {reason}' for reason, n in reasons.items()) or 'no sample'}"
+        return (
+            "fails, unscored: "
+            f"{', '.join(f'{n} {reason}' for reason, n in reasons.items()) or 'no sample'}"
+        )
     if way == "none":
         return "nothing" if not spy.shown else f"**{len(spy.shown)} shown**"
     counts = Counter(map(len, spy.shown))
@@ -340,14 +343,14 @@ def in_two(spies: Path, model: Path | None) -> Callable[..., None]:
 
     def start(arguments: list[str], environ: dict[str, str], *_: Any) -> None:
         module = [
-            *process._ACCELERATE,
+            *process._ACCELERATE,  # noqa: SLF001
             "--num_processes",
             "2",
             "-m",
             "tools.adapters",
             "--child",
             str(spies),
-        ]  # noqa: SLF001
+        ]
         paths = {
             "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         }
@@ -435,7 +438,10 @@ def table(seen: dict[str, Any]) -> str:
 
     versions = ", ".join(f"{name} {number}" for name, number in seen["versions"].items())
     lines = [
-        f"Seen with {versions}; 3 frames per second of clips of about 5 s. *native*: the adapter selects the frames.\n",
+        (
+            f"Seen with {versions}; 3 frames per second of clips of about 5 s. *native*: the adapter "
+            "selects the frames.\n"
+        ),
         f"| adapter | gets | arguments added for a clip | {' | '.join(WAYS)} |",
         f"|---|---|---|{'---|' * len(WAYS)}",
     ]

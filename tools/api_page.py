@@ -62,10 +62,12 @@ def api_page() -> str:
     face = "".join(_entry(module, name) for module, name in _face())
     for_packages = "".join(_entry(module, name) for module, name in _for_packages())
     return (
-        "# From Python\n\n`make docs` writes this page. `import reelbench` is fast: large packages are loaded when "
+        "# From Python\n\n`make docs` writes this page. `import reelbench` is fast: large "
+        "packages are loaded when "
         f"they are needed. `reelbench.__version__` is the installed version.\n{face}\n"
         "# For the package of another benchmark"
-        "\n\nA Python package that declares a benchmark can import these (`docs/recipes/add_benchmark.md`).\n"
+        "\n\nA Python package that declares a benchmark can import these "
+        "(`docs/recipes/add_benchmark.md`).\n"
         f"{for_packages}"
     )
 
@@ -83,7 +85,10 @@ def _entry(module: str, name: str) -> str:
         method.args.args = method.args.args[1:]  # without `self`
         if not method.decorator_list:
             told = _prose(ast.get_docstring(method) or "")
-            entry += f"\n### {name}.{method.name}\n\n```python\n{_signature(method, module)}\n```\n\n{told}\n"
+            entry += (
+                "\n### "
+                f"{name}.{method.name}\n\n```python\n{_signature(method, module)}\n```\n\n{told}\n"
+            )
     return entry
 
 

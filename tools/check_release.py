@@ -23,21 +23,24 @@ def lacking(tag: str, root: Path = ROOT) -> list[str]:
     version = _match(root / "reelbench" / "__init__.py", r'^__version__ = "(.+?)"')
     if tag != f"v{version}":
         lines.append(
-            f"reelbench/__init__.py says {version}, the tag {tag}: tag the commit that sets the version"
+            f"reelbench/__init__.py says {version}, the tag {tag}: tag the commit that sets the "
+            "version"
         )
     for name, pattern in SAID.items():
         if (stated := _match(root / name, pattern)) != version:
             lines.append(f"{name} says {stated}, reelbench/__init__.py {version}: make them one")
     if fragments := sorted(path.name for path in (root / "changes").glob("*.md")):
         lines.append(
-            f"changes/ still has {', '.join(fragments)}: `towncrier build` puts them into CHANGELOG.md"
+            f"changes/ still has {', '.join(fragments)}: `towncrier build` puts them into "
+            "CHANGELOG.md"
         )
     config = configparser.ConfigParser()
     config.read(root / "setup.cfg", encoding="utf-8")
     addresses = config["metadata"].get("project_urls", "").strip()
     if not addresses:
         lines.append(
-            "setup.cfg has no project_urls: give the repository's address before anything is published"
+            "setup.cfg has no project_urls: give the repository's address before anything is "
+            "published"
         )
     return lines
 

@@ -36,8 +36,10 @@ def main(out: Path) -> None:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     console.note(
-        "Two models answer the mini benchmarks, a dozen questions of ours each: a Qwen2.5-VL of 1 MB whose weights are "
-        "random, and a baseline that says A and the whole video. One to two minutes on an idle machine …"
+        "Two models answer the mini benchmarks, a dozen questions of ours each: a Qwen2.5-VL of 1 "
+        "MB whose weights are "
+        "random, and a baseline that says A and the whole video. One to two minutes on an idle "
+        "machine …"
     )
     log = out / "runs.log"
     with log.open("wb") as file:
@@ -171,7 +173,8 @@ def _show_table(out: Path, reelbench: Path) -> None:
     console.write(
         "tiny-vlm's weights are random: its numbers are noise, and show that all of it runs.\n"
         f"{', '.join(judged)} rank by a judge, who was not asked:\n"
-        f"    {reelbench} score --run {_short(out)}/runs/tiny-vlm --judge MODEL --judge-url http://localhost:8000/v1"
+        f"    {reelbench} score --run {_short(out)}/runs/tiny-vlm --judge MODEL --judge-url "
+        "http://localhost:8000/v1"
     )
 
 
@@ -187,7 +190,8 @@ def _show_chain(out: Path, reelbench: Path) -> None:
         f"{letter}. {text}" for letter, text in zip("ABCD", row["options"], strict=False)
     )
     console.write(
-        f"{row['question']}\n    {options}\n    right: {row['ans']}, seen {row['span'][0]:g} to {row['span'][1]:g} s"
+        f"{row['question']}\n    {options}\n    right: {row['ans']}, seen {row['span'][0]:g} to "
+        f"{row['span'][1]:g} s"
     )
     console.write(
         f"    {reelbench} make moments --captions FILE --llm MODEL --llm-url URL --out DIR"
@@ -196,7 +200,8 @@ def _show_chain(out: Path, reelbench: Path) -> None:
 
 def _show_diagnosis(out: Path, reelbench: Path) -> None:
     console.write(
-        "\n3. Diagnose two wrong answers (likewise by hand): which piece of evidence is the first to be lost?"
+        "\n3. Diagnose two wrong answers (likewise by hand): which piece of evidence is the first "
+        "to be lost?"
     )
     evidence = {
         (graph["id"], node["id"]): node["evidence"]
@@ -208,10 +213,12 @@ def _show_diagnosis(out: Path, reelbench: Path) -> None:
         for node, found in line["nodes"].items():
             if found["status"] == "wrong":
                 console.write(
-                    f'    "{said[line["id"]]}"\n        {found["label"]}: {evidence[line["id"], node]}'
+                    f'    "{said[line["id"]]}"\n        {found["label"]}: '
+                    f"{evidence[line['id'], node]}"
                 )
     console.write(
-        f"    {reelbench} diagnose run curve_mini --llm MODEL --judge MODEL --out DIR -- --model … (lmms-eval's)"
+        f"    {reelbench} diagnose run curve_mini --llm MODEL --judge MODEL --out DIR -- --model "
+        "… (lmms-eval's)"
     )
 
 

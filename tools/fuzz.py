@@ -44,7 +44,7 @@ def inputs_of(name: str, seed: int, first: int, last: int, place: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         TARGETS[name].write(Random(f"{seed} {name} {number}"), folder)  # noqa: S311 - to be drawn again
-        print(json.dumps({"number": number, "where": where_it_ends(name, folder)}), flush=True)  # noqa: T201
+        print(json.dumps({"number": number, "where": where_it_ends(name, folder)}), flush=True)
 
 
 def where_it_ends(name: str, folder: Path) -> str | None:
@@ -134,7 +134,7 @@ class Run:
         # Drawn again: a later input of the same process has taken its place.
         TARGETS[name].write(Random(f"{self._seed} {name} {number}"), folder)  # noqa: S311
         (folder / TOLD).write_text(told, encoding="utf-8", errors="replace")
-        print(f"{folder}: {key[1]}", flush=True)  # noqa: T201
+        print(f"{folder}: {key[1]}", flush=True)
 
 
 def fuzz(options: argparse.Namespace) -> int:
@@ -159,9 +159,9 @@ def fuzz(options: argparse.Namespace) -> int:
             run.slice(name, min(SLICE, left[name]))
     for name in names:
         told = {where: times for (target, where), times in run.found.items() if target == name}
-        print(f"{name:10} {run.tried[name]:6} inputs  {len(told)} findings")  # noqa: T201
+        print(f"{name:10} {run.tried[name]:6} inputs  {len(told)} findings")
         for where, times in told.items():
-            print(f"    {times:4} x {where}")  # noqa: T201
+            print(f"    {times:4} x {where}")
     return 1 if run.found else 0
 
 
@@ -193,7 +193,7 @@ def main() -> int:
             folder = Path(place) / "input"
             shutil.copytree(options.again, folder, ignore=shutil.ignore_patterns(TOLD))
             came = where_it_ends(options.again.name.rpartition("-")[0], folder)
-        print(came or "nothing wrong comes of it")  # noqa: T201
+        print(came or "nothing wrong comes of it")
         return 1 if came else 0
     return fuzz(options)
 

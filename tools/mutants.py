@@ -426,7 +426,8 @@ def measure(drawn: Sequence[Mutant], jobs: int, out: TextIO | None) -> bool:
             if run.measures:
                 measured += (mutant for mutant in drawn if mutant.module == module)
                 tell(
-                    f"{module}: {run.count('passed')} tests, {run.count('skipped')} skipped, {seconds:.0f} s"
+                    f"{module}: {run.count('passed')} tests, {run.count('skipped')} skipped, "
+                    f"{seconds:.0f} s"
                 )
             else:
                 why = run.failed_test or run.output.rpartition("\n")[2] or run.ended
@@ -501,7 +502,7 @@ def main() -> int:
     part, parts = map(int, options.part.split("/"))
     drawn = drawn[len(drawn) * (part - 1) // parts : len(drawn) * part // parts]
     if options.list:
-        print(*drawn, sep="\n")  # noqa: T201
+        print(*drawn, sep="\n")
         return 0
     with ExitStack() as stack:
         out = stack.enter_context(options.out.open("w", encoding="utf-8")) if options.out else None

@@ -45,15 +45,24 @@ BUNNY = [  # question, options, answer, span; then what two models say
             "It eats a flower",
         ],
         ("B", [1.9, 4.1]),
-        "It gets up and, with both arms out, gives a long yawn. The answer is B, from 2.0 to 3.9 seconds.",
+        (
+            "It gets up and, with both arms out, gives a long yawn. The answer is B, from 2.0 to 3.9 "
+            "seconds."
+        ),
         "It comes out and sinks back into the grass. The answer is A, from 0.0 to 1.5 seconds.",
     ),
     (
         "What does the rabbit do with its paw at the end?",
         ["It shades its eyes", "It waves", "It scratches an ear", "It picks a flower"],
         ("A", [4.3, 5.28]),
-        "It holds a paw over its eyes to look into the distance. The answer is A, from 4.4 to 5.2 seconds.",
-        "It looks into the sun with a paw at its forehead. The answer is A, from 4.0 to 5.2 seconds.",
+        (
+            "It holds a paw over its eyes to look into the distance. The answer is A, from 4.4 to 5.2 "
+            "seconds."
+        ),
+        (
+            "It looks into the sun with a paw at its forehead. The answer is A, from 4.0 to 5.2 "
+            "seconds."
+        ),
     ),
     (
         "Where does the rabbit come from?",
@@ -109,7 +118,8 @@ def _bunny(out: Path) -> None:
         rows,
         "title: Big Buck Bunny",
         "kind: grounded_choice",
-        "columns: {id: id, video: video, question: question, options: options, answer: answer, span: span}",
+        "columns: {id: id, video: video, question: question, options: options, answer: answer, "
+        "span: span}",
         "answer_is: letter",
         'media: {layouts: ["videos/{video}"]}',
     )

@@ -117,7 +117,7 @@ class World:
     def fall(self, what: str) -> None:
         """Keep what does not hold."""
         self.fell.append(f"step {self.step} ({'; '.join(self.history[-1:])}): {what}")
-        print(f"FELL {self.fell[-1]}", flush=True)  # noqa: T201 - while it runs
+        print(f"FELL {self.fell[-1]}", flush=True)
 
     # --- what people do ---
 
@@ -259,7 +259,8 @@ class World:
                     self.fall(f"pull request {request.num} changes what is no result")
                 elif key in main and offered[key] <= main[key]:
                     self.fall(
-                        f"pull request {request.num} offers {key} of {offered[key]}, and {main[key]} is there"
+                        f"pull request {request.num} offers {key} of {offered[key]}, and "
+                        f"{main[key]} is there"
                     )
 
     def end_one(self, person: Person) -> None:
@@ -589,7 +590,7 @@ def drive(world: World, steps: int) -> None:
         world.hub.cdn.mend()
         world.look()
         if world.step % 25 == 0:
-            print(f"step {world.step}: {len(world.newest)} rows, {dict(world.told)}", flush=True)  # noqa: T201
+            print(f"step {world.step}: {len(world.newest)} rows, {dict(world.told)}", flush=True)
         if world.step % (PER // 4) == 0 or world.step == steps:
             world.rebuild()
             world.look()
@@ -638,7 +639,8 @@ def main() -> int:
     for what, count in sorted(world.told.items()):
         sys.stdout.write(f"{what}: {count}\n")
     sys.stdout.write(
-        f"seed {options.seed}, {options.steps} steps: {len(world.newest)} rows, {files} files looked through for "
+        f"seed {options.seed}, {options.steps} steps: {len(world.newest)} rows, {files} files "
+        "looked through for "
         f"{len(words)} planted words, {len(world.fell)} fell\n"
     )
     return int(bool(world.fell))

@@ -51,7 +51,8 @@ def commands() -> Iterator[tuple[str, TyperCommand]]:
 def commands_page() -> str:
     """Return `docs/commands.md`: what commands share, then each command with the meaning of each of its options."""
     head = (
-        "# Commands\n\nAll commands, with the meaning of each option. Options that several commands share are at the "
+        "# Commands\n\nAll commands, with the meaning of each option. Options that several "
+        "commands share are at the "
         "end. `make docs` writes this page from `reelbench COMMAND --help`.\n"
     )
     top = typer.main.get_command(assembled()).make_context("reelbench", [], resilient_parsing=True)
@@ -138,12 +139,16 @@ def _settings_table() -> str:
 
 def _providers_table() -> str:
     rows = "".join(
-        f"| `{name}/` | [{one.title}]({one.source}) | `{one.url}` | `{one.key}`{' (if it needs one)' * one.own} "
+        f"| `{name}/` | [{one.title}]({one.source}) | `{one.url}` | "
+        f"`{one.key}`{' (if it needs one)' * one.own} "
         f"| [{', '.join(one.takes)}]({one.media or one.source})"
         f"{f', at most {one.most_images} pictures' if one.most_images else ''} |\n"
         for name, one in PROVIDERS.items()
     )
-    return f"| prefix | provider | address | key | accepts, in addition to text |\n|---|---|---|---|---|\n{rows}"
+    return (
+        "| prefix | provider | address | key | accepts, in addition to text "
+        f"|\n|---|---|---|---|---|\n{rows}"
+    )
 
 
 def schema(name: str) -> str:
@@ -176,8 +181,14 @@ def parity_page() -> str:
     lines = [
         "# Parity",
         "",
-        "Each of these benchmarks is declared in one file (`tools/parity`). We scored one set of answers with its",
-        "owners' code and with ours (`make parity`). We generated the answers called *made*. `make docs` writes it.",
+        (
+            "Each of these benchmarks is declared in one file (`tools/parity`). We scored one set of "
+            "answers with its"
+        ),
+        (
+            "owners' code and with ours (`make parity`). We generated the answers called *made*. "
+            "`make docs` writes it."
+        ),
         "",
         "| benchmark | metric | theirs | ours | difference | n |",
         "|---|---|--:|--:|--:|--:|",
@@ -189,7 +200,10 @@ def parity_page() -> str:
     lines.append("")
     for one in found:
         note = f" Explained: {one['note']}." if one.get("note") else ""
-        of = f"`{one['scorer']}` of {one['repository']}, {one['commit'][:12]}; answers: {one['answers']}."
+        of = (
+            f"`{one['scorer']}` of {one['repository']}, {one['commit'][:12]}; answers: "
+            f"{one['answers']}."
+        )
         lines.append(f"- **{one['benchmark']}** (`{one['command']}`): {of}{note}")
     return "\n".join(lines) + "\n"
 

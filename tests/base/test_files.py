@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench import registry
 from reelbench.base import files
 from reelbench.base.errors import InputError
+from reelbench.data import loading
 
 READERS = [files.read_json, files.read_jsonl, files.read_json_or_jsonl]
 each_reader = pytest.mark.parametrize("read", READERS, ids=lambda read: read.__name__)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from reelbench.data import loading
 import reelbench as package
+from reelbench.data import loading
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-import reelbench
 from reelbench.base.errors import InputError
 from reelbench.data import loading
 

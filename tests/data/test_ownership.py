@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-import reelbench
 from reelbench.base.files import sha256_of
 from reelbench.data import loading, ownership
 from reelbench.data.rows_on_disk import DataName, RowsOnDisk

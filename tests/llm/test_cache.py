@@ -125,7 +125,8 @@ def test_a_field_that_holds_another_kind_is_damage_though_no_checksum_says_so(
     filled(path, 2)
     with sqlite3.connect(path) as raw:
         raw.execute(
-            f"UPDATE replies SET {column} = ?, checksum = NULL WHERE key = ?", (value, key(1))
+            f"UPDATE replies SET {column} = ?, checksum = NULL WHERE key = ?",  # noqa: S608
+            (value, key(1)),
         )
     raw.close()
     cache = ReplyCache(path, print)

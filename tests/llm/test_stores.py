@@ -176,7 +176,7 @@ def test_a_damaged_reply_is_left_out_said_and_asked_for_again(opened, place, col
         cache.put(key(number), "m", reply(seconds=0.25))
     written(
         place,
-        f"UPDATE replies SET {column} = '5' WHERE key IN (SELECT key FROM replies ORDER BY key LIMIT 1)",
+        f"UPDATE replies SET {column} = '5' WHERE key IN (SELECT key FROM replies ORDER BY key LIMIT 1)",  # noqa: S608
     )
     first = min(key(number) for number in range(3))
     assert sum(cache.get(key(number)) is not None for number in range(3)) == 2
@@ -620,7 +620,10 @@ def test_a_user_who_may_only_read_reads(postgres):
     ids=str,
 )
 def test_an_address_that_cant_be_read_is_said_without_its_password(
-    address, postgres, tmp_path, monkeypatch
+    address,
+    postgres,  # noqa: ARG001
+    tmp_path,
+    monkeypatch,
 ):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="its address can't be read") as caught:

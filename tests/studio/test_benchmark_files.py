@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench import registry
 from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.studio.benchmark_files import SplitShares, write
 from tests.servers.judge import Answer, JudgeServer
 from tools import demo_models

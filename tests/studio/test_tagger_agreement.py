@@ -60,7 +60,7 @@ def test_by_hand():
     assert (found.nodes, found.same.value) == (8, 4 / 8)
     assert found.labels[A] == {"people": 3, "tagger": 1, "both": 1}
     # Of 8: people say T 1, A 3, right 4; the tagger T 2, A 1, R 1, right 3, divergent 1. By chance
-    # (2 + 3 + 12) / 64.
+    # (2 + 3 + 12) / 64.  # noqa: ERA001
     assert found.kappa == pytest.approx((4 / 8 - 17 / 64) / (1 - 17 / 64))
     first = found.first_errors
     # Erroneous are q1 (found: n1) and q2 (people say n1, the tagger n2); q3 is cleared, q4 is not.

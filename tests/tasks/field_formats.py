@@ -1,6 +1,6 @@
 """Published formats, in rows of our own: what `reelbench new` takes as guessed, what with options, what it refuses."""
 
-# ruff: noqa: E501 - files as they are written
+
 # fmt: off
 
 from typing import Any, NamedTuple

@@ -7,7 +7,6 @@ from importlib.resources import files
 
 import pytest
 
-import reelbench
 from reelbench import registry
 from reelbench.base.errors import DataUnavailableError, InputError
 from reelbench.data import loading

@@ -8,10 +8,9 @@ import av
 import numpy as np
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench import registry
 from reelbench.base.errors import DataUnavailableError, InputError
+from reelbench.data import loading
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.tasks.lmms import codegen
 from reelbench.video import library as media

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench import registry
 from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.judges.judge_options import JudgeOptions
 from reelbench.leaderboard import store
 from reelbench.scoring.cognitive_profile import read_tags

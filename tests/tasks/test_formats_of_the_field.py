@@ -1,6 +1,6 @@
 """Published formats of video benchmarks, in made-up rows: what each needs of `benchmark.yaml`, and what is scored."""
 
-# ruff: noqa: E501, ISC004 - files as they are written
+# ruff: noqa: ISC004 - files as they are written
 
 import json
 from pathlib import Path

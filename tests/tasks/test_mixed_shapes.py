@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from reelbench.data import loading
-import reelbench
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench.base.errors import InputError
+from reelbench.data import loading
 
 TURNS = [
     {"role": "user", "content": "Improve it."},

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench.base.errors import InputError
+from reelbench.data import loading
 from reelbench.registry import discovery
 from reelbench.registry.records import Item
 from reelbench.registry.splits import upstream_split

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-import reelbench
 from reelbench.base.errors import InputError
 from reelbench.data import loading
 from reelbench.leaderboard.entries import published_entries

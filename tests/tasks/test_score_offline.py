@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
-from reelbench.data import loading
-import reelbench
 from reelbench import registry
+from reelbench.data import loading
 from reelbench.registry.splits import upstream_split
 from tests import lmms_runs
 

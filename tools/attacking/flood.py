@@ -197,5 +197,6 @@ def attack(rng: Random, place: Path, number: int, told: Callable[[str], Any]) ->
     seconds = max(one.waited for one in done)
     comments = Counter(len(one.comments) for one in done)
     print(
-        f"{number} pull requests in {seconds:.0f} s, {seconds / number:.2f} s each; comments: {dict(comments)}"
-    )  # noqa: T201
+        f"{number} pull requests in {seconds:.0f} s, {seconds / number:.2f} s each; comments: "
+        f"{dict(comments)}"
+    )

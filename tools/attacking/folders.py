@@ -209,8 +209,12 @@ def tries(stranger: Stranger, paths: tuple[str, ...]) -> Iterator[Try]:
 
 
 def attack(
-    place: Path, spec: str, benchmark: Callable[[Path], Path], paths: tuple[str, ...], counted: Any
-) -> None:  # noqa: ANN401 - the counts of a kind
+    place: Path,
+    spec: str,
+    benchmark: Callable[[Path], Path],
+    paths: tuple[str, ...],
+    counted: Any,  # noqa: ANN401
+) -> None:
     """Type what each try takes, and look for what is the user's own in all that there is then."""
     private = place / "private"
     private.mkdir()

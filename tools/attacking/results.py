@@ -165,8 +165,10 @@ def ways_of_asking(rng: Random, _: Lines, stated: Stated) -> None:
 def records(rng: Random, lines: Lines, stated: Stated) -> None:
     """Any value of the record, or of an item's, is another."""
     of_mini.spoiled(
-        stated if rng.random() < 0.6 else rng.choice(lines), rng, but=("id", "prediction")
-    )  # noqa: PLR2004
+        stated if rng.random() < 0.6 else rng.choice(lines),  # noqa: PLR2004
+        rng,
+        but=("id", "prediction"),
+    )
 
 
 def judges(rng: Random, lines: Lines, stated: Stated) -> None:

@@ -200,7 +200,8 @@ def _results() -> None:
         f"{score} a.jsonl --model org/a --output a",
         f"{score} b.jsonl --model org/b --frames none --output b",
         f"score curve --split mini --predictions curve.jsonl --model org/c --output c {JUDGE}",
-        f"score curve --split mini --predictions curve.jsonl --model org/c --output d {JUDGE.replace('v1', 'v2')}",
+        "score curve --split mini --predictions curve.jsonl --model org/c --output d "
+        f"{JUDGE.replace('v1', 'v2')}",
     )
     people = (f"{row['id']},{number % 3}" for number, row in enumerate(seeds.rows("curve")))
     Path("people.csv").write_text("\n".join(["id,score", *people]) + "\n", encoding="utf-8")
@@ -341,7 +342,8 @@ def _settings() -> None:
     Path("ids.txt").write_text("\n".join(keys[:5]) + "\n", encoding="utf-8")
     _json("ids.json", keys[:5])
     Path("reelbench.toml").write_text(
-        '[frames]\nframes = "uniform:8"\n\n[score]\nby = "category"\nstrict = false\n\n[power]\neffect = 2.0\n',
+        '[frames]\nframes = "uniform:8"\n\n[score]\nby = "category"\nstrict = '
+        "false\n\n[power]\neffect = 2.0\n",
         encoding="utf-8",
     )
     values = {
@@ -363,7 +365,8 @@ def _settings() -> None:
         "parameters: 7\nlicence: mit\norganisation: Org\nreleased: 2026-01-02\n"
     )
     _run(
-        "score rextime --split mini --predictions a.jsonl --model org/a --output result --status-file status.json",
+        "score rextime --split mini --predictions a.jsonl --model org/a --output result "
+        "--status-file status.json",
         "ask rextime_mini --llm q --llm-url {url} --frames none --output asked",
     )
 
@@ -508,7 +511,10 @@ SURFACES = {
             "review summarize studio.json --json",
             "review agree ada.jsonl ben.jsonl --json",
             "review agree ada.jsonl ben.jsonl --benchmark dramaqa_cogme --split mini --json",
-            "review page rextime_mini --ask spans --consensus ada-spans.json --consensus ben-spans.json --output p",
+            (
+                "review page rextime_mini --ask spans --consensus ada-spans.json --consensus "
+                "ben-spans.json --output p"
+            ),
             "score dramaqa_cogme --split mini --template --output t.csv --tags ada.jsonl",
         ),
     ),
@@ -527,7 +533,10 @@ SURFACES = {
             f"leaderboard rejudge --store results --json {JUDGE.replace('v1', 'v2')}",
             f"leaderboard rejudge --store results --sample 4 --out out {JUDGE.replace('v1', 'v3')}",
             "leaderboard export results --out export --format eee --organization org",
-            "leaderboard export results --out export --format eval-results --dataset curve=org/data",
+            (
+                "leaderboard export results --out export --format eval-results --dataset "
+                "curve=org/data"
+            ),
         ),
         6,
     ),
@@ -546,7 +555,10 @@ SURFACES = {
             "info kitchen --json",
             "new shelf --from table.csv --out made",
             "new shelf --from table.jsonl --out made",
-            "new shelf --from table.jsonl --kind choice --column answer=gold --answer-is text --out made",
+            (
+                "new shelf --from table.jsonl --kind choice --column answer=gold --answer-is text "
+                "--out made"
+            ),
             "score kitchen --predictions answers.jsonl --json",
             "ask kitchen --llm q --llm-url {url} --frames none --output asked",
             "leaderboard add result --store results --json --workers 1",
@@ -574,7 +586,10 @@ SURFACES = {
             "power rextime_mini --icc 0.1 --videos 40 --questions 80 --json",
             "frames info",
             "presets own.yaml --json",
-            "ask rextime_mini --preset own.yaml --llm q --llm-url {url} --limit 2 --frames none --output out",
+            (
+                "ask rextime_mini --preset own.yaml --llm q --llm-url {url} --limit 2 --frames none "
+                "--output out"
+            ),
             "score rextime --split mini --predictions a.jsonl --about model.yaml --json",
             "score rextime --split mini --predictions a.jsonl --ids ids.txt --json",
             f"{ASKED} --ids ids.txt",
@@ -596,8 +611,14 @@ SURFACES = {
             "cache copy judge.sqlite fresh.sqlite",
             "cache prune --older-than 1 --yes",
             "cache prune new.sqlite --model judge-v1 --yes",
-            f"score curve --predictions predictions/curve.jsonl --split mini --judge-votes 3 --json {JUDGE}",
-            f"score moviecore --predictions predictions/moviecore.json --split mini --no-overlap --json {JUDGE}",
+            (
+                "score curve --predictions predictions/curve.jsonl --split mini --judge-votes 3 "
+                f"--json {JUDGE}"
+            ),
+            (
+                "score moviecore --predictions predictions/moviecore.json --split mini --no-overlap "
+                f"--json {JUDGE}"
+            ),
         ),
         4,
     ),
@@ -687,9 +708,9 @@ def _spoil(path: Path, kind: str, draw: Random) -> None:
         text = path.read_text(encoding="utf-8")
         text = (
             f"{text}\n{draw.choice(seeds.YAML)}\n"
-            if kind == ".yaml" and draw.random() < 0.3
+            if kind == ".yaml" and draw.random() < 0.3  # noqa: PLR2004
             else text
-        )  # noqa: PLR2004
+        )
         path.write_bytes(damage.of_text(text, draw).encode("utf-8", "surrogatepass"))
     else:
         path.write_bytes(damage.of_bytes(path.read_bytes(), draw))

@@ -74,9 +74,9 @@ def check(folder: Path) -> None:
         "repo": {"type": "dataset", "name": DATASET},
     }
     require(
-        _post(server.url, json.dumps(comment).encode(), SECRET) == 202,
+        _post(server.url, json.dumps(comment).encode(), SECRET) == 202,  # noqa: PLR2004
         "an honest event is not taken any more",
-    )  # noqa: PLR2004
+    )
     lines = []
     while True:
         try:

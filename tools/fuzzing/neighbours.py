@@ -70,8 +70,9 @@ def _of_file(
 def _owners(name: str) -> None:
     """The owners' own prediction file, their references, and tags where there are any."""
     Path("predictions.json").write_text(
-        json.dumps(seeds.predictions(name, Random(3))), encoding="utf-8"
-    )  # noqa: S311
+        json.dumps(seeds.predictions(name, Random(3))),  # noqa: S311
+        encoding="utf-8",
+    )
     shutil.copy(seeds.REFERENCES[name], ".")
     if name == "dramaqa_cogme":
         shutil.copy(seeds.TAGS, "tags.jsonl")

@@ -235,9 +235,9 @@ def write_card(draw: Random, folder: Path) -> None:
     text = seeds.card(draw.choice(list(seeds.REFERENCES)))
     text = (
         text.replace("---\n", "---\n" + draw.choice(seeds.YAML) + "\n", 1)
-        if draw.random() < 0.5
+        if draw.random() < 0.5  # noqa: PLR2004
         else text
-    )  # noqa: PLR2004
+    )
     data = damage.of_text(text, draw).encode("utf-8", "surrogatepass")
     data = damage.of_bytes(data, draw) if draw.random() < 0.2 else data  # noqa: PLR2004
     (folder / "README.md").write_bytes(data)
@@ -273,8 +273,8 @@ def write_archive(draw: Random, folder: Path) -> None:
         plain = damage.of_bytes(plain, draw)
     packed = seeds.pack(plain, kind)
     (folder / "films.tar").write_bytes(
-        damage.of_bytes(packed, draw) if draw.random() < 0.6 else packed
-    )  # noqa: PLR2004
+        damage.of_bytes(packed, draw) if draw.random() < 0.6 else packed  # noqa: PLR2004
+    )
 
 
 def check_archive(folder: Path) -> None:
@@ -375,16 +375,17 @@ def check_answers(folder: Path) -> None:
     letter, span = answers.read_option(text, options), answers.read_span(text)
     require(letter in (None, *"ABCD"), f"read {letter!r} of four options")
     finite = span is None or (
-        len(span) == 2 and all(isinstance(at, float) and abs(at) < 1e12 for at in span)
-    )  # noqa: PLR2004
+        len(span) == 2 and all(isinstance(at, float) and abs(at) < 1e12 for at in span)  # noqa: PLR2004
+    )
     require(finite, f"read the span {span!r}")
     for spec in discovery.specs().values():
         answers.flags(text, answers.parse(spec, text, options))
     for bare in (True, False):
         score = parse_score(text, 0, 5, bare_integer=bare)
         require(
-            score is None or (type(score) is int and 0 <= score <= 5), f"a judge's score {score!r}"
-        )  # noqa: PLR2004
+            score is None or (type(score) is int and 0 <= score <= 5),  # noqa: PLR2004
+            f"a judge's score {score!r}",
+        )
 
 
 def write_replies(draw: Random, folder: Path) -> None:

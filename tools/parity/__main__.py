@@ -372,14 +372,14 @@ def clone_of(parity: Parity, material: Path) -> Clone:
         if (git / "objects").is_dir():
             return Clone(git, parity.commit)
     subprocess.run(
-        [
+        [  # noqa: S607
             "git",
             "clone",
             "--quiet",
             "--bare",
             f"https://github.com/{parity.repository}",
             str(material / name),
-        ],  # noqa: S607
+        ],
         check=True,
     )
     return Clone(material / name, parity.commit)

@@ -72,12 +72,24 @@ def document(
     lines = [
         "# Verification",
         "",
-        "This page compares our numbers with others' on the same input: with the owners' code if it exists, otherwise",
-        "with an independent implementation. Inputs are drawn with a fixed seed. The owners' code is downloaded at a",
-        "fixed commit, verified by sha256, run unchanged, and not stored here. The page lists what could not run on",
+        (
+            "This page compares our numbers with others' on the same input: with the owners' code if "
+            "it exists, otherwise"
+        ),
+        (
+            "with an independent implementation. Inputs are drawn with a fixed seed. The owners' code "
+            "is downloaded at a"
+        ),
+        (
+            "fixed commit, verified by sha256, run unchanged, and not stored here. The page lists "
+            "what could not run on"
+        ),
         "our machine.",
         "",
-        f"Written by `make verification`: Reelbench {__version__}, Python {platform.python_version()}.",
+        (
+            f"Written by `make verification`: Reelbench {__version__}, Python "
+            f"{platform.python_version()}."
+        ),
     ]
     for title, proofs, absent in sections:
         rows = [

@@ -9,11 +9,26 @@ COUNTS = Path(__file__).with_name("attacks.json")
 TITLE = "Attacks"
 _HEAD = ("tried", "number", "refused", "accepted and marked", "accepted, no higher", "succeeded")
 _ABOUT = (
-    "`make attack` submits results, declarations and folders as an attacker might, drawn with a seed, to a",
-    "leaderboard with twenty honest rows. Each must be refused with an error, or accepted and marked: with a separate",
-    "table or benchmark, not ranked, or with only other words, which aren't shown. An attack *succeeds* if it changes",
-    "an honest row, reads a file outside, or exceeds a limit. Some tries count in neither column: checks that found",
-    "everything unchanged, good pull requests that got their one comment, and commands that were killed or had a full",
+    (
+        "`make attack` submits results, declarations and folders as an attacker might, drawn with a "
+        "seed, to a"
+    ),
+    (
+        "leaderboard with twenty honest rows. Each must be refused with an error, or accepted and "
+        "marked: with a separate"
+    ),
+    (
+        "table or benchmark, not ranked, or with only other words, which aren't shown. An attack "
+        "*succeeds* if it changes"
+    ),
+    (
+        "an honest row, reads a file outside, or exceeds a limit. Some tries count in neither column: "
+        "checks that found"
+    ),
+    (
+        "everything unchanged, good pull requests that got their one comment, and commands that were "
+        "killed or had a full"
+    ),
     "disk. Of these commands nothing was lost or paid twice, except running requests.",
 )
 

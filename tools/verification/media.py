@@ -165,7 +165,8 @@ def spans() -> Proof:
 def inspect_ai() -> Proof:
     """inspect_ai's parser needs an interpreter of its own."""
     raise NotRunError(
-        "inspect_ai isn't in this environment; `python -m perf.answers --inspect-python PATH` runs it"
+        "inspect_ai isn't in this environment; `python -m perf.answers --inspect-python PATH` "
+        "runs it"
     )
 
 

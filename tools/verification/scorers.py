@@ -219,7 +219,8 @@ def overlap() -> Iterator[Proof]:
     drawn = [_odd_texts(random.Random(f"{SEED}-{number}")) for number in range(TEXT_SETS)]
     yield _overlap(
         drawn,
-        f"{TEXT_SETS} sets of {ODD_TEXTS} drawn texts: ten languages, emoji, full width, markup, none, 300 words",
+        f"{TEXT_SETS} sets of {ODD_TEXTS} drawn texts: ten languages, emoji, full width, markup, "
+        "none, 300 words",
     )
 
 
@@ -365,7 +366,8 @@ def timelens() -> Proof:
 def curve() -> Proof:
     """CURVE's owners publish no scorer."""
     raise NotRunError(
-        "the owners publish no scorer and no prompt file: the score is 100 times the sum of the judge's 0, 1, 2 over "
+        "the owners publish no scorer and no prompt file: the score is 100 times the sum of the "
+        "judge's 0, 1, 2 over "
         "2N (supplement, section C), and tests compare it with values computed by hand"
     )
 

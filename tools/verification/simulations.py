@@ -57,10 +57,13 @@ def false_ranges() -> Proof:
         ]
         false["plain"] += any(places[winner] > places[loser] for winner, loser in plain)
     return Proof(
-        "ranges of ranks, with Holm's correction over all pairs: at most 5 % of leaderboards may have a wrong one",
+        "ranges of ranks, with Holm's correction over all pairs: at most 5 % of leaderboards may "
+        "have a wrong one",
         "the truth",
-        f"{BOARDS} simulated leaderboards of {MODELS} models, {VIDEOS} videos of {QUESTIONS} questions",
-        f"{100 * false['holm'] / BOARDS:.1f} % false; {100 * false['plain'] / BOARDS:.1f} % without the correction",
+        f"{BOARDS} simulated leaderboards of {MODELS} models, {VIDEOS} videos of {QUESTIONS} "
+        "questions",
+        f"{100 * false['holm'] / BOARDS:.1f} % false; {100 * false['plain'] / BOARDS:.1f} % "
+        "without the correction",
         "`stats.multiple_comparisons.rank_ranges`",
         f"seed {SEED}",
     )
@@ -109,7 +112,8 @@ def paired_power() -> Iterator[Proof]:
         yield Proof(
             f"the smallest difference that is found in 80 % of studies on the same videos: {what}",
             "the truth",
-            f"{len(settings)} settings, {PILOTS} pilots each, and {AFTER} studies of each; videos of pilot→study",
+            f"{len(settings)} settings, {PILOTS} pilots each, and {AFTER} studies of each; videos "
+            "of pilot→study",
             said,
             "`stats.power.smallest_difference`",
             f"seed {SEED}",
@@ -215,10 +219,12 @@ def several_runs() -> Proof:
             )
             covered += ends is not None and ends[0] <= centre <= ends[1]
         said.append(
-            f"{100 * covered / STUDIES:.1f} % of {runs} runs on {videos} videos (mean {100 * centre:.0f})"
+            f"{100 * covered / STUDIES:.1f} % of {runs} runs on {videos} videos (mean "
+            f"{100 * centre:.0f})"
         )
     return Proof(
-        "the 95 % interval of the mean of several runs; it covers the variation of videos and of runs",
+        "the 95 % interval of the mean of several runs; it covers the variation of videos and of "
+        "runs",
         "the truth",
         f"{STUDIES} simulations each, 4 questions per video, answers right or wrong",
         "; ".join(said),
@@ -249,7 +255,8 @@ def coverage() -> Proof:
             ends = mean_over_clusters(right, names, bounds=(0, 1)).ci95
             covered += ends is not None and ends[0] <= centre <= ends[1]
         said.append(
-            f"{100 * covered / STUDIES:.1f} % on {videos} videos (mean {100 * centre:.0f}, correlation {icc:g})"
+            f"{100 * covered / STUDIES:.1f} % on {videos} videos (mean {100 * centre:.0f}, "
+            f"correlation {icc:g})"
         )
     return Proof(
         "the 95 % interval of a score over videos",

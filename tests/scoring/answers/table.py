@@ -1,7 +1,5 @@
 """Answers as models write them, by family and form: what each states, by hand. The sentences are ours."""
 
-# ruff: noqa: E501 - texts as they are written
-
 from typing import NamedTuple
 
 WHY = (

@@ -96,7 +96,7 @@ def rate(page, part, dimension, value, item=0):
 
 
 @pytest.mark.browser
-def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(
+def test_a_review_outlives_a_reload_and_is_saved_resumed_and_summarised(  # noqa: PLR0915
     data_of, save, opened, reelbench, tmp_path
 ):
     done = reelbench(

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from reelbench.data import loading
-import reelbench
 from reelbench.registry import discovery
 from reelbench.registry.splits import upstream_split
 from tests import lmms_runs
