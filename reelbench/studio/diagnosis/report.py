@@ -1,52 +1,205 @@
-"""What a diagnosis comes to: errors by label, round and locale, and how the loop ended (CURVE, section 5.2).
+"""The figures of a diagnosis: errors by label, round and locale (CURVE, section 5.2).
 
-And two diagnoses held against each other: two taggers of the same answers, or two models
-(supplement, D.3). All of it stands on one static page, with every question's graph round by round:
-its data are JSON, and it needs no server.
+A picture of the errors stands beside them; the page is made by `page`.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, get_args
 
 import numpy as np
 
-from reelbench.base.errors import MediaError
-from reelbench.base.files import address, read_json, write_json, write_text
+from reelbench.base.files import read_json, write_json, write_text
 from reelbench.pages.plots import bars
-from reelbench.pages.shell_page import in_script, page_asset, page_head, shell_page
-from reelbench.registry import discovery
-from reelbench.stats.agreement import cohen_kappa
-from reelbench.stats.intervals import cluster_sums, difference_of_means, mean_over_clusters
+from reelbench.stats.intervals import mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
-from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion, Spent, Step
+from reelbench.studio.diagnosis.comparison import agreement, differences
+from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, Spent, Step
+from reelbench.studio.diagnosis.page import PAGE, write_page
 from reelbench.studio.evidence import isolation
-from reelbench.studio.evidence.findings import LABELS, Label, seconds_off
+from reelbench.studio.evidence.findings import LABELS, PERCEPTION, Label, seconds_off
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import NodeTag, Status, Stop
-from reelbench.video.library import Library
 
-REPORT, PICTURE = "report.json", "errors.svg"
-PERCEPTION: frozenset[Label] = frozenset(
-    {
-        "Temporal Localization",
-        "Spatial Grounding",
-        "Attribute Misidentification",
-        "Spurious Object/Event",
-    }
-)
-"""The labels that are cultural visual perception; the others are knowledge and reasoning."""
+__all__ = [
+    "PAGE",
+    "PICTURE",
+    "REPORT",
+    "agreement",
+    "differences",
+    "figures",
+    "write",
+    "write_page",
+]
 
-_TOLERANCES = (2, 5, 10, 30)  # seconds
+REPORT = "report.json"
+PICTURE = "errors.svg"
+
 _RIGHT: Stop = "answer_right"
 _SETTLED = ("all_evaluated", _RIGHT)
 
 
+# --- the shape of the report
+# -------------------------------------------------------------------------------------------------
+
+_Interval = tuple[float, float] | None
+
+
+class Share(TypedDict):
+    """Errors with a label, their share of all, and its interval over videos.
+
+    Share and interval are None without any error.
+    """
+
+    n: int
+    share: float | None
+    ci95: _Interval
+
+
+class Rate(TypedDict):
+    """Questions, and the share of them that was right at first."""
+
+    n: int
+    right: float | None
+    ci95: _Interval
+
+
+class SkillRate(Rate):
+    """A skill's questions; `labels`: the errors in them, over their number."""
+
+    labels: dict[str, float]
+
+
+class LabelsByOrder(TypedDict):
+    """The errors by the other reading of Fig. 6; `changed` have another label by it."""
+
+    n: int
+    changed: int
+    labels: dict[str, Share]
+
+
+class QuestionCounts(TypedDict):
+    """Questions that were asked, right at first, not judged, and that entered the loop."""
+
+    asked: int
+    right: int
+    unjudged: int
+    entered: int
+
+
+class LocaleRound(TypedDict):
+    """The errors of a locale that a round found, by label."""
+
+    round: int
+    labels: dict[str, int]
+
+
+class LocaleFigures(TypedDict):
+    """A locale's questions (`n`) and the errors in them."""
+
+    n: int
+    labels: dict[str, Share]
+    perception: Share
+    rounds: list[LocaleRound]
+
+
+class LaterErrors(TypedDict):
+    """Errors that later rounds found, beside the first round's and all.
+
+    `reasoning` of them are of that label. A share over nothing is None.
+    """
+
+    n: int
+    of_first: float | None
+    of_all: float | None
+    reasoning: int
+
+
+class SettledQuestions(TypedDict):
+    """Questions whose end is known after a round."""
+
+    round: int
+    n: int
+    share: float
+
+
+class Times(TypedDict):
+    """Differences of stated times, where the evidence was found and its time is critical.
+
+    `compared` votes have both times; `beyond`: seconds -> votes that are off by more (a label rests
+    on 5, Fig. 6).
+    """
+
+    compared: int
+    beyond: dict[str, int]
+
+
+class Sizes(TypedDict):
+    """Right answers by the graph's number of nodes and by its depth, in bins (`3–4`)."""
+
+    nodes: dict[str, Rate]
+    depth: dict[str, Rate]
+
+
+class RightAnswers(TypedDict):
+    """The tagger's verdicts on right answers, on the nodes that were open."""
+
+    n: int
+    without_error: int
+    nodes: dict[str, int]
+    labels: dict[str, int]
+
+
+class Usage(TypedDict):
+    """The replies and tokens of a role's model in all rounds."""
+
+    model: str
+    returned: dict[str, int]
+    replies: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Figures(TypedDict):
+    """A diagnosis' figures, as `report.json` has them.
+
+    Counts are whole; shares are from 0 to 1 with 95 % intervals over videos, which are None where
+    there are fewer than ten videos. Verdicts on right answers, which are asked for on request,
+    count in `right_answers` alone.
+    """
+
+    rounds: list[isolation.RoundCount]
+    labels: dict[str, Share]
+    consensus: dict[str, int]
+    stops: dict[str, int]
+    labels_by_order: LabelsByOrder
+    perception: Share
+    questions: QuestionCounts
+    locales: dict[str, LocaleFigures]
+    later: LaterErrors
+    settled: list[SettledQuestions]
+    consensus_by_round: dict[str, dict[str, dict[str, int]]]
+    """Round -> locale -> nodes with a `majority` and with `none` (Tab. 9)."""
+    nodes: dict[str, float | None]
+    """Status -> nodes; `hint_ignored`, `recovered`, `divergent_share` of those evaluated."""
+    times: Times
+    sizes: Sizes | None
+    """None unless all judged answers have a graph: of lost questions alone there is no share."""
+    skills: dict[str, SkillRate]
+    right_answers: RightAnswers | None
+    """None where the tagger was asked of none."""
+    models: dict[str, Usage]
+    judge: Any
+    """The judge's record, as the first run wrote it."""
+
+
+# --- figures
+# -------------------------------------------------------------------------------------------------
+
+
 class _Error(NamedTuple):
-    """An error: where it is, what it is by either reading, and the round that found it."""
+    """An error: its question, its label by either reading, and the round that found it."""
 
     question: ReasonedQuestion
     label: Label
@@ -54,434 +207,350 @@ class _Error(NamedTuple):
     round: int
 
 
-_Answer = tuple[ReasonedQuestion, bool]
-"""A question, and whether its first answer is right."""
+class _Answer(NamedTuple):
+    """A question, and whether its first answer is right."""
+
+    question: ReasonedQuestion
+    right: bool
 
 
-def figures(folder: Folder) -> dict[str, Any]:
-    """Compute a diagnosis' figures; counts are whole, shares from 0 to 1 with 95 % intervals over videos.
-
-    What a tagger says of right answers, which it is asked on request, counts in `right_answers`
-    alone.
-
-    Returns:
-        What `isolation.report` says, `ci95` beside each label's share (None where errors are on
-        fewer than ten videos), and: `labels_by_order` (the same by the other reading of Fig. 6),
-        `questions` (asked, right at first, unjudged, entered), `perception`, `locales` (locale ->
-        `n` questions, `labels`, `perception`, `rounds`), `later` (errors that later rounds found:
-        `n`, beside the first round's, of all, and how many are of reasoning), `settled` (by round,
-        questions whose end is known), `consensus_by_round` (Tab. 9: round -> locale -> nodes with
-        and without a majority), `nodes` (status -> n; `hint_ignored`, `recovered`,
-        `divergent_share` of those evaluated), `times`, `sizes`, `skills`, `right_answers`, `models`
-        and `judge`.
+def figures(folder: Folder) -> Figures:
+    """Compute a diagnosis' figures.
 
     Raises:
         InputError: The folder has no diagnosis, or something in it is wrong.
     """
     folder.settings()
-    attempts, every = list(folder.answers(1).values()), folder.steps()
-    questions = {question.id: question for question in folder.questions}
-    known = [attempt for attempt in attempts if attempt.id in questions]
-    answers = [
-        (questions[attempt.id], attempt.right) for attempt in known if attempt.right is not None
-    ]
-    right = {attempt.id for attempt in attempts if attempt.right is True}
-    steps = [step for step in every if step.question.id not in right]
-    records = [step.record for step in steps]
-    wrong = [step for step in steps if step.record.stop != _RIGHT]
-    last = {step.question.id: step for step in wrong}.values()
-    errors = [
-        _Error(step.question, tag.label, tag.by_order, tag.settled)
-        for step in last
-        for tag in step.record.nodes.values()
-        if tag.label is not None and tag.settled is not None
-    ]
-    by_order = [
-        error._replace(label=error.by_order) for error in errors if error.by_order is not None
-    ]
-    judges = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))  # as the first run recorded it
-    settled: list[dict[str, Any]] = []
-    for number in sorted({record.round for record in records}):
-        ended = sum(record.round <= number and record.stop in _SETTLED for record in records)
-        settled.append({"round": number, "n": ended, "share": ended / len(last)})
-    later = [error for error in errors if error.round > 1]
-    first = len(errors) - len(later)
+    attempts = list(folder.answers(1).values())
+    steps = folder.steps()
+    answers = _judged_answers(folder, attempts)
+    right_ids = {attempt.id for attempt in attempts if attempt.right is True}
+    lost_steps = [step for step in steps if step.question.id not in right_ids]
+    records = [step.record for step in lost_steps]
+    wrong_steps = [step for step in lost_steps if step.record.stop != _RIGHT]
+    right_steps = [step for step in steps if step.record.stop == _RIGHT]
+    last_by_question = {step.question.id: step for step in wrong_steps}
+    last_steps = list(last_by_question.values())
+    errors = _errors(last_steps)
+    isolation_report = isolation.report(records)
     return {
-        **isolation.report(records),
+        "rounds": isolation_report["rounds"],
         "labels": _labels(errors),
-        "labels_by_order": {
-            "n": len(by_order),
-            "changed": sum(error.by_order not in (None, error.label) for error in errors),
-            "labels": _labels(by_order),
-        },
+        "consensus": isolation_report["consensus"],
+        "stops": isolation_report["stops"],
+        "labels_by_order": _labels_by_order(errors),
         "perception": _share(errors, PERCEPTION),
         "questions": {
             "asked": len(attempts),
-            "right": len(right),
+            "right": len(right_ids),
             "unjudged": sum(attempt.right is None for attempt in attempts),
-            "entered": len(last),
+            "entered": len(last_steps),
         },
-        "locales": _locales(errors, Counter(step.question.group for step in last)),
-        "later": {
-            "n": len(later),
-            "of_first": len(later) / first if first else None,
-            "of_all": len(later) / len(errors) if errors else None,
-            "reasoning": sum(error.label == "Reasoning" for error in later),
-        },
-        "settled": settled,
-        "consensus_by_round": _consensus(wrong),
-        "nodes": _nodes(tag for step in last for tag in step.record.nodes.values()),
-        "times": _times(wrong),
+        "locales": _locales(errors, last_steps),
+        "later": _later(errors),
+        "settled": _settled(records, len(last_steps)),
+        "consensus_by_round": _consensus(wrong_steps),
+        "nodes": _nodes(last_steps),
+        "times": _times(wrong_steps),
         "sizes": _by_size(answers, folder.graphs),
         "skills": _by_skill(answers, errors),
-        "right_answers": _right_answers([step for step in every if step.record.stop == _RIGHT]),
+        "right_answers": _right_answers(right_steps),
         "models": _sum_usage(folder.spent()),
-        "judge": read_json(judges[0]) if judges else None,
+        "judge": _first_judge(folder),
     }
 
 
 def write(folder: Folder) -> dict[str, Any]:
-    """Write `report.json` and return what is in it; beside it the errors found up to each round (as Fig. 3), drawn."""
-    report, model = figures(folder), folder.settings().get("model")
+    """Write `report.json` and the picture of the errors; return the report.
+
+    The picture has the errors found up to each round (as Fig. 3).
+    """
+    report = figures(folder)
     write_json(folder.path / REPORT, report)
-    total = Counter[str]()
+    model = folder.settings().get("model")
+    write_text(folder.path / PICTURE, _errors_by_round(report["rounds"], model))
+    return {**report}
+
+
+def _errors_by_round(rounds: Sequence[isolation.RoundCount], model: str | None) -> str:
+    total: Counter[str] = Counter()
     series: dict[str, dict[str, float]] = {}
-    for line in report["rounds"]:
-        total += Counter(line["labels"])
-        series[f"up to round {line['round']}"] = {label: total[label] for label in LABELS}
+    for count in rounds:
+        total.update(count["labels"])
+        series[f"up to round {count['round']}"] = {label: total[label] for label in LABELS}
     of_model = f" of {model}" if model else ""
     title = f"Errors{of_model} by the round that they are found up to (n = {total.total()})"
-    write_text(folder.path / PICTURE, bars(title, series or {"": {}}, counts=True))
-    return report
+    return bars(title, series or {"": {}}, counts=True)
+
+
+def _judged_answers(folder: Folder, attempts: Sequence[Attempt]) -> list[_Answer]:
+    questions = {question.id: question for question in folder.questions}
+    answers: list[_Answer] = []
+    for attempt in attempts:
+        question = questions.get(attempt.id)
+        if question is not None and attempt.right is not None:
+            answers.append(_Answer(question, attempt.right))
+    return answers
+
+
+def _first_judge(folder: Folder) -> Any:  # noqa: ANN401 - as the file has it
+    paths = sorted(folder.path.glob(f"rounds/1/run-*/{JUDGE}"))
+    return read_json(paths[0]) if paths else None
 
 
 # --- errors
-# ---------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 
 
-def _labels(errors: Sequence[_Error]) -> dict[str, dict[str, Any]]:
+def _errors(last_steps: Iterable[Step]) -> list[_Error]:
+    errors: list[_Error] = []
+    for step in last_steps:
+        for tag in step.record.nodes.values():
+            if tag.label is None or tag.settled is None:
+                continue
+            error = _Error(step.question, tag.label, tag.by_order, tag.settled)
+            errors.append(error)
+    return errors
+
+
+def _labels(errors: Sequence[_Error]) -> dict[str, Share]:
     return {label: _share(errors, frozenset({label})) for label in LABELS}
 
 
-def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> dict[str, Any]:
-    """Return the number of errors with one of the labels, their share of all, and its interval."""
+def _labels_by_order(errors: Sequence[_Error]) -> LabelsByOrder:
+    errors_by_order: list[_Error] = []
+    changed = 0
+    for error in errors:
+        if error.by_order is not None:
+            errors_by_order.append(error._replace(label=error.by_order))
+            changed += error.by_order != error.label
+    labels = _labels(errors_by_order)
+    return {"n": len(errors_by_order), "changed": changed, "labels": labels}
+
+
+def _share(errors: Sequence[_Error], labels: frozenset[Label]) -> Share:
+    """Count the errors with one of the labels."""
     if not errors:
         return {"n": 0, "share": None, "ci95": None}
-    rate = _rate([(error.question, error.label in labels) for error in errors])
-    return {
-        "n": sum(error.label in labels for error in errors),
-        "share": rate["right"],
-        "ci95": rate["ci95"],
-    }
+    has_label = [error.label in labels for error in errors]
+    videos = [error.question.cluster for error in errors]
+    estimate = mean_over_clusters(np.array(has_label, dtype=float), videos, bounds=(0, 1))
+    return {"n": sum(has_label), "share": estimate.value, "ci95": estimate.ci95}
 
 
-def _locales(errors: Sequence[_Error], asked: Mapping[str, int]) -> dict[str, dict[str, Any]]:
-    found = Counter((error.question.group, error.round, error.label) for error in errors)
+def _locales(errors: Sequence[_Error], last_steps: Iterable[Step]) -> dict[str, LocaleFigures]:
+    questions = Counter(step.question.group for step in last_steps)
     rounds = sorted({error.round for error in errors})
-    locales = {}
-    for locale in sorted(asked):
-        mine = [error for error in errors if error.question.group == locale]
+    locales: dict[str, LocaleFigures] = {}
+    for locale in sorted(questions):
+        locale_errors = [error for error in errors if error.question.group == locale]
         locales[locale] = {
-            "n": asked[locale],
-            "labels": _labels(mine),
-            "perception": _share(mine, PERCEPTION),
-            "rounds": [
-                {
-                    "round": number,
-                    "labels": {label: found[locale, number, label] for label in LABELS},
-                }
-                for number in rounds
-            ],
+            "n": questions[locale],
+            "labels": _labels(locale_errors),
+            "perception": _share(locale_errors, PERCEPTION),
+            "rounds": _locale_rounds(locale_errors, rounds),
         }
     return locales
 
 
+def _locale_rounds(errors: Iterable[_Error], rounds: Iterable[int]) -> list[LocaleRound]:
+    counts = Counter((error.round, error.label) for error in errors)
+    locale_rounds: list[LocaleRound] = []
+    for number in rounds:
+        labels: dict[str, int] = {label: counts[number, label] for label in LABELS}
+        locale_rounds.append({"round": number, "labels": labels})
+    return locale_rounds
+
+
+def _later(errors: Sequence[_Error]) -> LaterErrors:
+    later_errors = [error for error in errors if error.round > 1]
+    later = len(later_errors)
+    first = len(errors) - later
+    return {
+        "n": later,
+        "of_first": later / first if first else None,
+        "of_all": later / len(errors) if errors else None,
+        "reasoning": sum(error.label == "Reasoning" for error in later_errors),
+    }
+
+
 # --- questions and nodes
-# --------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
+
+
+def _settled(records: Sequence[isolation.Round], questions: int) -> list[SettledQuestions]:
+    ends = [record.round for record in records if record.stop in _SETTLED]
+    settled: list[SettledQuestions] = []
+    for number in sorted({record.round for record in records}):
+        ended = sum(end <= number for end in ends)
+        settled.append({"round": number, "n": ended, "share": ended / questions})
+    return settled
 
 
 def _statuses(tags: Iterable[NodeTag]) -> dict[str, int]:
-    counted = Counter(tag.status for tag in tags)
-    return {status: counted[status] for status in get_args(Status)}
+    counts = Counter(tag.status for tag in tags)
+    return {status: counts[status] for status in get_args(Status)}
 
 
-def _nodes(of: Iterable[NodeTag]) -> dict[str, Any]:
-    tags = list(of)
-    statuses, later = _statuses(tags), Counter(tag.later for tag in tags)
+def _nodes(last_steps: Iterable[Step]) -> dict[str, float | None]:
+    tags: list[NodeTag] = []
+    for step in last_steps:
+        tags += step.record.nodes.values()
+    statuses = _statuses(tags)
+    later = Counter(tag.later for tag in tags)
     evaluated = sum(tag.settled is not None for tag in tags)
     return {
         **statuses,
-        **{outcome: later[outcome] for outcome in ("hint_ignored", "recovered")},
+        "hint_ignored": later["hint_ignored"],
+        "recovered": later["recovered"],
         "divergent_share": statuses["divergent"] / evaluated if evaluated else None,
     }
 
 
 def _consensus(steps: Iterable[Step]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return round -> locale -> nodes on which a majority of the votes agrees, and on which none does (Tab. 9)."""
     counts: dict[int, dict[str, dict[str, int]]] = {}
     for step in steps:
-        of_round = counts.setdefault(step.record.round, {})
-        locale = of_round.setdefault(step.question.group, {"majority": 0, "none": 0})
+        round_counts = counts.setdefault(step.record.round, {})
+        locale_counts = round_counts.setdefault(step.question.group, {"majority": 0, "none": 0})
         for tag in isolation.voted_on(step.record):
-            locale["none" if isolation.agreeing(tag) is None else "majority"] += 1
-    return {
-        str(number): dict(sorted(locales.items())) for number, locales in sorted(counts.items())
-    }
+            outcome = "none" if isolation.agreeing(tag) is None else "majority"
+            locale_counts[outcome] += 1
+    in_order: dict[str, dict[str, dict[str, int]]] = {}
+    for number, round_counts in sorted(counts.items()):
+        in_order[str(number)] = dict(sorted(round_counts.items()))
+    return in_order
 
 
-def _times(steps: Iterable[Step]) -> dict[str, Any]:
-    """Return the differences of stated times where the evidence was found and its time is critical.
-
-    `compared` counts votes on such nodes where both have a time, `beyond` how many of them are off
-    by more than so many seconds (a label rests on 5, Fig. 6).
-    """
-    off = [
-        seconds
-        for step in steps
-        for key, tag in step.record.nodes.items()
-        if tag.settled in (step.record.round, None)
-        for vote in tag.votes
-        if vote is not None
-        and vote.found == "yes"
-        and vote.time_critical
-        and (seconds := seconds_off(vote.model_time, step.graph.by_id[key])) is not None
-    ]
-    return {
-        "compared": len(off),
-        "beyond": {f"{limit:g}": sum(each > limit for each in off) for limit in _TOLERANCES},
-    }
+_TOLERANCES = (2, 5, 10, 30)
+"""Seconds that a stated time may be off."""
 
 
-def _right_answers(steps: Iterable[Step]) -> dict[str, Any] | None:
-    """Return the tagger's verdicts on right answers, on the nodes that were open; None where it was asked of none."""
-    by_answer = [list(step.settled_tags.values()) for step in steps if step.settled_tags]
-    if not by_answer:
+def _times(steps: Iterable[Step]) -> Times:
+    differences: list[float] = []
+    for step in steps:
+        for key, tag in step.record.nodes.items():
+            if tag.settled not in (step.record.round, None):
+                continue
+            for verdict in tag.votes:
+                if verdict is None or verdict.found != "yes" or not verdict.time_critical:
+                    continue
+                seconds = seconds_off(verdict.model_time, step.graph.by_id[key])
+                if seconds is not None:
+                    differences.append(seconds)
+    beyond: dict[str, int] = {}
+    for limit in _TOLERANCES:
+        beyond[f"{limit:g}"] = sum(seconds > limit for seconds in differences)
+    return {"compared": len(differences), "beyond": beyond}
+
+
+def _right_answers(steps: Iterable[Step]) -> RightAnswers | None:
+    tags: list[NodeTag] = []
+    answers = 0
+    without_error = 0
+    for step in steps:
+        answer_tags = step.settled_tags.values()
+        if answer_tags:
+            tags += answer_tags
+            answers += 1
+            without_error += not any(tag.label for tag in answer_tags)
+    if not answers:
         return None
-    tags = [tag for tags in by_answer for tag in tags]
     labels = Counter(tag.label for tag in tags)
     return {
-        "n": len(by_answer),
-        "without_error": sum(not any(tag.label for tag in tags) for tags in by_answer),
+        "n": answers,
+        "without_error": without_error,
         "nodes": _statuses(tags),
         "labels": {label: labels[label] for label in LABELS},
     }
 
 
-def _sum_usage(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Any]:
-    """Add up what asking came to, by role."""
-    models: dict[str, dict[str, Any]] = {}
-    for role, spent in (pair for by_role in rounds for pair in by_role.items()):
-        there = models.setdefault(role, {"model": spent.model, "returned": Counter[str]()})
-        there["returned"] += Counter(spent.returned)
-        for name in ("replies", "prompt_tokens", "completion_tokens"):
-            there[name] = there.get(name, 0) + getattr(spent, name)
+def _sum_usage(rounds: Iterable[Mapping[str, Spent]]) -> dict[str, Usage]:
+    """Add up the models' usage, by role."""
+    models: dict[str, Usage] = {}
+    for spent_by_role in rounds:
+        for role, spent in spent_by_role.items():
+            usage = models.get(role)
+            if usage is None:
+                usage = Usage(
+                    model=spent.model,
+                    returned={},
+                    replies=0,
+                    prompt_tokens=0,
+                    completion_tokens=0,
+                )
+            models[role] = _with_spent(usage, spent)
+    return models
+
+
+def _with_spent(usage: Usage, spent: Spent) -> Usage:
+    returned = Counter(usage["returned"]) + Counter(spent.returned)
     return {
-        role: counts | {"returned": dict(sorted(counts["returned"].items()))}
-        for role, counts in models.items()
+        "model": usage["model"],
+        "returned": dict(sorted(returned.items())),
+        "replies": usage["replies"] + spent.replies,
+        "prompt_tokens": usage["prompt_tokens"] + spent.prompt_tokens,
+        "completion_tokens": usage["completion_tokens"] + spent.completion_tokens,
     }
 
 
-_NODES = {"1–2": 2, "3–4": 4, "5–6": 6, "7–9": 9, "10 and more": math.inf}
-_DEPTHS = {"0": 0, "1": 1, "2": 2, "3–4": 4, "5 and more": math.inf}
+# --- right answers by size and skill
+# -------------------------------------------------------------------------------------------------
+
+_NODE_BINS = {"1–2": 2, "3–4": 4, "5–6": 6, "7–9": 9, "10 and more": math.inf}
+_DEPTH_BINS = {"0": 0, "1": 1, "2": 2, "3–4": 4, "5 and more": math.inf}
 
 
-def _by_size(answers: Sequence[_Answer], graphs: Mapping[str, Graph]) -> dict[str, Any] | None:
-    """Return the share of right answers by number of nodes and by depth (edges of the longest path).
-
-    `nodes` and `depth`: bin (`3–4`) -> `n`, `right` (a share, 0 to 1) and `ci95` over videos. None
-    unless all judged answers have a graph, the right ones too: those of lost questions alone have
-    no share to tell.
-    """
-    if not answers or not all(question.id in graphs for question, _ in answers):
+def _by_size(answers: Sequence[_Answer], graphs: Mapping[str, Graph]) -> Sizes | None:
+    if not answers or not all(answer.question.id in graphs for answer in answers):
         return None
-    sizes: dict[str, tuple[dict[str, float], Callable[[Graph], int]]] = {
-        "nodes": (_NODES, lambda graph: len(graph.nodes)),
-        "depth": (_DEPTHS, lambda graph: max(graph.depths.values())),
+    nodes: list[int] = []
+    depths: list[int] = []
+    for answer in answers:
+        graph = graphs[answer.question.id]
+        nodes.append(len(graph.nodes))
+        depths.append(max(graph.depths.values()))
+    return {
+        "nodes": _rates_in_bins(answers, nodes, _NODE_BINS),
+        "depth": _rates_in_bins(answers, depths, _DEPTH_BINS),
     }
-    rates: dict[str, Any] = {}
-    for name, (bins, size) in sizes.items():
-        groups: dict[str, list[_Answer]] = {label: [] for label in bins}
-        for question, right in answers:
-            fits = next(label for label, most in bins.items() if size(graphs[question.id]) <= most)
-            groups[fits].append((question, right))
-        rates[name] = {label: _rate(members) for label, members in groups.items() if members}
+
+
+def _rates_in_bins(
+    answers: Iterable[_Answer], sizes: Iterable[int], bins: Mapping[str, float]
+) -> dict[str, Rate]:
+    """Return the rate in each bin that has answers.
+
+    A bin's number is the most that it takes.
+    """
+    answers_in: dict[str, list[_Answer]] = {label: [] for label in bins}
+    for answer, size in zip(answers, sizes, strict=True):
+        label = next(label for label, most in bins.items() if size <= most)
+        answers_in[label].append(answer)
+    rates: dict[str, Rate] = {}
+    for label, bin_answers in answers_in.items():
+        if bin_answers:
+            rates[label] = _rate(bin_answers)
     return rates
 
 
-def _by_skill(answers: Iterable[_Answer], errors: Iterable[_Error]) -> dict[str, Any]:
-    """Return skill -> `n`, `right`, `ci95`, and `labels`: errors in its questions, over these."""
-    asked: dict[str, list[_Answer]] = {}
-    for question, right in answers:
-        for skill in question.skills:
-            asked.setdefault(skill, []).append((question, right))
-    counts = Counter((skill, error.label) for error in errors for skill in error.question.skills)
-    return {
-        skill: _rate(of) | {"labels": {label: counts[skill, label] / len(of) for label in LABELS}}
-        for skill, of in sorted(asked.items())
-    }
+def _by_skill(answers: Iterable[_Answer], errors: Iterable[_Error]) -> dict[str, SkillRate]:
+    answers_by_skill: dict[str, list[_Answer]] = {}
+    for answer in answers:
+        for skill in answer.question.skills:
+            answers_by_skill.setdefault(skill, []).append(answer)
+    counts: Counter[tuple[str, Label]] = Counter()
+    for error in errors:
+        counts.update((skill, error.label) for skill in error.question.skills)
+    rates: dict[str, SkillRate] = {}
+    for skill, skill_answers in sorted(answers_by_skill.items()):
+        n = len(skill_answers)
+        labels: dict[str, float] = {label: counts[skill, label] / n for label in LABELS}
+        rates[skill] = {**_rate(skill_answers), "labels": labels}
+    return rates
 
 
-def _rate(answers: Sequence[_Answer]) -> dict[str, Any]:
-    videos = [question.cluster for question, _ in answers]
-    share = mean_over_clusters(
-        np.array([right for _, right in answers], dtype=float), videos, bounds=(0, 1)
-    )
+def _rate(answers: Sequence[_Answer]) -> Rate:
+    videos = [answer.question.cluster for answer in answers]
+    right = np.array([answer.right for answer in answers], dtype=float)
+    share = mean_over_clusters(right, videos, bounds=(0, 1))
     return {"n": len(answers), "right": share.value, "ci95": share.ci95}
-
-
-# --- two diagnoses
-# --------------------------------------------------------------------------------------------------
-
-
-def agreement(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
-    """Return the agreement of two diagnoses on nodes of the same graphs, in the questions that both lost.
-
-    Of round `number` alone, or of all rounds: `nodes` that both evaluated, the share on which both
-    have the same status and label (`same`), and Cohen's `kappa` (None where it is undefined).
-    """
-    kinds: dict[tuple[str, str | None], int] = {}
-    pairs: list[tuple[int, ...]] = []
-    for (one, tags), (other, others) in _both_lost(first, second, number):
-        if one.graph == other.graph:
-            both = [(tag, others[node]) for node, tag in tags.items() if node in others]
-            pairs += [
-                tuple(kinds.setdefault((tag.status, tag.label), len(kinds)) for tag in pair)
-                for pair in both
-            ]
-    return {
-        "nodes": len(pairs),
-        "same": sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
-        "kappa": cohen_kappa(*zip(*pairs, strict=True)) if pairs else None,
-    }
-
-
-def differences(first: Folder, second: Folder, number: int | None = None) -> dict[str, Any]:
-    """Return the differences of the shares of errors in the questions that both lost; arguments as of `agreement`.
-
-    `questions` counts them; `shares`: label, and `perception` -> its share of `a`'s errors in them
-    and of `b`'s, their `difference` (a minus b) and its `ci95`, paired over videos; None where
-    either has no error.
-    """
-    shared = _both_lost(first, second, number)
-    errors = [
-        [[tag.label for tag in tags.values() if tag.label] for _, tags in pair] for pair in shared
-    ]
-    if not all(any(found) for found in zip(*errors, strict=True)) or not errors:
-        return {"questions": len(shared), "shares": None}
-    clusters = [one.question.cluster for (one, _), _ in shared]
-    shares: dict[str, Any] = {}
-    for name, labels in {**{label: {label} for label in LABELS}, "perception": PERCEPTION}.items():
-        columns = [
-            [
-                float(count)
-                for found in pair
-                for count in (sum(e in labels for e in found), len(found))
-            ]
-            for pair in errors
-        ]
-        a, b, test = difference_of_means(cluster_sums(np.array(columns), clusters))
-        shares[name] = {"a": a, "b": b, "difference": a - b, "ci95": test and test.interval()}
-    return {"questions": len(shared), "shares": shares}
-
-
-_Lost = tuple[Step, dict[str, NodeTag]]
-"""A question's last wrong round, and the tags that count, by node: those that `number` settled, or any round."""
-
-
-def _both_lost(first: Folder, second: Folder, number: int | None) -> list[tuple[_Lost, _Lost]]:
-    """Return what both diagnoses have of each question that neither has right at first, by its id."""
-    lost: list[dict[str, _Lost]] = []
-    for folder in (first, second):
-        right = {key for key, attempt in folder.answers(1).items() if attempt.right is True}
-        wrong = [step for step in folder.steps() if step.record.stop != _RIGHT]
-        lost.append({})
-        for step in [step for step in wrong if step.question.id not in right]:
-            settled = {
-                node: tag for node, tag in step.record.nodes.items() if tag.settled is not None
-            }
-            counted = {node: tag for node, tag in settled.items() if number in (None, tag.settled)}
-            lost[-1][step.question.id] = step, counted
-    return [(lost[0][key], lost[1][key]) for key in sorted(lost[0].keys() & lost[1].keys())]
-
-
-# --- the page
-# ---------------------------------------------------------------------------------------------------------
-
-PAGE = "report.html"
-_LINKS = (
-    ("#questions", "Questions"),
-    ("#errors", "Errors"),
-    ("#locales", "Locales"),
-    ("#rates", "Skills"),
-    ("#ends", "How it ended"),
-)
-_ROOM = "studio.diagnosis"
-_LATER = {"hint_ignored": "wrong again though told", "recovered": "found later without being told"}
-
-
-def write_page(folders: Sequence[Folder], figures: Sequence[dict[str, Any]], out: Path) -> None:
-    """Write the page of one diagnosis, or of several side by side, each with its `report.figures`."""
-    settings = [folder.settings() for folder in folders]
-    names = [str(each.get("benchmark")) for each in settings]
-    first = discovery.specs().get(names[0])
-    shown: dict[str, dict[str, Any]] = {}
-    for place, folder in enumerate(folders):
-        spec = discovery.specs().get(names[place])
-        library = spec and Library(spec, str(settings[place].get("split") or spec.default_split))
-        for step in folder.steps():
-            question, graph = step.question, step.graph
-            if question.id not in shown:
-                path = None  # the video's, where it is here
-                if library is not None and question.video:
-                    with suppress(MediaError, KeyError):
-                        path = library.clip({"id": question.id, "video": question.video})
-                shown[question.id] = {
-                    **question.model_dump(
-                        include={"id", "language", "question", "answer", "steps"}
-                    ),
-                    "locale": question.group,
-                    "video": None if path is None else address(path, out),
-                    "diagnoses": [None] * len(folders),
-                }
-            nodes = list[dict[str, Any]]()
-            for key in graph.order:
-                node, tag = graph.by_id[key], step.record.nodes.get(key)
-                about = {
-                    **node.model_dump(include={"id", "evidence"}),
-                    "time": node.timestamp,
-                    "seconds": node.windows[0][0] if node.windows else None,
-                    "parents": node.parents,
-                    "depth": graph.depths[key],
-                }
-                if tag is not None:
-                    about |= tag.model_dump(include={"status", "label", "sub_cause", "settled"})
-                    why = (
-                        vote.why
-                        for vote in tag.votes
-                        if vote and vote.why and vote.label == tag.label
-                    )
-                    about |= {"why": next(why, None), "later": _LATER.get(tag.later or "")}
-                nodes.append(about)
-            record = step.record.model_dump(include={"round", "stop"}) | {"cue": step.cue}
-            said = step.attempt.model_dump(include={"answer", "output", "right"})
-            diagnoses = shown[question.id]["diagnoses"]
-            diagnoses[place] = [*(diagnoses[place] or []), {**record, **said, "nodes": nodes}]
-    data = {
-        "diagnoses": [
-            {"name": folder.path.absolute().name, "settings": setting, "figures": each}
-            for folder, setting, each in zip(folders, settings, figures, strict=True)
-        ],
-        "benchmark": first.title if first else names[0],
-        "labels": LABELS,
-        "stops": get_args(Stop),
-        "questions": list(shown.values()),
-    }
-    page = shell_page(
-        "Where answers went wrong",
-        page_asset("page.html", _ROOM),
-        style=page_asset("page.css", _ROOM),
-        script=page_asset("plots.js") + page_asset("page.js", _ROOM),
-        data=in_script(data),
-        head=page_head(_LINKS),
-    )
-    write_text(out, page)

@@ -41,6 +41,15 @@ Label = Literal[
 ]
 LABELS: tuple[Label, ...] = get_args(Label)
 """The taxonomy (supplement, Tab. 8)."""
+PERCEPTION: frozenset[Label] = frozenset(
+    {
+        "Temporal Localization",
+        "Spatial Grounding",
+        "Attribute Misidentification",
+        "Spurious Object/Event",
+    }
+)
+"""The labels of cultural visual perception; the others are of knowledge and reasoning."""
 
 Cause = Literal["planning", "knowledge", "temporal", "spatial", "attribute", "spurious", "logic"]
 
