@@ -1,1 +1,1 @@
-"""One folder per benchmark; what they share stands beside them. `reelbench list` shows what is here."""
+"""Benchmarks, a folder each, and the code that they share beside them."""

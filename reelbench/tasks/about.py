@@ -1,11 +1,11 @@
-"""What people say of a model, and whether it can be so of this run."""
+"""Facts that people state of a model, and checks that they can hold of a run."""
 
 import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -24,20 +24,36 @@ _SHORT_COMMIT = 7
 _OPEN = ("unknown", "native")  # frames that a run leaves to the model, or says nothing of
 
 
+class RunRecords(NamedTuple):
+    """The records of a run's model and of its settings."""
+
+    model: ModelRecord
+    settings: SettingsRecord
+
+
 def read(path: Path) -> About:
     """Read `model.yaml`; InputError names the line or the field that is wrong."""
-    return parse(read_mapping(read_text(path), str(path), what="the file about a model"), str(path))
+    values = read_mapping(read_text(path), str(path), what="the file about a model")
+    return parse(values, str(path))
 
 
 def parse(values: Mapping[str, Any], where: str) -> About:
-    """Return a model's facts, from values as people write them (`7B`, one name for a list); InputError by `where`."""
+    """Return a model's facts from values as people write them.
+
+    So parameters may be `7B`, and one name may stand for a list.
+
+    Raises:
+        InputError: A value is wrong; the message begins with `where`.
+    """
+    fields: dict[str, Any] = {}
     try:
-        fields = {
-            name: _as_recorded(name, value) for name, value in values.items() if value is not None
-        }
+        for name, value in values.items():
+            if value is not None:
+                fields[name] = _as_recorded(name, value)
         about = About.model_validate(fields)
     except ValidationError as error:
-        first, why = error.errors()[0], first_wrong_field(error)
+        first = error.errors()[0]
+        why = first_wrong_field(error)
         if first["type"] == "extra_forbidden":
             why = f"{first['loc'][-1]}: is not known; there are {', '.join(About.model_fields)}"
         raise InputError(f"{where}: {why}") from None
@@ -53,43 +69,59 @@ def parse(values: Mapping[str, Any], where: str) -> About:
 def problems(
     about: About, benchmark: str, model: ModelRecord, settings: SettingsRecord
 ) -> Iterator[str]:
-    """Yield the statements that can't hold of a run, a line each."""
-    if about.revision and model.revision:
-        short, long = sorted((about.revision, model.revision), key=len)
-        if short != long and (len(short) < _SHORT_COMMIT or not long.startswith(short)):
-            yield f"about.revision is {about.revision!r}, the run was of {model.revision!r}"
-    if about.frames and settings.frames.removesuffix(",times=text") not in (*_OPEN, about.frames):
+    """Yield a line for each statement that can't hold of a run."""
+    if about.revision and model.revision and not _same_commit(about.revision, model.revision):
+        yield f"about.revision is {about.revision!r}, the run was of {model.revision!r}"
+    run_frames = settings.frames.removesuffix(",times=text")
+    if about.frames and run_frames not in (*_OPEN, about.frames):
         yield f"about.frames is {about.frames!r}, the run showed {settings.frames!r}"
-    people = model.adapter == PEOPLE_ADAPTER
-    if about.setting and people != (about.setting == "human") and (people or model.adapter):
-        yield f"about.setting is {about.setting!r}, the answers are {'people’s' if people else f'of {model.adapter}'}"
-    yield from (f"about.{line}" for line in _wrong_links(about))
-    if about.setting == "zero-shot" and benchmark in {
-        name.lower() for name in about.trained_on or ()
-    }:
+    if about.setting:
+        by_people = model.adapter == PEOPLE_ADAPTER
+        if by_people and about.setting != "human":
+            yield f"about.setting is {about.setting!r}, the answers are people’s"
+        if model.adapter and not by_people and about.setting == "human":
+            yield f"about.setting is {about.setting!r}, the answers are of {model.adapter}"
+    for line in _wrong_links(about):
+        yield f"about.{line}"
+    trained_on = [name.lower() for name in about.trained_on or ()]
+    if about.setting == "zero-shot" and benchmark in trained_on:
         yield f"about.setting is 'zero-shot', about.trained_on has {benchmark}"
+
+
+def _same_commit(first: str, second: str) -> bool:
+    """Return True where one revision is the other, or an abbreviation of it."""
+    short, long = sorted((first, second), key=len)
+    return short == long or (len(short) >= _SHORT_COMMIT and long.startswith(short))
 
 
 def applied(
     about: About | None, benchmark: str, model: ModelRecord, settings: SettingsRecord
-) -> tuple[ModelRecord, SettingsRecord]:
-    """Return the records with what is said as well; it fills in what they lack; InputError where it contradicts."""
+) -> RunRecords:
+    """Return a run's records with the facts; they fill in what the records lack.
+
+    Raises:
+        InputError: A fact contradicts the records.
+    """
     if about is None:
-        return model, settings
+        return RunRecords(model, settings)
     if model.about is not None:
         about = merge(about, model.about)
     for line in problems(about, benchmark, model, settings):
         raise InputError(f"{line}; leave it out, or say what is so")
-    frames = about.frames if about.frames and settings.frames == "unknown" else settings.frames
-    return (
-        model.model_copy(update={"about": about, "revision": model.revision or about.revision}),
+    revision = model.revision or about.revision
+    frames = settings.frames
+    if about.frames and frames == "unknown":
+        frames = about.frames
+    return RunRecords(
+        model.model_copy(update={"about": about, "revision": revision}),
         settings.model_copy(update={"frames": frames}),
     )
 
 
 def merge(about: About, before: About) -> About:
     """Return the facts, and those of `before` where they say nothing."""
-    return before.model_copy(update={name: said for name, said in about if said is not None})
+    updates = {name: value for name, value in about if value is not None}
+    return before.model_copy(update=updates)
 
 
 def _wrong_links(about: About) -> Iterator[str]:
@@ -99,31 +131,39 @@ def _wrong_links(about: About) -> Iterator[str]:
 
 
 def check_frames(about: About | None, frames: str) -> None:
-    """Hold what is said of the frames to those that are asked for; InputError before anything is run."""
-    applied(about, "", ModelRecord(id=""), SettingsRecord(frames=str(FrameSampling.parse(frames))))
+    """Raise InputError, before a run, where its frames are not those of the facts."""
+    settings = SettingsRecord(frames=str(FrameSampling.parse(frames)))
+    applied(about, "", ModelRecord(id=""), settings)
 
 
-def _as_recorded(name: str, given: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
+def _as_recorded(name: str, value: Any) -> Any:  # noqa: ANN401 - the record's own check comes after
     """Return a field's value as the record has it, from what people write."""
     match name:
         case "parameters":
-            number = _COUNT.fullmatch(str(given).strip())
-            value = math.inf if number is None else float(number[1]) * _FACTORS[number[2].lower()]
-            if math.isinf(value):
-                raise InputError(
-                    f"parameters: {given!r} is not a number like 7B, 500M or 7000000000"
-                )
-            return float(round(value))
-        case "released" if isinstance(given, int | date):
-            return str(given)
-        case "trained_on" if isinstance(given, str):
-            return [given]
-        case "links" if isinstance(given, str) or is_array(given):
-            urls = [given] if isinstance(given, str) else given
-            return {
-                re.sub(r"^https?://(www\.)?", "", str(url)).partition("/")[0]: url for url in urls
-            }
+            return _parameters(value)
+        case "released" if isinstance(value, int | date):
+            return str(value)
+        case "trained_on" if isinstance(value, str):
+            return [value]
+        case "links" if isinstance(value, str) or is_array(value):
+            urls = [value] if isinstance(value, str) else value
+            return {_host(str(url)): url for url in urls}
         case "frames":
-            return str(FrameSampling.parse(str(given)))
+            return str(FrameSampling.parse(str(value)))
         case _:
-            return given
+            return value
+
+
+def _parameters(value: object) -> float:
+    match = _COUNT.fullmatch(str(value).strip())
+    number = math.inf
+    if match:
+        digits, unit = match.groups()
+        number = float(digits) * _FACTORS[unit.lower()]
+    if math.isinf(number):
+        raise InputError(f"parameters: {value!r} is not a number like 7B, 500M or 7000000000")
+    return float(round(number))
+
+
+def _host(url: str) -> str:
+    return re.sub(r"^https?://(www\.)?", "", url).partition("/")[0]

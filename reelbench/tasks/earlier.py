@@ -1,10 +1,13 @@
-"""Some questions of an earlier result answered anew: the other answers stay, and the new result says what it merged."""
+"""Answer some questions of an earlier result anew.
+
+The other answers stay, and the new result records what it merged.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from reelbench.base.errors import InputError
 from reelbench.judges.judge_options import JudgeOptions
@@ -15,11 +18,11 @@ from reelbench.registry.rows import UNTIMED
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.answers import VERSION
-from reelbench.tasks.submissions import Questions, answered
+from reelbench.tasks.submissions import Questions, Words, answered
 
 Only = Literal["cut_off", "refused", "unscored", "other-judge", "unreadable", "disagree"]
-"""Which questions are asked again: those of one reason, of every reason, judged by another model than most, with an
-answer that could not be read, or on which two results differ."""
+"""The questions to ask again: those that are unscored for one reason or for any, judged by another
+model than most, with an answer that could not be read, or on which two results differ."""
 
 OTHER_JUDGE: Only = "other-judge"
 DISAGREE: Only = "disagree"
@@ -28,62 +31,73 @@ IDS = "ids"
 
 _EQUAL = ("frames", "candidates", "language", "prompt_sha256", "limit", "offset")
 
+Samples = Mapping[str, Sample]
+
+
+class MergedAnswers(NamedTuple):
+    """An item for each question, and the number of them with a new answer."""
+
+    items: list[Item]
+    new: int
+
+
+class _OtherResult(NamedTuple):
+    """The second result of `disagree`: the hash of its samples, and the samples by id."""
+
+    sha256: str
+    samples: Samples
+
 
 @dataclass(frozen=True)
 class EarlierResult:
-    """A result of which the questions `ids` are asked again; `compared_with` is the other one's hash, if any."""
+    """A result of which the questions `ids` are asked again.
+
+    `compared_with` is the hash of the other result, if there is one.
+    """
 
     folder: Path
     only: str
     result: Result
-    samples: Mapping[str, Sample]
+    samples: Samples
     ids: frozenset[str]
     compared_with: str | None = None
 
     @classmethod
     def read(
-        cls, folder: Path, only: str | QuestionIds, other: Path | None = None
+        cls, folder: Path, only: str | QuestionIds, second_folder: Path | None = None
     ) -> "EarlierResult":
-        """Read a result, and for `disagree` another one of the same; InputError where one is none, or nothing meant."""
+        """Read a result, and for `disagree` another one of the same questions.
+
+        Raises:
+            InputError: A folder holds no result, or no question is to be asked again.
+        """
         if not isinstance(only, QuestionIds) and only not in get_args(Only):
             raise InputError(f"--only {only!r}: give {', '.join(get_args(Only))}")
-        if (only == DISAGREE) != (other is not None):
+        if (only == DISAGREE) != (second_folder is not None):
             raise InputError(
-                "--only disagree needs --from twice, and no other does: the answers of the first stay"
+                "--only disagree needs --from twice, and no other does: "
+                "the answers of the first stay"
             )
         folder = result_files.folder_of_one(folder)
         result = result_files.read(folder)
-        samples = {sample.id: sample for sample in result_files.read_samples(folder)}
+        samples = _samples_by_id(folder)
         if isinstance(only, QuestionIds):
             only.check(samples, str(folder))
             return cls(folder, IDS, result, samples, only.ids)
         compared_with = None
-        if other is not None:
-            other = result_files.folder_of_one(other)
-            second = result_files.read(other)
-            before, now = (
-                (one.benchmark.id, one.benchmark.version, one.benchmark.split)
-                for one in (result, second)
-            )
-            if before != now:
-                raise InputError(
-                    f"{other}: is of {now[0]} {now[2]}, version {now[1]}, and the first of {before[0]}"
-                )
-            others = {sample.id: sample for sample in result_files.read_samples(other)}
-            if others.keys() != samples.keys():
-                raise InputError(
-                    f"{other}: is not of the same questions as the first; give two results of the same data"
-                )
-            compared_with = second.provenance.samples_sha256 or ""
-            ids = {
-                name for name, sample in samples.items() if _stand(sample) != _stand(others[name])
-            }
+        if second_folder is not None:
+            second = _read_second(second_folder, result, samples)
+            compared_with = second.sha256
+            ids = _disagreements(samples, second.samples)
         else:
-            most = most_returned(samples)
-            ids = {name for name, sample in samples.items() if _is_meant(sample, only, most)}
+            usual_models = most_returned(samples)
+            ids = [
+                name for name, sample in samples.items() if _is_meant(sample, only, usual_models)
+            ]
         if not ids:
             raise InputError(
-                f"{folder}: none of its {len(samples)} questions is {only}; there is nothing to ask again"
+                f"{folder}: none of its {len(samples)} questions is {only}; "
+                "there is nothing to ask again"
             )
         return cls(folder, only, result, samples, frozenset(ids), compared_with)
 
@@ -96,7 +110,7 @@ class EarlierResult:
         judge: JudgeOptions | None,
         known: Collection[str] | None,
     ) -> None:
-        """Raise InputError where what is asked now can't stand in one result with what was asked then.
+        """Raise InputError where new answers can't stand in one result with the earlier ones.
 
         `known` are the ids of the questions as they are here now, where all of them are known.
         """
@@ -106,24 +120,27 @@ class EarlierResult:
             "version": (then.benchmark.version, questions.spec.version),
             "split": (then.benchmark.split, questions.split),
             "model": (then.model.id, model),
-            **{name: (getattr(then.settings, name), getattr(settings, name)) for name in _EQUAL},
         }
+        for name in _EQUAL:
+            pairs[name] = (getattr(then.settings, name), getattr(settings, name))
         if then.judge is not None or self.only == OTHER_JUDGE:
-            pairs["judge"] = (
-                then.judge.requested if then.judge else None,
-                judge.name if judge else None,
-            )
-        differing = next((name for name, (before, now) in pairs.items() if before != now), None)
-        if differing is not None:
-            before, now = pairs[differing]
-            raise InputError(
-                f"{self.folder}: was made with {differing} {before}, now it is {now}; ask the same way"
-            )
+            judge_before = then.judge.requested if then.judge else None
+            judge_now = judge.name if judge else None
+            pairs["judge"] = (judge_before, judge_now)
+        for name, (before, now) in pairs.items():
+            if before != now:
+                raise InputError(
+                    f"{self.folder}: was made with {name} {before}, now it is {now}; "
+                    "ask the same way"
+                )
         if known is not None and set(known) != self.samples.keys():
             raise InputError(f"{self.folder}: is not of the same questions; give the same data")
 
     def check_apart(self, output: Path, names: Collection[str] | None = None) -> None:
-        """Raise InputError where several benchmarks are asked, or what is written to `output` may take its place."""
+        """Raise InputError where a new result in `output` may replace this one.
+
+        Also where `names` are several benchmarks.
+        """
         if names is not None and len(names) != 1:
             raise InputError("--from: is one benchmark's result; name that one")
         if self.folder.resolve().is_relative_to(output.resolve()):
@@ -131,44 +148,49 @@ class EarlierResult:
                 f"--output {output}: has the result that is asked again in it; give another folder"
             )
 
-    def merged(self, questions: Questions, items: Iterable[Item]) -> tuple[list[Item], int]:
-        """Return an item for each question, and how many of them are new: those that were meant and have an answer.
+    def merged(self, questions: Questions, items: Iterable[Item]) -> MergedAnswers:
+        """Return an item for each question.
 
-        The other answers are the earlier result's, read by today's rules.
+        It is new where the question was asked again and has an answer. The other answers are the
+        earlier result's, read by today's rules.
         """
-        given = {item.id: item for item in items}
-        new = {
-            name
-            for name in self.ids & given.keys()
-            if given[name].reason != Reason.PREDICTION_MISSING
-        }
-        written = result_files.read_questions(self.folder) if new < self.samples.keys() else {}
-        together: list[Item] = []
+        new_items: dict[str, Item] = {}
+        unused_items: dict[str, Item] = {}
+        for item in items:
+            if item.id in self.ids and item.reason != Reason.PREDICTION_MISSING:
+                new_items[item.id] = item
+            else:
+                unused_items[item.id] = item
+        question_lines: Mapping[str, Mapping[str, Any]] = {}
+        if new_items.keys() < self.samples.keys():
+            question_lines = result_files.read_questions(self.folder)
+        all_items: list[Item] = []
         for name, sample in self.samples.items():
-            asked, line = given.get(name), written.get(name, {})
-            if asked is None or name not in new:
-                question = asked.question if asked else str(line.get("question", ""))
-                options = asked.options if asked else tuple(line.get("options", ()))
-                reason = reason_before_judging(sample)
-                asked = sample.item(question, reason, options)
-                could_be_read = reason in {None, Reason.ANSWERS_HIDDEN} and not sample.option_scores
-                if (
-                    could_be_read
-                    and isinstance(sample.prediction, str)
-                    and self.result.answers != VERSION
-                ):
-                    read = answered(
-                        questions.spec,
-                        sample.prediction,
-                        options,
-                        questions.timings.get(name, UNTIMED),
-                    )
-                    asked = asked.model_copy(update={"parsed": read.parsed, "flags": read.flags})
-            together.append(asked)
-        return together, len(new)
+            if name in new_items:
+                all_items.append(new_items[name])
+                continue
+            if name in unused_items:
+                words = (unused_items[name].question, unused_items[name].options)
+            else:
+                line = question_lines.get(name, {})
+                words = (str(line.get("question", "")), tuple(line.get("options", ())))
+            all_items.append(self._earlier_item(questions, sample, words))
+        return MergedAnswers(all_items, len(new_items))
+
+    def _earlier_item(self, questions: Questions, sample: Sample, words: Words) -> Item:
+        """Return an earlier answer as an item, read again where the rules have changed."""
+        question, options = words
+        reason = reason_before_judging(sample)
+        item = sample.item(question, reason, options)
+        is_read = reason in {None, Reason.ANSWERS_HIDDEN} and not sample.option_scores
+        if not is_read or not isinstance(sample.prediction, str) or self.result.answers == VERSION:
+            return item
+        timing = questions.timings.get(sample.id, UNTIMED)
+        answer = answered(questions.spec, sample.prediction, options, timing)
+        return item.model_copy(update={"parsed": answer.parsed, "flags": answer.flags})
 
     def settings(self, settings: SettingsRecord, asked_again: int) -> SettingsRecord:
-        """Return the settings of the new result: what it merged is among them."""
+        """Return the settings of the new result; they record what it merged."""
         then = self.result
         merged = MergedRecord(
             samples_sha256=then.provenance.samples_sha256 or "",
@@ -182,25 +204,71 @@ class EarlierResult:
         )
 
 
-def most_returned(samples: Mapping[str, Sample]) -> dict[str | None, str | None]:
-    """Return the id under which each judge (None: the only one) answered most often."""
+def _samples_by_id(folder: Path) -> dict[str, Sample]:
+    return {sample.id: sample for sample in result_files.read_samples(folder)}
+
+
+def _read_second(folder: Path, first: Result, samples: Samples) -> _OtherResult:
+    """Read the second result of `disagree`.
+
+    Raises:
+        InputError: It is not of the first one's benchmark, split and questions.
+    """
+    folder = result_files.folder_of_one(folder)
+    second = result_files.read(folder)
+    before = first.benchmark
+    now = second.benchmark
+    if (before.id, before.version, before.split) != (now.id, now.version, now.split):
+        raise InputError(
+            f"{folder}: is of {now.id} {now.split}, version {now.version}, "
+            f"and the first of {before.id}"
+        )
+    second_samples = _samples_by_id(folder)
+    if second_samples.keys() != samples.keys():
+        raise InputError(
+            f"{folder}: is not of the same questions as the first; "
+            "give two results of the same data"
+        )
+    return _OtherResult(second.provenance.samples_sha256 or "", second_samples)
+
+
+def _disagreements(samples: Samples, second_samples: Samples) -> list[str]:
+    """Return the ids of the questions on which two results differ."""
+    ids: list[str] = []
+    for name, sample in samples.items():
+        if _compared_parts(sample) != _compared_parts(second_samples[name]):
+            ids.append(name)
+    return ids
+
+
+def _compared_parts(sample: Sample) -> Sequence[object]:
+    """Return the parts that two answers share where they agree."""
+    return sample.state, (sample.parsed or {}).get("answer"), sample.scores
+
+
+def most_returned(samples: Samples) -> dict[str | None, str | None]:
+    """Return the model under whose id each judge answered most often.
+
+    The key is None for the only judge.
+    """
     counts: dict[str | None, Counter[str | None]] = {}
     for sample in samples.values():
         for reply in sample.judge_replies:
             counts.setdefault(reply.judge, Counter())[reply.model] += 1
-    return {judge: ids.most_common(1)[0][0] for judge, ids in counts.items()}
+    models: dict[str | None, str | None] = {}
+    for judge, model_counts in counts.items():
+        models[judge], _ = model_counts.most_common(1)[0]
+    return models
 
 
-def _is_meant(sample: Sample, only: str, most: Mapping[str | None, str | None]) -> bool:
+def _is_meant(sample: Sample, only: str, usual_models: Mapping[str | None, str | None]) -> bool:
+    """Return True where `only` names the questions that this one is of."""
     if only == OTHER_JUDGE:
-        return any(reply.model != most[reply.judge] for reply in sample.judge_replies)
+        return any(reply.model != usual_models[reply.judge] for reply in sample.judge_replies)
     if sample.reason == Reason.ANSWERS_HIDDEN:
         return False
     if only == "unreadable":
         return "parse_failed" in sample.flags
-    return sample.state == "unscored" if only == "unscored" else sample.reason == only
-
-
-def _stand(sample: Sample) -> Sequence[object]:
-    """Return the parts of an answer that two must share to agree: state, letter, and scores."""
-    return sample.state, (sample.parsed or {}).get("answer"), sample.scores
+    if only == "unscored":
+        return sample.state == "unscored"
+    return sample.reason == only

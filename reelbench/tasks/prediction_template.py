@@ -1,4 +1,4 @@
-"""An empty table of predictions for a split: its questions, to be filled in and scored."""
+"""Make an empty table of predictions for a split: its questions, to be filled in and scored."""
 
 import re
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ Row = dict[str, Any]
 
 
 def rows(name: str, split: str | None = None, data: Path | None = None) -> list[Row]:
-    """Return the questions of a benchmark or a task: `id`, `video`, `question`, `options` (a line each), `prediction`.
+    """Return the questions of a benchmark or a task as rows of `COLUMNS`.
 
-    `prediction` is None: no answer yet. Nothing is fetched; DataUnavailableError where the split is
-    not here.
+    `options` has a line each; `prediction` is None, as there is no answer yet. Nothing is fetched;
+    DataUnavailableError where the split is not here.
     """
     return [
         {
@@ -36,26 +36,36 @@ def rows(name: str, split: str | None = None, data: Path | None = None) -> list[
 
 def as_csv(table: Sequence[Row], delimiter: str = ",") -> str:
     """Return rows as CSV with a header."""
-    return csv_text([COLUMNS, *(row.values() for row in _for_spreadsheets(table))], delimiter)
+    values = [row.values() for row in _for_spreadsheets(table)]
+    return csv_text([COLUMNS, *values], delimiter)
 
 
 def _for_spreadsheets(table: Sequence[Row]) -> list[Row]:
-    """Return rows as no spreadsheet runs them; InputError for an id that one would: it is read again as it stands."""
-    for name in (row["id"] for row in table):
-        if spreadsheet_cell(name) != name and not re.fullmatch(
-            r"[\w-]*", name
-        ):  # YouTube's may begin with a hyphen
+    """Return rows with texts that no spreadsheet runs.
+
+    Raises:
+        InputError: An id is a formula. It must stay as it is, to be read again.
+    """
+    safe_rows: list[Row] = []
+    for row in table:
+        name = row["id"]
+        is_plain = re.fullmatch(r"[\w-]*", name)  # YouTube's ids may begin with a hyphen
+        if not is_plain and spreadsheet_cell(name) != name:
             raise InputError(
                 f"the id {name!r} is a formula to a spreadsheet; write the table as .json or .jsonl"
             )
-    return [
-        {name: text and spreadsheet_cell(text) for name, text in row.items()} | {"id": row["id"]}
-        for row in table
-    ]
+        cells = {column: text and spreadsheet_cell(text) for column, text in row.items()}
+        cells["id"] = name
+        safe_rows.append(cells)
+    return safe_rows
 
 
 def write(table: Sequence[Row], path: Path) -> None:
-    """Write rows to a file, as its suffix says; InputError where it says something else."""
+    """Write rows to a file of the kind that its suffix names.
+
+    Raises:
+        InputError: No kind of table has this suffix.
+    """
     match path.suffix.lower():
         case ".csv":
             write_text(path, as_csv(table))
@@ -68,7 +78,9 @@ def write(table: Sequence[Row], path: Path) -> None:
         case ".xlsx" | ".parquet" as suffix:
             import pandas as pd
 
-            rows = _for_spreadsheets(table) if suffix == ".xlsx" else table
+            rows = table
+            if suffix == ".xlsx":
+                rows = _for_spreadsheets(table)
             frame = pd.DataFrame(rows, columns=list(COLUMNS), dtype="string")
             with written_aside(path) as aside, aside.open("wb") as file:
                 if suffix == ".xlsx":
@@ -77,6 +89,6 @@ def write(table: Sequence[Row], path: Path) -> None:
                     frame.to_parquet(file, index=False)
         case suffix:
             raise InputError(
-                f"{path}: {suffix or 'no suffix'} is not a kind of table; end it in .csv, .tsv, .json, "
-                ".jsonl, .xlsx or .parquet"
+                f"{path}: {suffix or 'no suffix'} is not a kind of table; end it in .csv, .tsv, "
+                ".json, .jsonl, .xlsx or .parquet"
             )

@@ -1,4 +1,4 @@
-"""What a benchmark asks: its prompt file filled in with a row."""
+"""Fill a benchmark's prompt file in with a row."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,28 +17,32 @@ CUE = "cue"
 
 
 def prompt_of(spec: BenchmarkSpec, row: Mapping[str, Any], file: str | None = None) -> str:
-    """Return the prompt for a row, from the benchmark's prompt file or another one of its package."""
-    if (
-        file is None
-        and spec.row_kind == "mixed"
-        and not row["options"]
-        and Path(spec.prompt).name == _OF_CHOICE
-    ):
-        file = str(Path(spec.prompt).with_name(f"{row[ASKED.name][0]}.txt"))
+    """Return the prompt for a row.
+
+    It is the benchmark's own, or that of another prompt file of its package.
+    """
+    if file is None and spec.row_kind == "mixed" and not row["options"]:
+        prompt_file = Path(spec.prompt)
+        if prompt_file.name == _OF_CHOICE:
+            kind = row[ASKED.name][0]
+            file = str(prompt_file.with_name(f"{kind}.txt"))
     fields = {**row, "options": lettered_options(row.get("options", ()))}
     if "duration" in fields:
         fields["duration"] = f"{row['duration']:g}"
     if fields.get(CUE):
         fields[CUE] = f"\n\n{fields[CUE]}"
     template = prompt_template(spec, file, row["language"])
-    named = (str(fields.get(name, "")) for _, name, _, _ in Formatter().parse(template) if name)
-    what = f"{spec.id}: characters of the prompt of the question {row['id']!r}"
-    bounds.hold(what, len(template) + sum(map(len, named)), bounds.TEXT)
+    length = len(template)
+    for _, name, _, _ in Formatter().parse(template):
+        if name:
+            length += len(str(fields.get(name, "")))
+    bounds.hold(
+        f"{spec.id}: characters of the prompt of the question {row['id']!r}", length, bounds.TEXT
+    )
     return template.format_map(fields)
 
 
 def lettered_options(options: Sequence[str]) -> str:
     """Return options a line each, `(A) …` first."""
-    return "\n".join(
-        f"({letter}) {option}" for letter, option in zip(LETTERS, options, strict=False)
-    )
+    lettered = zip(LETTERS, options, strict=False)
+    return "\n".join(f"({letter}) {option}" for letter, option in lettered)

@@ -1,4 +1,7 @@
-"""Predictions from files joined with their references: what every benchmark's `formats.py` ends in."""
+"""Join predictions from files with their references.
+
+Every benchmark's `formats.py` ends in `join`.
+"""
 
 import json
 from collections import Counter, defaultdict
@@ -8,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
@@ -35,7 +38,10 @@ from reelbench.video.library import Library
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One prediction of a file: its raw text, and the parsed answer. With a `reason` it is unscored."""
+    """One prediction of a file: its raw text, and the parsed answer.
+
+    With a `reason` it is unscored.
+    """
 
     prediction: Any
     parsed: dict[str, Any] | None = None
@@ -45,7 +51,10 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The reference of a prediction; each of `options` is "" if only their number is known."""
+    """The reference of a prediction.
+
+    Each of `options` is "" if only their number is known.
+    """
 
     id: str
     video: str
@@ -55,16 +64,21 @@ class Reference:
     options: tuple[str, ...] = ()
     timing: Timing = UNTIMED
 
-    def item(self, given: Prediction, **others: Any) -> Item:  # noqa: ANN401
-        """Return it with its answer, to be scored; `others` are fields that are others, or further."""
+    def item(self, prediction: Prediction, **changes: Any) -> Item:  # noqa: ANN401
+        """Return the item to be scored; `changes` are fields to set in place of these."""
         fields = {
-            name: getattr(self, name)
-            for name in ("id", "video", "target", "facets", "question", "options")
+            "id": self.id,
+            "video": self.video,
+            "target": self.target,
+            "facets": self.facets,
+            "question": self.question,
+            "options": self.options,
+            "prediction": prediction.prediction,
+            "parsed": prediction.parsed,
+            "flags": prediction.flags,
+            "reason": prediction.reason,
         }
-        fields |= {
-            name: getattr(given, name) for name in ("prediction", "parsed", "flags", "reason")
-        }
-        return Item(**fields | others)
+        return Item(**fields | changes)
 
 
 _FILES_OPENED = 100
@@ -98,15 +112,19 @@ class Questions:
     def named(
         cls, name: str, split: str | None, data: Path | None = None, file: Path | None = None
     ) -> "Questions":
-        """Return those of a benchmark or one of its tasks; InputError where there is nothing of that name."""
+        """Return the questions of a benchmark or one of its tasks.
+
+        Raises:
+            InputError: There is nothing of that name.
+        """
         return cls(*find_split(name, split), data, file)
 
     @cached_property
     def here(self) -> SplitData:
         """The split on this machine; DataUnavailableError where it is not here."""
-        return self.located or locate_files(
-            self.spec, self.split, self.task, self.data, fetch=False
-        )
+        if self.located:
+            return self.located
+        return locate_files(self.spec, self.split, self.task, self.data, fetch=False)
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -118,17 +136,19 @@ class Questions:
 
     @cached_property
     def words(self) -> Mapping[str, Words]:
-        """What each asks, by id, as far as the rows are here."""
+        """The question and the options of each row that is here, by id."""
         return {row["id"]: (row["question"], tuple(row.get("options", ()))) for row in self.rows}
 
     @cached_property
     def timings(self) -> dict[str, Timing]:
-        """What the rows state of their videos' times, by id, where answers are spans."""
-        return {row["id"]: rows.timing(row) for row in self.rows} if self.spec.asks_span else {}
+        """The times that the rows state of their videos, by id, where answers are spans."""
+        if not self.spec.asks_span:
+            return {}
+        return {row["id"]: rows.timing(row) for row in self.rows}
 
     @cached_property
     def source(self) -> SourceRecord:
-        """Where they are from; of a file that the user named, its folder is nobody's business."""
+        """Their source; of a file that the user named without its folder, which is private."""
         if self.stated is None and self.file is not None:
             digest = f"{self.spec.id}:{sha256_of(self.file)}"
             return SourceRecord(
@@ -137,25 +157,34 @@ class Questions:
         return self.stated or self.here.source
 
     def unit_doubt(self, samples: Sequence[Sample]) -> str | None:
-        """Say where windows look as if they were no seconds, held to the lengths that rows or video files state.
+        """Return a note where answered windows look as if they were no seconds.
 
-        Of files, which are opened for it, the first `_FILES_OPENED` are looked at.
+        They are compared with the lengths of the videos, from the rows or from the video files, of
+        which the first `_FILES_OPENED` are opened.
         """
-        windows = {
-            sample.id: (sample.parsed["span"], sample.target["spans"][0])
-            for sample in samples
-            if sample.parsed and sample.parsed.get("span") and sample.target.get("spans")
-        }
+        windows: dict[str, tuple[Any, Any]] = {}
+        for sample in samples:
+            if sample.parsed and sample.parsed.get("span") and sample.target.get("spans"):
+                windows[sample.id] = (sample.parsed["span"], sample.target["spans"][0])
         lengths: dict[str, float] = {}
-        asked = [row for row in self.rows if row["id"] in windows] if windows else []
-        with suppress(ReelbenchError):  # a name that no file can have
-            unstated = dict.fromkeys(row["video"] for row in asked if not row.get("duration"))
-            opened = set(islice(unstated, _FILES_OPENED))
-            found = (
-                (row["video"], self.library.find(row)) for row in asked if row["video"] in opened
-            )
-            lengths = lengths_of(asked, {video: path for video, path in found if path is not None})
+        if windows:
+            answered_rows = [row for row in self.rows if row["id"] in windows]
+            with suppress(ReelbenchError):  # a name that no file can have
+                lengths = lengths_of(answered_rows, self._files_without_length(answered_rows))
         return temporal_span.unit_doubt(windows, lengths)
+
+    def _files_without_length(self, answered_rows: Sequence[Row]) -> dict[str, Path]:
+        """Return the files of the first videos whose rows state no length."""
+        without_length: dict[str, Row] = {}
+        for row in answered_rows:
+            if not row.get("duration"):
+                without_length.setdefault(row["video"], row)
+        files: dict[str, Path] = {}
+        for video, row in islice(without_length.items(), _FILES_OPENED):
+            path = self.library.find(row)
+            if path is not None:
+                files[video] = path
+        return files
 
     @cached_property
     def library(self) -> Library:
@@ -164,53 +193,57 @@ class Questions:
 
     @property
     def hidden(self) -> bool:
-        """Whether the right answers are the owners' secret, and no item can be scored."""
+        """True where only the owners know the answers, so that no item can be scored."""
         return self.file is None and hides(self.spec, self.split)
 
     def references(self) -> list[Reference]:
-        """Return what answers are compared with, in the order of the file or the rows.
+        """Return the references, in the order of the file or the rows.
 
-        InputError where the file lacks what it needs, or a question isn't as it must be;
-        DataUnavailableError where the split is not here.
+        Raises:
+            InputError: The file lacks what it needs, or a question isn't as it must be.
+            DataUnavailableError: The split is not here.
         """
-        spec, file = self.spec, self.file
-        if file is None:
-            return [reference_of(spec, row) for row in self.here.rows]
-        beside = [
-            file.with_name(name) for name in spec.splits[upstream_split(spec, self.split)].needed
-        ]
+        if self.file is None:
+            return [reference_of(self.spec, row) for row in self.here.rows]
+        references = self._references_in(self.file)
+        several = rows.several_right(self.spec)
+        for reference in references:
+            where = f"{self.file}: the reference {reference.id!r}"
+            rows.check_answer(where, reference.target, reference.options, several=several)
+        labels = self.task.only if self.task else {}
+        of_task = [reference for reference in references if _has_labels(reference, labels)]
+        if not of_task:
+            labels_text = ", ".join(f"{facet} {label}" for facet, label in labels.items())
+            raise InputError(f"{self.file}: no question with {labels_text}")
+        return of_task
+
+    def _references_in(self, file: Path) -> list[Reference]:
+        """Read the references of a file, and of the files that must lie beside it."""
+        spec = self.spec
+        needed = spec.splits[upstream_split(spec, self.split)].needed
+        beside = [file.with_name(name) for name in needed]
         lacking = [path.name for path in beside if not path.is_file()]
         read = getattr(import_object(spec.formats), "read_references", None)
         if lacking and read is None and spec.mapping is None:
             raise InputError(f"{file}: {', '.join(lacking)} must lie beside it")
-        paths = [file, *(path for path in beside if path.name not in lacking)]
-        # A reader of ours leaves out the answers of a split whose rows have none; a file of
-        # references has them.
-        split = (
-            spec.default_split if spec.mapping is None and hides(spec, self.split) else self.split
-        )
-        found = list(
-            read(file)
-            if read
-            else (reference_of(spec, row) for row in read_rows(spec, paths, split))
-        )
-        if not found:
+        split = self.split
+        if spec.mapping is None and hides(spec, split):
+            # A reader of ours leaves out the answers of a split whose rows have none; a file of
+            # references has them.
+            split = spec.default_split
+        if read is not None:
+            references: list[Reference] = list(read(file))
+        else:
+            paths = [file, *(path for path in beside if path.name not in lacking)]
+            references = [reference_of(spec, row) for row in read_rows(spec, paths, split)]
+        if not references:
             expected = " or ".join(expected_files(spec.splits[upstream_split(spec, split)].source))
             raise InputError(f"{file}: no questions in it; expected references such as {expected}")
-        several = rows.several_right(spec)
-        for reference in found:
-            where = f"{file}: the reference {reference.id!r}"
-            rows.check_answer(where, reference.target, reference.options, several=several)
-        only = self.task.only if self.task else {}
-        part = [
-            one
-            for one in found
-            if all(label in one.facets.get(name, ()) for name, label in only.items())
-        ]
-        if not part:
-            wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
-            raise InputError(f"{file}: no question with {wanted}")
-        return part
+        return references
+
+
+def _has_labels(reference: Reference, labels: Mapping[str, str]) -> bool:
+    return all(label in reference.facets.get(facet, ()) for facet, label in labels.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +261,7 @@ class Inputs:
 class PredictionSet:
     """Predictions joined with the questions that they answer, ready to be scored.
 
-    `extra` are ids that no question has; `tags` counts what didn't fit, where tags were given, as
+    `extra` are ids that no question has; `tags` counts what didn't fit, where there are tags, as
     `Counts` has it.
     """
 
@@ -240,10 +273,13 @@ class PredictionSet:
 
 
 class UniqueIds(dict[str, str]):
-    """Where each id of a file stands: the same id twice would make the result depend on their order."""
+    """The place of each id in a file.
+
+    The same id twice would make the result depend on their order.
+    """
 
     def add(self, name: str, where: str) -> None:
-        """Note where an id stands; InputError where it is there already."""
+        """Note the place of an id; InputError where it has one already."""
         if name in self:
             raise InputError(
                 f"{where}: the id {name!r} occurs twice, first at {self[name]}; keep one of them"
@@ -252,11 +288,22 @@ class UniqueIds(dict[str, str]):
 
 
 def in_format(document: object, key: str, *fields: str) -> bool:
-    """Whether some entry of a document has a question's `key` and one of the fields: it is the owners' format."""
-    return any(
-        is_object(entry) and key in entry and not entry.keys().isdisjoint(fields)
-        for entry in tables.entries(document, key)
-    )
+    """Return True where a document is in the owners' format.
+
+    Then some entry has a question's `key` and one of the fields.
+    """
+    for entry in tables.entries(document, key):
+        if is_object(entry) and key in entry and not entry.keys().isdisjoint(fields):
+            return True
+    return False
+
+
+class OwnersEntry(NamedTuple):
+    """An entry of the owners' list of predictions: its place, its question's id, and itself."""
+
+    where: str
+    id: str
+    fields: dict[str, Any]
 
 
 def entries(
@@ -265,10 +312,13 @@ def entries(
     key: str,
     expected: str,
     lacks: Callable[[Mapping[str, Any]], bool],
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield (where, id, entry) of an owners' list of predictions, or of the only one, `key` naming the id.
+) -> Iterator[OwnersEntry]:
+    """Yield the entries of an owners' list of predictions, or the only one.
 
-    InputError where there is none, an entry lacks what is `expected`, or an id occurs twice.
+    `key` names the field of the id.
+
+    Raises:
+        InputError: There is no entry, one lacks what is `expected`, or an id occurs twice.
     """
     listed = tables.entries(document, key)
     if not listed:
@@ -278,126 +328,156 @@ def entries(
         where = f"{path}: prediction {number}"
         if not isinstance(entry, dict) or key not in entry or lacks(entry):
             raise InputError(f"{where} lacks what is expected, {expected}; found {describe(entry)}")
-        ids.add(str(entry[key]), where)
-        yield where, str(entry[key]), entry
+        name = str(entry[key])
+        ids.add(name, where)
+        yield OwnersEntry(where, name, entry)
 
 
 class Formats(Protocol):
-    """What a benchmark's `formats.py` has: `read`, where its owners have a format, and what else applies to it.
+    """The functions of a benchmark's `formats.py`.
 
-    - `read_references(path)`, which yields the owners' references where these are no rows that
-      `reader` reads;
-    - `own_references(path, document)`, whether a file of predictions has the references in it, too;
-    - `submission_row(sample)`, a sample as the owners' file has it, and, unless it is `.jsonl`,
-      `SUBMISSION_SUFFIX`
-      (`.json`: one list), where their server scores a split with hidden answers; else a line is
-      this module's;
-    - `check_submission(rows)`, which raises InputError where the owners' server would refuse such a
-      file;
-    - `reread(entry) -> parsed`, where a prediction that is an entry of the owners' file, kept whole
-      in a sample, is
-      read by a rule of the file's and not as a model's text; recomputation finds it by that name.
+    `read` is there where its owners have a format. These apply to some benchmarks:
+
+    - `read_references(path)` yields the owners' references where these are no rows that `reader`
+      reads;
+    - `own_references(path, document)` is True where a file of predictions has the references in it,
+      too;
+    - `submission_row(sample)` returns a sample as the owners' file has it, where their server
+      scores a split with hidden answers; without it a line is this module's. Unless that file is
+      `.jsonl`, `SUBMISSION_SUFFIX` is there too (`.json`: one list);
+    - `check_submission(rows)` raises InputError where the owners' server would refuse such a file;
+    - `reread(entry) -> parsed` reads a prediction that is an entry of the owners' file, kept whole
+      in a sample, by a rule of the file's and not as a model's text; recomputation finds it by that
+      name.
     """
 
     def read(self, questions: Questions, path: Path, document: Any) -> dict[str, Prediction]:  # noqa: ANN401
-        """Read predictions by id; InputError, with file, place and field, where they are wrong.
+        """Read predictions by id.
 
         `document` is the JSON value in the file, or the list of its lines' values.
+
+        Raises:
+            InputError: One is wrong; the message has the file, the place and the field.
         """
         ...
 
 
-def tagged(submission: PredictionSet, given: TagsFile) -> PredictionSet:
-    """Give items the labels of a tags file (CogME's, on any benchmark), and count what doesn't fit.
+def tagged(submission: PredictionSet, tags: TagsFile) -> PredictionSet:
+    """Give items the labels of a tags file, and count what doesn't fit.
 
-    InputError where no tagged id is among the items, or the benchmark's rows have a facet that the
-    tags would hide.
+    The labels are CogME's, on any benchmark.
+
+    Raises:
+        InputError: No tagged id is among the items, or the benchmark's rows have a facet that the
+            tags would hide.
     """
-    spec, items, tags = submission.questions.spec, submission.items, given
-    hidden = {facet.name for facet in cognitive_profile.FACETS}
-    if own := [facet.name for facet in spec.facets if facet.in_rows and facet.name in hidden]:
-        raise InputError(
-            f"{spec.id} has a facet {own[0]!r} of its own, which the tags would hide; leave out --tags"
-        )
-    asked = {item.id for item in items}
-    without_question, without_tags = (
-        [qid for qid in tags if qid not in asked],
-        len(asked - tags.keys()),
-    )
+    spec = submission.questions.spec
+    items = submission.items
+    tag_facets = {facet.name for facet in cognitive_profile.FACETS}
+    for facet in spec.facets:
+        if facet.in_rows and facet.name in tag_facets:
+            raise InputError(
+                f"{spec.id} has a facet {facet.name!r} of its own, which the tags would hide; "
+                "leave out --tags"
+            )
+    item_ids = {item.id for item in items}
+    without_question = [qid for qid in tags if qid not in item_ids]
     if len(without_question) == len(tags):
         raise InputError(
-            f"{given.path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among the {len(items)} "
-            f"questions (first: {items[0].id!r}); are both of the same release and split?"
+            f"{tags.path}: none of its {len(tags)} qids (first: {without_question[0]!r}) is among "
+            f"the {len(items)} questions (first: {items[0].id!r}); are both of the same release "
+            "and split?"
         )
     all_of = {cognitive_profile.TAGGED: [cognitive_profile.ALL]}
-    labelled = [
-        item.model_copy(update={"facets": item.facets | tags[item.id].facets | all_of})
-        if item.id in tags
-        else item
-        for item in items
-    ]
+    labelled_items: list[Item] = []
+    for item in items:
+        if item.id in tags:
+            facets = item.facets | tags[item.id].facets | all_of
+            labelled_items.append(item.model_copy(update={"facets": facets}))
+        else:
+            labelled_items.append(item)
+    without_tags = len(item_ids - tags.keys())
     counts = {
         "tags_without_question": len(without_question),
         "questions_without_tags": without_tags,
     }
-    said = (
-        "tags belong to no question here",
-        "questions have no tags and are in no cognitive profile",
-    )
-    notes = [f"{n} {what}" for n, what in zip(counts.values(), said, strict=True) if n]
-    return replace(submission, items=labelled, tags=counts, notes=[*submission.notes, *notes])
+    notes = list(submission.notes)
+    if without_question:
+        notes.append(f"{len(without_question)} tags belong to no question here")
+    if without_tags:
+        notes.append(f"{without_tags} questions have no tags and are in no cognitive profile")
+    return replace(submission, items=labelled_items, tags=counts, notes=notes)
 
 
-def frames_given(shown: Iterable[Item | Sample]) -> dict[str, int]:
-    """Return number of frames that reached a model, repeats not counted -> items; `unknown` where nobody counted."""
-    given: Counter[str] = Counter()
-    for item in shown:
+def frames_given(items: Iterable[Item | Sample]) -> dict[str, int]:
+    """Return number of frames that reached a model -> items; repeats of frames don't count.
+
+    The number is `unknown` where nobody counted.
+    """
+    counts: Counter[str] = Counter()
+    for item in items:
         if item.frames_arrived is not None:
-            given[str(item.frames_arrived)] += 1
+            counts[str(item.frames_arrived)] += 1
         elif item.frame_timestamps is not None:
-            given[str(len(item.frame_timestamps) - item.frame_padding)] += 1
-    return dict(given)
+            counts[str(len(item.frame_timestamps) - item.frame_padding)] += 1
+    return dict(counts)
 
 
-def with_looks(submission: PredictionSet, log: Path) -> tuple[PredictionSet, SettingsRecord]:
-    """Return the answers of an agent with the distinct times that it looked at, by its log, and their settings.
+class AgentAnswers(NamedTuple):
+    """The answers of an agent with the times that it looked at, and their settings."""
 
-    InputError where a line is not a look, or not at the video of a question that is here.
+    submission: PredictionSet
+    settings: SettingsRecord
+
+
+def with_looks(submission: PredictionSet, log: Path) -> AgentAnswers:
+    """Return answers with the distinct times that an agent looked at, by its log.
+
+    Raises:
+        InputError: A line is not a look, or not at the video of a question that is here.
     """
     videos = {item.id: item.video for item in submission.items}
     times: dict[str, set[float]] = defaultdict(set)
     for number, look in look_log.read(log):
+        where = f"{log}, line {number}"
         if look.question is None:
-            raise InputError(
-                f"{log}, line {number}: has no question; `frames serve --question ID` says it"
-            )
+            raise InputError(f"{where}: has no question; `frames serve --question ID` says it")
         if look.question not in videos:
             raise InputError(
-                f"{log}, line {number}: no question {look.question!r} is among those that are scored"
+                f"{where}: no question {look.question!r} is among those that are scored"
             )
-        if look.video != videos[look.question]:
-            asked = f"question {look.question!r} is on {videos[look.question]!r}"
-            raise InputError(f"{log}, line {number}: is a look at {look.video!r}, {asked}")
+        video = videos[look.question]
+        if look.video != video:
+            raise InputError(
+                f"{where}: is a look at {look.video!r}, question {look.question!r} is on {video!r}"
+            )
         times[look.question].update(look.times)
-    items = [
-        item.model_copy(update={"frame_timestamps": sorted(times[item.id])})
-        for item in submission.items
-    ]
+    items: list[Item] = []
+    for item in submission.items:
+        timestamps = sorted(times[item.id])
+        items.append(item.model_copy(update={"frame_timestamps": timestamps}))
     # Looks are pictures; whether the agent heard anything elsewhere nobody knows.
-    given = frames_given(items)
     settings = SettingsRecord(
-        frames=look_log.AGENTIC, frames_given=given, audio="unknown", label=look_log.AGENTIC
+        frames=look_log.AGENTIC,
+        frames_given=frames_given(items),
+        audio="unknown",
+        label=look_log.AGENTIC,
     )
-    return replace(submission, items=items), settings
+    return AgentAnswers(replace(submission, items=items), settings)
 
 
-def frames_unlike(spec: BenchmarkSpec, shown: Iterable[Item | Sample]) -> dict[str, int] | None:
-    """Count the items that were shown others than these frames, or told other times where these are asked."""
+def frames_unlike(spec: BenchmarkSpec, items: Iterable[Item | Sample]) -> dict[str, int] | None:
+    """Count the items that were shown other frames, or told other times, than asked for.
+
+    Times count where the benchmark asks for them. None where there are none.
+    """
     counts: Counter[str] = Counter()
-    for item in shown:
-        counts["frames"] += isinstance(item.frames_arrived, int)
-        counts["times"] += item.frame_times_told is not None and spec.row_kind in TIMED_KINDS
-    return {what: number for what, number in counts.items() if number} or None
+    for item in items:
+        if isinstance(item.frames_arrived, int):
+            counts["frames"] += 1
+        if item.frame_times_told is not None and spec.row_kind in TIMED_KINDS:
+            counts["times"] += 1
+    return {name: counts[name] for name in ("frames", "times") if counts[name]} or None
 
 
 def join(
@@ -409,42 +489,45 @@ def join(
     notes: Sequence[str] = (),
     advice: str = "",
 ) -> PredictionSet:
-    """Match predictions with references, in the references' order. Both arguments are emptied to save memory.
+    """Match predictions with references, in the references' order.
 
-    InputError if no id matches (its text ends with `advice`), or if a result can't contain a
-    question.
+    Both arguments are emptied to save memory.
+
+    Raises:
+        InputError: No id matches (its text ends with `advice`), or a result can't contain a
+            question.
     """
-    known = {reference.id for reference in references}
-    extra = [name for name in predictions if name not in known]
+    reference_ids = {reference.id for reference in references}
+    extra = [name for name in predictions if name not in reference_ids]
     if len(extra) == len(predictions):
         raise InputError(
-            f"{path}: none of its {len(predictions)} ids (first: {extra[0]!r}) is among the {len(known)} references "
-            f"(first: {references[0].id!r}); are both of the same benchmark and split?{advice}"
+            f"{path}: none of its {len(predictions)} ids (first: {extra[0]!r}) is among the "
+            f"{len(reference_ids)} references (first: {references[0].id!r}); are both of the same "
+            f"benchmark and split?{advice}"
         )
     videos: dict[str, str] = {}  # a name that many questions share is held once
-    nothing = Prediction(None, reason=Reason.PREDICTION_MISSING)
+    no_prediction = Prediction(None, reason=Reason.PREDICTION_MISSING)
     hidden = Reason.ANSWERS_HIDDEN if questions.hidden else None
     items: list[Item] = []
     for reference in drained(references):
-        given = predictions.pop(reference.id, nothing)
+        prediction = predictions.pop(reference.id, no_prediction)
         try:
             video = videos.setdefault(reference.video, reference.video)
-            item = reference.item(given, video=video, reason=given.reason or hidden)
+            item = reference.item(prediction, video=video, reason=prediction.reason or hidden)
         except ValidationError as error:
-            raise InputError(
-                f"the question {reference.id[:60]!r}: {first_wrong_field(error)}"
-            ) from None
+            wrong_field = first_wrong_field(error)
+            raise InputError(f"the question {reference.id[:60]!r}: {wrong_field}") from None
         items.append(Item.from_checked(vars(item)))
     return PredictionSet(questions, items, extra, list(notes))
 
 
 def hides(spec: BenchmarkSpec, split: str) -> bool:
-    """Whether only the owners' server can score the split."""
+    """Return True where only the owners' server can score the split."""
     return spec.splits[upstream_split(spec, split)].hidden_answers
 
 
 def reference_of(spec: BenchmarkSpec, row: Row) -> Reference:
-    """Return a row of the benchmark as what an answer is compared with."""
+    """Return the reference in a row of the benchmark."""
     return Reference(
         row["id"],
         row["video"],
@@ -457,23 +540,24 @@ def reference_of(spec: BenchmarkSpec, row: Row) -> Reference:
 
 
 BLOCKED = "[SAFETY_BLOCKED"
-"""What lmms-eval's adapter of Gemini writes in place of an answer that the server held back."""
+"""The words of lmms-eval's adapter of Gemini for an answer that the server held back."""
 
 
 def answered(
     spec: BenchmarkSpec, text: str, options: Sequence[str] = (), timing: Timing = UNTIMED
 ) -> Prediction:
-    """Return a model's raw answer with what is read from it: a choice, and a span where the benchmark asks for one.
+    """Read a model's raw answer.
 
-    `timing` is what is known of the video's times.
+    It names a choice, and a span where the benchmark asks for one. `timing` has the times of the
+    video, as far as they are known.
     """
-    [given] = all_answered(spec, [(text, options, timing)])
-    return given
+    [prediction] = all_answered(spec, [(text, options, timing)])
+    return prediction
 
 
-def all_answered(spec: BenchmarkSpec, given: "Sequence[answers.Given]") -> Iterator[Prediction]:
-    """As `answered`, of each raw answer; many are read by several processes."""
-    for (text, *_), parsed in zip(given, answers.parse_all(spec, given), strict=True):
+def all_answered(spec: BenchmarkSpec, texts: "Sequence[answers.Given]") -> Iterator[Prediction]:
+    """Read each raw answer as `answered` does; many are read by several processes."""
+    for (text, *_), parsed in zip(texts, answers.parse_all(spec, texts), strict=True):
         if aggregation.is_failure(text):
             yield Prediction(text, reason=Reason.MODEL_FAILED)
         elif text.startswith(BLOCKED):
@@ -483,12 +567,13 @@ def all_answered(spec: BenchmarkSpec, given: "Sequence[answers.Given]") -> Itera
 
 
 def cut_off(text: object) -> bool:
-    """Whether a text ends while the model was still reasoning: in a run, its limit on the answer's length was met."""
-    return (
-        isinstance(text, str)
-        and not aggregation.is_failure(text)
-        and answers.strip_reasoning(text) is None
-    )
+    """Return True where a text ends while the model was still reasoning.
+
+    In a run, it met the limit on the length of an answer.
+    """
+    if not isinstance(text, str) or aggregation.is_failure(text):
+        return False
+    return answers.strip_reasoning(text) is None
 
 
 # --- files for the owners' servers
@@ -501,14 +586,17 @@ def submission_suffix(spec: BenchmarkSpec) -> str:
 
 
 def submission_advice(split: str, path: Path, server: str) -> str:
-    """Return the advice on a split's submission file; mini questions are ours, and no server knows them."""
-    return (
-        f"{path} shows the form of a submission" if is_mini(split) else f"submit {path} to {server}"
-    )
+    """Return the advice on a split's submission file.
+
+    Mini questions are ours, and no server knows them.
+    """
+    if is_mini(split):
+        return f"{path} shows the form of a submission"
+    return f"submit {path} to {server}"
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:
-    """Return a sample as a line that whoever has the answers can score: where the owners have no form of their own."""
+    """Return a sample as a line of a submission, without a form of the owners."""
     return {"id": sample.id, "prediction": sample.prediction or ""}
 
 
@@ -517,7 +605,8 @@ def write_submission(spec: BenchmarkSpec, samples: Sequence[Sample], path: Path)
     formats: Formats = import_object(spec.formats)
     row_of = getattr(formats, "submission_row", submission_row)
     table = [row_of(sample) for sample in sorted(samples, key=lambda sample: sample.id)]
-    if check := getattr(formats, "check_submission", None):
+    check = getattr(formats, "check_submission", None)
+    if check is not None:
         check(table)
     if submission_suffix(spec) == ".json":
         write_text(path, json.dumps(table, ensure_ascii=False))
