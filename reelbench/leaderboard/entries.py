@@ -5,11 +5,11 @@ ranking of its own.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from reelbench.base.files import read_text
 from reelbench.judges.identity import judge_as_answered, other_than_requested
@@ -22,8 +22,11 @@ from reelbench.registry.records import (
     PEOPLE_ADAPTER,
     About,
     Breakdowns,
+    JudgeRecord,
     Metrics,
     MetricValue,
+    PresetRecord,
+    Result,
     Sample,
     SettingsRecord,
 )
@@ -41,15 +44,21 @@ _SIZES = (4, 10, 40, 100)  # 1e9 parameters
 
 @dataclass(frozen=True, slots=True)
 class RankingGroup:
-    """What a score must share with another to be compared with it: groups are never mixed.
+    """The facts that scores must share to be compared: groups are never mixed.
 
-    `subset` is the part of the split, where it is not all of it; `judge` who judged, by the id that
-    the server returned; `protocol` how the model was asked, where that is not the plain way:
-    candidates, a language, a label, another prompt; `setting` what it brought with it beyond
-    itself: fine-tuned, tools. `data` is whose questions and references they are, where not the
-    owners'; `differs` how what was asked, or how it was scored, differs from what was filed first
-    of the benchmark; `readers` the version of the rules that read the answers, where today's can't
-    read them again.
+    Attributes:
+        benchmark: Its id.
+        version: Its version.
+        split: Its split.
+        subset: The part of the split, where it is not all of it.
+        judge: Who judged, by the id that the server returned.
+        prompts: The judge's prompts.
+        protocol: How the model was asked, where that is not the plain way: candidates, a language,
+            a label, another prompt.
+        data: Whose questions and references they are, where not the owners'.
+        differs: How what was asked, or how it was scored, differs from what was filed first of the
+            benchmark.
+        setting: What the model brought with it beyond itself: fine-tuned, tools.
     """
 
     benchmark: str
@@ -61,64 +70,86 @@ class RankingGroup:
     protocol: str | None = None
     data: Literal["own"] | None = None
     differs: str | None = None
-    readers: int | None = None
     setting: str | None = None
 
     @property
     def id(self) -> str:
-        """A name for links and columns, unique to the group: of other parts with a slash than judges' their digest."""
-        start = (self.benchmark, f"v{self.version}", self.split, self.subset)
-        how = (self.setting, self.protocol, self.data and f"data {self.data}", *self._apart)
-        parts = (*start, self.judge, self.prompts, *how)
-        odd = any("/" in part for part in (*start, self.prompts, *how) if part)
-        odd |= any(
-            "/" in judge and not HUB_ID.fullmatch(judge) for judge in (self.judge or "").split(", ")
-        )
-        digest = f"~{sha256(repr(parts).encode()).hexdigest()[:12]}" if odd else ""
-        return "/".join(part for part in parts if part) + digest
+        """A name for links and columns, unique to the group.
+
+        Where a part other than a judge has a slash, it ends with the parts' hash.
+        """
+        task = [self.benchmark, f"v{self.version}", self.split, self.subset]
+        data = "data own" if self.data else None
+        protocol = [self.setting, self.protocol, data, self.differs]
+        parts = (*task, self.judge, self.prompts, *protocol)
+        name = "/".join(part for part in parts if part)
+        unjudged_parts = [part for part in (*task, self.prompts, *protocol) if part]
+        judges = (self.judge or "").split(", ")
+        odd_judges = [judge for judge in judges if "/" in judge and not HUB_ID.fullmatch(judge)]
+        if odd_judges or any("/" in part for part in unjudged_parts):
+            digest = sha256(repr(parts).encode()).hexdigest()[:12]
+            name += f"~{digest}"
+        return name
 
     @property
     def label(self) -> str:
-        """What a reader needs to tell the groups of one benchmark apart."""
+        """The words that tell the groups of one benchmark apart."""
         data = "data of one's own" if self.data else None
-        how = (self.setting, self.protocol, data, *self._apart)
-        split = ", ".join(part for part in (self.split, self.subset, *how) if part)
-        judge = (
-            "" if self.judge is None else f" · {self.judge}, {self.prompts or 'unknown'} prompts"
-        )
-        return f"{split}{judge}" + ("" if self.version == 1 else f" · version {self.version}")
-
-    @property
-    def _apart(self) -> tuple[str | None, str | None]:
-        return (
-            self.differs,
-            f"answers as version {self.readers} of the rules read them" if self.readers else None,
-        )
+        parts = (self.split, self.subset, self.setting, self.protocol, data, self.differs)
+        text = ", ".join(part for part in parts if part)
+        if self.judge is not None:
+            prompts = self.prompts or "unknown"
+            text += f" · {self.judge}, {prompts} prompts"
+        if self.version != 1:
+            text += f" · version {self.version}"
+        return text
 
     @property
     def plain(self) -> bool:
-        """Whether it is of a whole split of the owners' data, asked in the plain way: no other counts overall."""
-        return not any(
-            (self.subset, self.setting, self.protocol, self.data, self.differs, self.readers)
-        )
+        """True of a whole split of the owners' data, asked in the plain way.
+
+        No other group counts overall.
+        """
+        return not any((self.subset, self.setting, self.protocol, self.data, self.differs))
 
     @property
     def mini(self) -> bool:
-        """Whether it is on the mini data, which is for trying things out."""
+        """True of the mini data, which is for trying things out."""
         return is_mini(self.split)
 
 
-_APART = {"fine-tuned", "tools"}
-"""Settings whose rows have a table of their own; in any other a model is as it is, reasoning or not."""
+_SETTINGS_APART = {"fine-tuned", "tools"}
+"""Settings whose rows have a table of their own.
+
+In any other a model is as it is, reasoning or not.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
     """A row: one model under one setting on one benchmark.
 
-    `unranked` is why a run is listed and not ranked, `lowest`, by which one with unscored items is
-    ranked, its primary metric with each of them at the scale's lowest. `facts` are what a run's
-    record says beside that, by the id of the column.
+    Attributes:
+        key: Its key, unique on the board.
+        model: The model's name.
+        revision: The model's revision.
+        kind: Where its numbers come from.
+        setting: How the model was prepared.
+        group: The rows with which it can be compared.
+        frames: How frames were sampled.
+        metrics: Its metrics.
+        breakdowns: Its metrics by facet and label.
+        date: When it was scored.
+        unranked: Why a run is listed and not ranked.
+        lowest: Of a run with unscored items, the primary metric with each of them at the scale's
+            lowest: it is ranked by that.
+        open_weights: True where the model's weights are open.
+        cite: Where a published number stands.
+        url: Its address.
+        note: A note for readers.
+        about: What is said of the model.
+        facts: What a run's record says beside that, by the id of the column.
+        stored: The result, where it is in the store.
     """
 
     key: str
@@ -143,146 +174,212 @@ class BoardEntry:
 
     @property
     def is_reference(self) -> bool:
-        """Whether it is a reference point, which is never ranked: a floor, people, what the Hub's own board states."""
+        """True of a reference point, which is never ranked.
+
+        That is a floor, people, or what the Hub's own board states.
+        """
         return self.kind in ("baseline", "human", "community")
 
     @property
     def brief(self) -> str:
-        """The model's name without who made it, for where room is short."""
+        """The model's name without its owner, for where room is short."""
         return self.model.partition("/")[2] or self.model
 
     @property
     def billions(self) -> float | None:
         """The model's parameters, in 1e9, where its people state them."""
-        return None if self.about.parameters is None else self.about.parameters / 1e9
+        parameters = self.about.parameters
+        return None if parameters is None else parameters / 1e9
 
     @property
     def size(self) -> str | None:
-        """The same in steps, for a filter."""
-        if (billions := self.billions) is None:
+        """The parameters in steps, for a filter."""
+        if self.billions is None:
             return None
-        return next(
-            (f"under {top} B" for top in _SIZES if billions < top), f"{_SIZES[-1]} B and more"
-        )
+        for limit in _SIZES:
+            if self.billions < limit:
+                return f"under {limit} B"
+        return f"{_SIZES[-1]} B and more"
+
+
+# --- runs -----------------------------------------------------------------------------------------
 
 
 def run_entries(
-    kept: Iterable[StoredResult], left_out: Callable[[str, str], None]
+    results: Iterable[StoredResult], left_out: Callable[[str, str], None]
 ) -> Iterator[BoardEntry]:
     """Yield the rows of stored results on benchmarks that are known.
 
     Several runs of one model in one setting are one row. `left_out` is called with the key of each
     result that can't be a row, and why.
     """
-    known = [stored for stored in kept if stored.benchmark is not None]
-    for one_or_more in runs.group_repeats(known, lambda stored: stored.result):
+    known_results = [stored for stored in results if stored.benchmark is not None]
+    for repeats in runs.group_repeats(known_results, lambda stored: stored.result):
         try:
-            yield run_entry(one_or_more[0] if len(one_or_more) == 1 else of_runs(one_or_more))
+            stored = repeats[0] if len(repeats) == 1 else of_runs(repeats)
+            yield run_entry(stored)
         except Exception as error:  # noqa: BLE001 - one bad result never stops the others
-            for stored in one_or_more:
+            for stored in repeats:
                 left_out(stored.key, refusal_of(stored.folder, error))
 
 
 def run_entry(stored: StoredResult) -> BoardEntry:
     """Return the row of a stored result."""
-    spec, result = stored.spec, stored.result
-    about, note, account = (
-        result.model.about or About(),
-        result.provenance.note,
-        stored.check.account,
-    )
-    note = f"as stated by {account}: {note}" if note and account else note
-    shown = standing(stored)
-    ours = account is None  # floors and people, against which others are read, are the maintainers'
-    baseline = ours and result.model.adapter == BASELINE_ADAPTER
-    human = (ours and result.model.adapter == PEOPLE_ADAPTER) or about.setting == "human"
-    trained = spec.id in {name.lower() for name in about.trained_on or ()}
-    frames, given = result.settings.frames, result.settings.frames_given
-    if len(given) == 1 and not frames.startswith("uniform"):
-        frames = f"{frames} ({next(iter(given))})"
-    of_first = (
-        f"the mean of {len(stored.runs)} runs; the answers shown are the first one's"
-        if stored.runs
-        else None
-    )
+    result = stored.result
+    values = standing(stored)
+    kind = _kind(stored)
+    setting = _setting(stored, kind)
     weights = result.model.args.get("pretrained")
-    from_hub = isinstance(weights, str) and HUB_ID.fullmatch(weights)
-    setting = (
-        "floor"
-        if baseline
-        else "human"
-        if human
-        else about.setting or ("fine-tuned" if trained else "run")
-    )
-    benchmark, judge = stored.result.benchmark, stored.result.judge
-    prompts = None
-    if judge:  # only the owners' set is one text for good (its hash is pinned); any other is told by its text as well
-        prompts = (
-            judge.prompt
-            if judge.prompt == "official"
-            else f"{judge.prompt}@{judge.prompt_sha256[:8]}"
-        )
+    is_from_hub = isinstance(weights, str) and HUB_ID.fullmatch(weights) is not None
     return BoardEntry(
         key=stored.key,
         model=result.model.id,
         revision=result.model.revision,
-        kind="baseline" if baseline else "human" if human else "run",
+        kind=kind,
         setting=setting,
-        group=RankingGroup(
-            benchmark=benchmark.id,
-            version=benchmark.version,
-            split=benchmark.split,
-            subset=", ".join(filter(None, (stored.check.subset, shown.media))) or None,
-            judge=judge_as_answered(judge) if judge else None,
-            prompts=prompts,
-            protocol=protocol(stored.spec, stored.result.settings),
-            data="own" if stored.result.data == "own" else None,
-            differs=stored.differs,
-            readers=shown.readers,
-            setting=setting if setting in _APART else None,
-        ),
-        frames=frames,
-        metrics=shown.metrics,
-        breakdowns=shown.breakdowns,
+        group=_group(stored, values, setting),
+        frames=_frames_text(result.settings),
+        metrics=values.metrics,
+        breakdowns=values.breakdowns,
         date=result.provenance.date,
-        unranked=shown.unranked,
-        lowest=shown.lowest,
-        open_weights=True if from_hub else None,  # others can't be told
+        unranked=values.unranked,
+        lowest=values.lowest,
+        open_weights=is_from_hub or None,  # of others it can't be told
         url=result.provenance.url,
         cite=result.provenance.citation or "",
-        note="; ".join(filter(None, (note, result.settings.shown_otherwise, of_first))),
-        about=about,
-        facts=facts(stored, shown),
+        note=_note(stored),
+        about=result.model.about or About(),
+        facts=facts(stored, values),
         stored=stored,
     )
 
 
+def _kind(stored: StoredResult) -> Kind:
+    model = stored.result.model
+    if model.about is not None and model.about.setting == "human":
+        is_by_people = True
+    else:
+        is_by_people = model.adapter == PEOPLE_ADAPTER and stored.check.account is None
+    # Floors and people, against which others are read, are the maintainers'.
+    if model.adapter == BASELINE_ADAPTER and stored.check.account is None:
+        return "baseline"
+    return "human" if is_by_people else "run"
+
+
+def _setting(stored: StoredResult, kind: Kind) -> str:
+    if kind == "baseline":
+        return "floor"
+    if kind == "human":
+        return "human"
+    about = stored.result.model.about or About()
+    if about.setting:
+        return about.setting
+    training_sets = [name.lower() for name in about.trained_on or ()]
+    return "fine-tuned" if stored.spec.id in training_sets else "run"
+
+
+def _group(stored: StoredResult, values: Standing, setting: str) -> RankingGroup:
+    result = stored.result
+    benchmark = result.benchmark
+    judge = result.judge
+    subset_parts = [part for part in (stored.check.subset, values.media) if part]
+    data: Literal["own"] | None = None
+    if result.data == "own":
+        data = "own"
+    judge_name: str | None = None
+    prompts: str | None = None
+    if judge is not None:
+        judge_name = judge_as_answered(judge)
+        prompts = _prompts_text(judge)
+    return RankingGroup(
+        benchmark=benchmark.id,
+        version=benchmark.version,
+        split=benchmark.split,
+        subset=", ".join(subset_parts) or None,
+        judge=judge_name,
+        prompts=prompts,
+        protocol=protocol(stored.spec, result.settings),
+        data=data,
+        differs=stored.differs,
+        setting=_setting_apart(setting),
+    )
+
+
+def _setting_apart(setting: str) -> str | None:
+    return setting if setting in _SETTINGS_APART else None
+
+
+def _prompts_text(judge: JudgeRecord) -> str:
+    # Only the owners' set is one text for good, as its hash is pinned. Any other is told by its
+    # text as well.
+    if judge.prompt == "official":
+        return judge.prompt
+    return f"{judge.prompt}@{judge.prompt_sha256[:8]}"
+
+
+def _frames_text(settings: SettingsRecord) -> str:
+    frames = settings.frames
+    if len(settings.frames_given) == 1 and not frames.startswith("uniform"):
+        [number] = settings.frames_given
+        return f"{frames} ({number})"
+    return frames
+
+
+def _note(stored: StoredResult) -> str:
+    result = stored.result
+    note = result.provenance.note
+    if note and stored.check.account:
+        note = f"as stated by {stored.check.account}: {note}"
+    parts = [note, result.settings.shown_otherwise]
+    if stored.runs:
+        number = len(stored.runs)
+        parts.append(f"the mean of {number} runs; the answers shown are the first one's")
+    return "; ".join(part for part in parts if part)
+
+
+# --- numbers of others ----------------------------------------------------------------------------
+
+
 def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
-    """Yield the rows of what others published on a benchmark."""
+    """Yield the rows of published numbers on a benchmark."""
     for number, row in enumerate(spec.published):
-        prompts, how = (
-            row.prompts if row.judge else None,
-            f"label {row.label}" if row.label else None,
+        kind: Kind = "published"
+        if row.setting in ("baseline", "human"):
+            kind = row.setting
+        setting = "floor" if row.setting == "baseline" else row.setting
+        cite = row.cite
+        if row.verified == "3P":
+            cite += " (as a third party quotes it)"
+        breakdowns: Breakdowns = {}
+        for facet, labels in row.breakdowns.items():
+            breakdowns[facet] = {
+                label: _without_items(metrics) for label, metrics in labels.items()
+            }
+        prompts = row.prompts if row.judge else None
+        protocol_text = f"label {row.label}" if row.label else None
+        group = RankingGroup(
+            benchmark=spec.id,
+            version=spec.version,
+            split=row.split,
+            subset=row.subset,
+            judge=row.judge,
+            prompts=prompts,
+            protocol=protocol_text,
+            setting=_setting_apart(row.setting),
         )
-        apart = row.setting if row.setting in _APART else None
         yield BoardEntry(
             key=f"published/{spec.id}/{number}",
             model=row.model,
             revision=None,
-            kind=row.setting if row.setting in ("baseline", "human") else "published",
-            setting={"baseline": "floor"}.get(row.setting, row.setting),
-            group=RankingGroup(
-                spec.id, spec.version, row.split, row.subset, row.judge, prompts, how, setting=apart
-            ),
+            kind=kind,
+            setting=setting,
+            group=group,
             frames=row.frames or "unknown",
-            unranked=row.unranked,
             metrics=_without_items(row.metrics),
-            breakdowns={
-                facet: {label: _without_items(metrics) for label, metrics in labels.items()}
-                for facet, labels in row.breakdowns.items()
-            },
+            breakdowns=breakdowns,
+            unranked=row.unranked,
             open_weights=row.open_weights,
-            cite=row.cite + (" (as a third party quotes it)" if row.verified == "3P" else ""),
+            cite=cite,
             url=row.url,
             note=row.note,
         )
@@ -290,26 +387,34 @@ def published_entries(spec: BenchmarkSpec) -> Iterable[BoardEntry]:
 
 def community_entries(spec: BenchmarkSpec, community: Community) -> Iterable[BoardEntry]:
     """Yield the rows of the Hub's own board of a benchmark."""
-    protocol = f"as stated on the Hub, {community.dataset}"
+    group = RankingGroup(
+        benchmark=spec.id,
+        version=spec.version,
+        split=spec.default_split,
+        protocol=f"as stated on the Hub, {community.dataset}",
+    )
     for number, row in enumerate(community.rows):
-        pending = (
-            f"pull request {row.pull_request} of the model's repository"
-            if row.pull_request is not None
-            else ""
-        )
+        notes: list[str] = []
+        if row.pull_request is not None:
+            notes.append(f"pull request {row.pull_request} of the model's repository")
+        if row.notes:
+            notes.append(row.notes)
+        cite = "the Hub's board"
+        if row.verified:
+            cite += ", verified there"
         yield BoardEntry(
             key=f"community/{spec.id}/{number}",
             model=row.model,
             revision=None,
             kind="community",
             setting="community",
-            group=RankingGroup(spec.id, spec.version, spec.default_split, protocol=protocol),
+            group=group,
             frames="unknown",
             metrics=_without_items({spec.primary.name: row.value}),
             date=community.fetched,
             url=row.url,
-            cite="the Hub's board" + (", verified there" if row.verified else ""),
-            note="; ".join(filter(None, (pending, row.notes))),
+            cite=cite,
+            note="; ".join(notes),
         )
 
 
@@ -317,41 +422,67 @@ def _without_items(values: Mapping[str, float]) -> Metrics:
     return {name: MetricValue(value=number, n=0) for name, number in values.items()}
 
 
+# --- settings and metrics -------------------------------------------------------------------------
+
 _NOT_PROTOCOL = {
-    *("frames", "frames_given", "frames_unlike", "audio", "preset", "prompt_sha256", "generation"),
-    *("seed", "run", "limit"),
+    "frames",
+    "frames_given",
+    "frames_unlike",
+    "audio",
+    "preset",
+    "prompt_sha256",
+    "generation",
+    "seed",
+    "run",
+    "limit",
 }
-"""Settings that a model chooses for itself, or that have their own place; any other is a way of asking of its own."""
+"""Settings that a model chooses for itself, or that have their own place.
+
+Any other is a way of asking of its own.
+"""
 
 
 def protocol(spec: BenchmarkSpec, settings: SettingsRecord) -> str | None:
-    """Return in words how a run was asked, or None where that is the plain way."""
-    prompts = {prompt_sha256(spec, task.prompt): task.prompt for task in spec.tasks if task.prompt}
-    prompt = prompts.get(settings.prompt_sha256 or "")
-    parts = [Path(prompt).stem.removeprefix("prompt_")] if prompt else []
-    parts += [SUBTITLED] if SUBTITLED in settings.frames.split(",") else []
-    for name, setting in settings.model_dump(mode="json", exclude=_NOT_PROTOCOL).items():
-        if setting not in (None, "", [], {}):
-            parts.append(f"{name} {_in_words(setting)}")
+    """Return the way in which a run was asked; None of the plain way."""
+    parts: list[str] = []
+    for task in spec.tasks:
+        if task.prompt and prompt_sha256(spec, task.prompt) == settings.prompt_sha256:
+            parts = [Path(task.prompt).stem.removeprefix("prompt_")]
+    if SUBTITLED in settings.frames.split(","):
+        parts.append(SUBTITLED)
+    for name, value in settings.model_dump(mode="json", exclude=_NOT_PROTOCOL).items():
+        if value not in (None, "", [], {}):
+            parts.append(f"{name} {_setting_text(value)}")
     return ", ".join(parts) or None
 
 
-def _in_words(setting: object) -> str:
-    if not isinstance(setting, Mapping):
-        return "+".join(map(str, setting)) if isinstance(setting, list) else str(setting)
-    words = {name: _in_words(part) for name, part in setting.items() if part is not None}
-    # Of a hash as much as tells it from another.
-    return " ".join(
-        f"{name}={text[:8] if 'sha256' in name else text}" for name, text in words.items()
-    )
+def _setting_text(value: object) -> str:
+    if isinstance(value, list):
+        return "+".join(str(part) for part in value)
+    if not isinstance(value, Mapping):
+        return str(value)
+    words: list[str] = []
+    for name, part in value.items():
+        if part is None:
+            continue
+        text = _setting_text(part)
+        if "sha256" in name:
+            text = text[:8]  # enough to tell it from another
+        words.append(f"{name}={text}")
+    return " ".join(words)
 
 
 def frame_count(frames: str) -> int | None:
-    """Return the number of frames in a setting (`uniform:32`, `256`, `native (8)`), or None where it names none."""
+    """Return the number of frames in a setting; None where it names none.
+
+    Settings are as `uniform:32`, `256` and `native (8)`.
+    """
     match = re.fullmatch(
         r"(?:uniform:|keyframe:)?(\d+)(?:,.*)?|[a-z]+ \((\d+)\)|none()(?:,.*)?", frames
     )
-    return None if match is None else int(match[1] or match[2] or 0)
+    if match is None:
+        return None
+    return int(match[1] or match[2] or 0)
 
 
 def metric_value(metrics: Mapping[str, MetricValue], name: str) -> float | None:
@@ -359,109 +490,168 @@ def metric_value(metrics: Mapping[str, MetricValue], name: str) -> float | None:
     return metrics[name].value if name in metrics else None
 
 
-# --- what a run's record says, for the columns of its row (`columns.yaml`)
-# -------------------------------------------
+# --- the facts of a run's record, for the columns of its row (`columns.yaml`) ---------------------
 
 
-def facts(stored: StoredResult, shown: Standing) -> dict[str, Any]:
-    """Return the facts of a run's record, by the names of the columns that show them."""
-    spec, result, check, counts = stored.spec, stored.result, stored.check, stored.result.counts
-    about, frames, preset = (
-        result.model.about or About(),
-        result.settings.frames,
-        result.settings.preset,
-    )
-    calibrated = calibrated_primary(spec, stored.folder) if stored.videos is None else None
-    other_judge = other_than_requested(result.judge) if result.judge else []
-    times = re.search(r",times=(\w+)", frames)
-    without_ours = frames.partition(",")[0] in ("native", "none", "unknown")
-    with_intervals = any(metric.ci95 for metric in result.metrics.values())
-    # The mean usage of the items that state it, of all runs; InputError where the samples can't be
-    # read.
-    costs = [one.result.judge and one.result.judge.cost_usd for one in stored.each]
-    items = sum(one.result.counts.items for one in stored.each)
-    known = [cost for cost in costs if cost is not None]
-    usage: dict[str, float | None] = {
-        "judge_cost": sum(known) / items if items and len(known) == len(costs) else None
-    }
-    samples: list[Sample] = []
-    for folder in (one.folder for one in stored.each):
-        text = read_text(folder / result_files.SAMPLES_FILE)
-        if '"tokens"' in text or '"seconds"' in text:
-            samples += result_files.read_samples(folder)
-    if samples:
-        spent = [sample.tokens or {} for sample in samples]
-        said: dict[str, list[float]] = {
-            "tokens_in": [tokens["prompt"] for tokens in spent if "prompt" in tokens],
-            "tokens_out": [tokens["completion"] for tokens in spent if "completion" in tokens],
-            "seconds": [sample.seconds for sample in samples if sample.seconds is not None],
-        }
-        usage |= {
-            name: sum(numbers) / len(numbers) if numbers else None for name, numbers in said.items()
-        }
+def facts(stored: StoredResult, values: Standing) -> dict[str, Any]:
+    """Return the facts of a run's record by the names of their columns."""
+    spec = stored.spec
+    result = stored.result
+    check = stored.check
+    about = result.model.about or About()
+    preset = result.settings.preset
+    calibrated: CalibratedValue | None = None
+    if stored.videos is None:
+        calibrated = calibrated_primary(spec, stored.folder)
     return {
-        "items": shown.items,
-        "scored": shown.scored,
+        "items": values.items,
+        "scored": values.scored,
         "ids": check.ids,
         "stated": ", ".join(check.stated or ()) or None,
         "stated_by": check.account,
         "rejudged": str(check.rejudged) if check.rejudged else None,
-        "unreadable": 100 * shown.unread / counts.items
-        if counts.items and spec.row_kind != "open"
-        else None,
-        "calibrated": calibrated and calibrated[0],
-        "calibration": calibrated and calibrated[1],
+        "unreadable": _unreadable_percentage(spec, result, values),
+        "calibrated": calibrated.value if calibrated else None,
+        "calibration": calibrated.method if calibrated else None,
         "trained_on": ", ".join(about.trained_on or ()) or None,
         "sound": result.settings.sound,
         "label": result.settings.label,
-        "preset": preset
-        and preset.name + (f" (but for {', '.join(preset.changed)})" if preset.changed else ""),
-        "unscored": shown.unscored or None,
+        "preset": _preset_text(preset) if preset else None,
+        "unscored": values.unscored or None,
         "runs": len(stored.runs) or None,
-        "bound": bound_in_words(spec.primary, stored, shown),
-        "stated_score": stated_score(spec.primary, stored, shown),
+        "bound": bound_in_words(spec.primary, stored, values),
+        "stated_score": stated_score(spec.primary, stored, values),
         "readers": result.answers,
-        "judge_asked": ", ".join(dict.fromkeys(requested for requested, _ in other_judge)) or None,
+        "judge_asked": _requested_judges(result.judge) if result.judge else None,
         "data": result.data,
         "questions": (result.benchmark.questions_sha256 or "not stated")[:10],
-        "intervals": result.interval
-        if with_intervals and result.interval != intervals.METHOD
-        else None,
-        "times": None if without_ours else times[1] if times else "none",
-        "videos": shown.videos,
-        **usage,
+        "intervals": _other_interval_method(result),
+        "times": _times_text(result.settings.frames),
+        "videos": values.videos,
+        "judge_cost": _judge_cost(stored),
+        **_mean_usage(stored),
     }
 
 
+def _unreadable_percentage(spec: BenchmarkSpec, result: Result, values: Standing) -> float | None:
+    items = result.counts.items
+    if not items or spec.row_kind == "open":
+        return None
+    return 100 * values.unread / items
+
+
+def _preset_text(preset: PresetRecord) -> str:
+    text = preset.name
+    if preset.changed:
+        text += f" (but for {', '.join(preset.changed)})"
+    return text
+
+
+def _requested_judges(judge: JudgeRecord) -> str | None:
+    """Return the judges that were asked for, where the servers returned others."""
+    names: dict[str, None] = {}
+    for requested, _ in other_than_requested(judge):
+        names[requested] = None
+    return ", ".join(names) or None
+
+
+def _other_interval_method(result: Result) -> str | None:
+    """Return the method of a result's intervals, where it is not today's."""
+    has_intervals = any(metric.ci95 for metric in result.metrics.values())
+    if has_intervals and result.interval != intervals.METHOD:
+        return result.interval
+    return None
+
+
+def _times_text(frames: str) -> str | None:
+    """Return the form of the frames' times; None where the frames aren't ours."""
+    if frames.partition(",")[0] in ("native", "none", "unknown"):
+        return None
+    match = re.search(r",times=(\w+)", frames)
+    return match[1] if match else "none"
+
+
+def _judge_cost(stored: StoredResult) -> float | None:
+    """Return the mean cost of judging an item, in $; None where a run doesn't state it."""
+    total_cost = 0.0
+    items = 0
+    for run in stored.each:
+        judge = run.result.judge
+        if judge is None or judge.cost_usd is None:
+            return None
+        total_cost += judge.cost_usd
+        items += run.result.counts.items
+    return total_cost / items if items else None
+
+
+def _mean_usage(stored: StoredResult) -> dict[str, float | None]:
+    """Return the mean usage of the items that state it, of all runs.
+
+    Raises:
+        InputError: If the samples can't be read.
+    """
+    samples: list[Sample] = []
+    for run in stored.each:
+        text = read_text(run.folder / result_files.SAMPLES_FILE)
+        if '"tokens"' in text or '"seconds"' in text:
+            samples += result_files.read_samples(run.folder)
+    if not samples:
+        return {}
+    tokens = [sample.tokens or {} for sample in samples]
+    return {
+        "tokens_in": _mean([counts["prompt"] for counts in tokens if "prompt" in counts]),
+        "tokens_out": _mean([counts["completion"] for counts in tokens if "completion" in counts]),
+        "seconds": _mean([sample.seconds for sample in samples if sample.seconds is not None]),
+    }
+
+
+def _mean(numbers: Sequence[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
+
+
 def means_of(spec: BenchmarkSpec, metric: Metric) -> list[Mean]:
-    """Return the means over items that a metric is, or is the mean of; none where it follows from items otherwise."""
+    """Return the means over items that a metric is, or is the mean of.
+
+    There are none where it follows from items otherwise.
+    """
     how = metric.aggregate
     if isinstance(how, Mean):
         return [how]
-    return (
-        [mean for name in how.metrics for mean in means_of(spec, spec.metric(name))]
-        if isinstance(how, MeanOf)
-        else []
-    )
+    means: list[Mean] = []
+    if isinstance(how, MeanOf):
+        for name in how.metrics:
+            means += means_of(spec, spec.metric(name))
+    return means
 
 
-def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> tuple[float, str] | None:
-    """Return a result's primary score with the judge corrected, in its own unit, and how that was made.
+class CalibratedValue(NamedTuple):
+    """A score with the judge corrected, in its own unit, and how that was made."""
+
+    value: float
+    method: str
+
+
+def calibrated_primary(spec: BenchmarkSpec, folder: Path) -> CalibratedValue | None:
+    """Return a result's primary score with the judge corrected by people's scores.
 
     Each answer counts once. None where people did not score all that goes into it.
     """
-    kept = calibration_file.read(folder)
+    scores_by_people = calibration_file.read(folder)
     means = means_of(spec, spec.primary)
-    if kept is None or not means or not all(mean.column in kept.criteria for mean in means):
+    if scores_by_people is None or not means:
         return None
-    parts = [kept.criteria[mean.column] for mean in means]
-    values = [
-        part.value * mean.scale
-        for part, mean in zip(parts, means, strict=True)
-        if part.value is not None
-    ]
-    if len(values) < len(parts):
-        return None
-    labelled = min(len(part.labels) for part in parts)
-    how = f"prediction-powered mean; people scored {labelled} of {parts[0].items} answers ({kept.people})"
-    return sum(values) / len(values), how
+    criteria = scores_by_people.criteria
+    values: list[float] = []
+    labelled: list[int] = []
+    for mean in means:
+        part = criteria.get(mean.column)
+        if part is None or part.value is None:
+            return None
+        values.append(part.value * mean.scale)
+        labelled.append(len(part.labels))
+    items = criteria[means[0].column].items
+    method = (
+        f"prediction-powered mean; people scored {min(labelled)} of {items} answers "
+        f"({scores_by_people.people})"
+    )
+    return CalibratedValue(sum(values) / len(values), method)

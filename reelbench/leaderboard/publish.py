@@ -24,6 +24,7 @@ from reelbench.leaderboard import columns, community, site, store, withheld
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.checks import CHECK_FILE, read_check
 from reelbench.pages.shell_page import page_asset
+from reelbench.registry.records import Result
 from reelbench.scoring import result_files
 
 Done = Literal["unchanged", "would change", "committed", "pull request"]
@@ -198,7 +199,7 @@ def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withh
             rows = [
                 withheld.Row(
                     **withheld.Row.of_entry(entry),
-                    result=store.public(entry.stored.result).model_copy(update={"media": None}),
+                    result=_without_video_names(entry.stored.result),
                     check=entry.stored.check,
                     without_shortcuts=board.without_shortcuts.get(entry.key),
                     other_judges=board.other_judges.get(entry.key),
@@ -224,6 +225,11 @@ def _withheld_files(board: Board, *, private: bool) -> Iterator[tuple[str, withh
                 benchmark=benchmark, tables=tables, bridges=board.bridge_documents(benchmark)
             )
             yield f"{withheld.FOLDER}/{benchmark}.json", made
+
+
+def _without_video_names(result: Result) -> Result:
+    media = result.media.model_copy(update={"videos": []})
+    return store.public(result).model_copy(update={"media": media})
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
-"""Holding judged scores to the judge's raw replies, by the rules of the judge's record.
+"""Check judged scores against the judge's raw replies, by the rules of the judge's record.
 
 The replies themselves are as whoever submits the result states them: no server signs what it says.
-What can be held to them is held: each reply reads as recorded, comes in the order in which replies
-are asked for, and, where the question is at hand, has the key of the messages that asked for it.
+What can be checked is: each reply reads as recorded, comes in the order in which replies are asked
+for, and, where the question is at hand, has the key of the messages that asked for it.
 """
 
 from collections import defaultdict
@@ -25,63 +25,82 @@ if TYPE_CHECKING:
 
 _PREFIX = 8  # hex digits by which a group names its prompt set
 _SHA256 = 64
+_HEX_DIGITS = set("0123456789abcdef")
+
+
+# --- the judge's record ---------------------------------------------------------------------------
 
 
 def record_problems(spec: BenchmarkSpec, record: JudgeRecord | None) -> Iterator[str]:
-    """Yield the impossible parts of a judge's record: a judge where none is asked, prompts under another set's name."""
+    """Yield the impossible parts of a judge's record.
+
+    As a judge where none is asked, or prompts under another set's name.
+    """
     if record is None:
         return
     if spec.judge is None:
         yield f"judge is {record.requested!r}, and {spec.id} has nothing to judge"
         return
     digest = record.prompt_sha256
-    if len(digest) != _SHA256 or not set(digest) <= set("0123456789abcdef"):
+    if len(digest) != _SHA256 or not _HEX_DIGITS.issuperset(digest):
         yield f"judge.prompt_sha256 is {digest[:80]!r}, which is not a sha256"
         return
-    official, names = (
-        record.prompt == "official",
-        [member.requested for member in record.panel or ()],
-    )
-    prompts = spec.judge.official_prompts if official else own_prompts(spec, record)
-    pinned = (prompts and prompts.sha256) or digest
-    single = record.votes == 1
-    several = 1 < len(names) == len(set(names)) and ",".join(sorted(names)) == record.requested
-    panel = ", ".join(names) or "empty"
-    wrong = {
-        f"judge.requested is {record.requested!r}, its panel is {panel}": record.panel is not None
-        and not several,
-        "judge.panel_rule is not stated": record.panel is not None and record.panel_rule is None,
-        f"judge.votes is {record.votes} with vote_rule {record.vote_rule}": record.votes < 1
-        or single != (record.vote_rule == "single"),
-        f"judge.prompt is official, and {spec.id}'s owners publish none": official
-        and prompts is None,
-        f"judge.prompt_sha256 is {digest}, the {record.prompt} prompts have {pinned}": pinned
-        != digest
-        and (official or pinned[:_PREFIX] == digest[:_PREFIX]),
-    }
-    yield from (line for line, applies in wrong.items() if applies)
+    if record.panel is not None:
+        yield from _panel_faults(record, record.panel)
+    is_single = record.votes == 1
+    if record.votes < 1 or is_single != (record.vote_rule == "single"):
+        yield f"judge.votes is {record.votes} with vote_rule {record.vote_rule}"
+    yield from _prompt_faults(spec, spec.judge, record)
     for member in record.panel or ():
         for name in ("prompt", "prompt_sha256", "votes", "vote_rule"):
-            if getattr(member, name) != getattr(record, name):
-                yield f"judge.panel: {member.requested} has {name} {getattr(member, name)!r}, the panel another"
+            value = getattr(member, name)
+            if value != getattr(record, name):
+                yield f"judge.panel: {member.requested} has {name} {value!r}, the panel another"
+
+
+def _panel_faults(record: JudgeRecord, panel: Sequence[JudgeRecord]) -> Iterator[str]:
+    names = [member.requested for member in panel]
+    are_several = 1 < len(names) == len(set(names))
+    if not are_several or ",".join(sorted(names)) != record.requested:
+        names_text = ", ".join(names) or "empty"
+        yield f"judge.requested is {record.requested!r}, its panel is {names_text}"
+    if record.panel_rule is None:
+        yield "judge.panel_rule is not stated"
+
+
+def _prompt_faults(spec: BenchmarkSpec, judge: JudgeSpec, record: JudgeRecord) -> Iterator[str]:
+    digest = record.prompt_sha256
+    is_official = record.prompt == "official"
+    prompts = judge.official_prompts if is_official else own_prompts(spec, record)
+    if prompts is None:
+        if is_official:
+            yield f"judge.prompt is official, and {spec.id}'s owners publish none"
+        return
+    pinned = prompts.sha256
+    if pinned != digest and (is_official or pinned[:_PREFIX] == digest[:_PREFIX]):
+        yield f"judge.prompt_sha256 is {digest}, the {record.prompt} prompts have {pinned}"
 
 
 def panel_problems(
     spec: BenchmarkSpec, record: JudgeRecord | None, samples: Sequence[Sample]
 ) -> Iterator[str]:
-    """Yield the statements of a panel's record that its samples don't bear out: agreement, numbers by each judge."""
-    again = panel_agreement.with_agreement(spec, samples, record)
-    if record is None or again is None or not record.panel or not again.panel:
+    """Yield the differences of a panel's record from its samples.
+
+    They are in the judges' agreement, and in the numbers by each judge.
+    """
+    recomputed = panel_agreement.with_agreement(spec, samples, record)
+    if record is None or recomputed is None or not record.panel or not recomputed.panel:
         return
-    stated, expected = (
-        {name: v for name, v in (r.agreement or {}).items() if v is not None}
-        for r in (record, again)
-    )
-    yield from (f"judge.agreement: {line}" for line in score_mismatches(stated, expected))
-    for member, anew in zip(record.panel, again.panel, strict=True):
-        yield from metric_mismatches(
-            f"judge.panel.{member.requested}.metrics", member.metrics or {}, anew.metrics or {}
-        )
+    for line in score_mismatches(_agreement(record), _agreement(recomputed)):
+        yield f"judge.agreement: {line}"
+    for before, after in zip(record.panel, recomputed.panel, strict=True):
+        place = f"judge.panel.{before.requested}.metrics"
+        yield from metric_mismatches(place, before.metrics or {}, after.metrics or {})
+
+
+def _agreement(record: JudgeRecord) -> dict[str, float]:
+    agreement = record.agreement or {}
+    return {name: value for name, value in agreement.items() if value is not None}
 
 
 def own_prompts(spec: BenchmarkSpec, record: JudgeRecord | None) -> "PromptSet | None":
@@ -93,6 +112,9 @@ def own_prompts(spec: BenchmarkSpec, record: JudgeRecord | None) -> "PromptSet |
     return load_prompts(spec, "reelbench")
 
 
+# --- an item's replies ----------------------------------------------------------------------------
+
+
 def problems(
     judge: JudgeSpec | None,
     record: JudgeRecord | None,
@@ -100,72 +122,100 @@ def problems(
     prompts: "PromptSet | None",
     row: Row | None,
 ) -> Iterator[str]:
-    """Yield the item's judged scores that do not follow from its replies; `prompts` are those that are today's."""
-    if judge is not None and not is_judged(sample):
+    """Yield the item's judged scores that do not follow from its replies.
+
+    Args:
+        judge: How the benchmark is judged; None where it is not.
+        record: Who judged, and how.
+        sample: The item.
+        prompts: The prompts, where the record's are today's.
+        row: The benchmark's row, where it is on this machine.
+    """
+    if judge is None:
+        if sample.judge_replies:
+            yield "judged, but result.json names no judge"
+        return
+    if not is_judged(sample):
         if sample.judge_replies:
             yield "judged, though it has options"
         return
-    if judge is None or record is None:
-        if sample.judge_replies or (
-            judge and any(name in sample.scores for name in judge.criteria)
-        ):
+    judged_scores = {name: sample.scores[name] for name in judge.criteria if name in sample.scores}
+    if record is None:
+        if sample.judge_replies or judged_scores:
             yield "judged, but result.json names no judge"
         return
-    stated = {name: sample.scores[name] for name in judge.criteria if name in sample.scores}
     if sample.reason in UNANSWERED:
-        if stated or sample.judge_replies:
+        if sample.judge_replies or judged_scores:
             yield f"judged, though it is unscored ({sample.reason})"
         return
-    yield from _out_of_place(judge, record, sample)
-    bare = takes_bare_integer(record.prompt, judge)
-    for reply in sample.judge_replies:
-        if reply.score != (
-            read := parse_score(reply.raw, judge.low, judge.high, bare_integer=bare)
-        ):
-            yield f"the judge's reply on {reply.criterion} is recorded as {reply.score}, its text reads {read}"
-    if sample.reason == Reason.JUDGE_UNPARSABLE and all(
-        reply.score is not None for reply in sample.judge_replies
-    ):
-        yield f"unscored ({sample.reason}), but it has no reply that can't be read"
-    expected = scores_of(judge, record, sample)
-    yield from score_mismatches(stated, expected)
-    if (len(expected) == len(judge.criteria)) != (sample.state == "scored"):
-        yield f"state is {sample.state}, but {len(expected)} of {len(judge.criteria)} criteria are judged"
+    yield from _order_faults(judge, record, sample)
+    yield from _reading_faults(judge, record, sample)
+    expected_scores = scores_of(judge, record, sample)
+    yield from score_mismatches(judged_scores, expected_scores)
+    judged_criteria = len(expected_scores)
+    criteria = len(judge.criteria)
+    if (judged_criteria == criteria) != (sample.state == "scored"):
+        yield f"state is {sample.state}, but {judged_criteria} of {criteria} criteria are judged"
     if prompts is not None and row is not None:
-        asked = sample.item(row["question"], None)
-        yield from _keys(
-            judge, record, sample, {name: prompts.messages(name, asked) for name in judge.criteria}
-        )
+        item = sample.item(row["question"], None)
+        messages = {name: prompts.messages(name, item) for name in judge.criteria}
+        yield from _key_faults(judge, record, sample, messages)
 
 
-def _keys(
+def _reading_faults(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iterator[str]:
+    """Yield the replies whose text reads otherwise than is recorded."""
+    bare_integer = takes_bare_integer(record.prompt, judge)
+    for reply in sample.judge_replies:
+        score = parse_score(reply.raw, judge.low, judge.high, bare_integer=bare_integer)
+        if reply.score != score:
+            yield (
+                f"the judge's reply on {reply.criterion} is recorded as {reply.score}, "
+                f"its text reads {score}"
+            )
+    is_unread = any(reply.score is None for reply in sample.judge_replies)
+    if sample.reason == Reason.JUDGE_UNPARSABLE and not is_unread:
+        yield f"unscored ({sample.reason}), but it has no reply that can't be read"
+
+
+def _key_faults(
     judge: JudgeSpec, record: JudgeRecord, sample: Sample, messages: Mapping[str, Any]
 ) -> Iterator[str]:
-    """A reply's key is made from the messages that asked for it, so another item's reply shows."""
+    """Yield the replies whose key does not fit.
+
+    A key is made from the messages that asked for the reply, so another item's reply shows.
+    """
     members = {member.requested: member for member in record.panel or ()}
-    for reply in (reply for reply in sample.judge_replies if reply.criterion in judge.criteria):
+    for reply in sample.judge_replies:
+        if reply.criterion not in judge.criteria:
+            continue
         member = members.get(reply.judge or "", record)
-        sampling = {} if member.temperature is None else {"temperature": member.temperature}
-        shape = request_shape(
-            member.requested, messages[reply.criterion], sampling | (member.extra or {})
-        )
-        if reply_key(shape, reply.vote, reply.attempt).hex() != reply.key:
+        sampling: dict[str, Any] = {}
+        if member.temperature is not None:
+            sampling["temperature"] = member.temperature
+        sampling |= member.extra or {}
+        shape = request_shape(member.requested, messages[reply.criterion], sampling)
+        key = reply_key(shape, reply.vote, reply.attempt)
+        if key.hex() != reply.key:
             yield (
-                f"the judge's reply on {reply.criterion} was given to another question or answer (its key does not fit)"
+                f"the judge's reply on {reply.criterion} was given to another question or answer "
+                "(its key does not fit)"
             )
 
 
-def _out_of_place(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iterator[str]:
-    """Asking ends at the first reply that reads: what follows one, or was not asked for, was put in."""
+def _order_faults(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iterator[str]:
+    """Yield the replies that were not asked for.
+
+    Asking ends at the first reply that reads: what follows it was put in.
+    """
+    returned_models: dict[str | None, Mapping[str, int]] = {}
+    for member in single_judges(record):
+        name = member.requested if record.panel else None
+        returned_models[name] = member.returned
     attempts: dict[tuple[str | None, str, int], list[JudgeReply]] = defaultdict(list)
-    returned = {
-        member.requested if record.panel else None: member.returned
-        for member in single_judges(record)
-    }
     for reply in sample.judge_replies:
-        if reply.model is not None and reply.model not in returned.get(reply.judge, {}):
+        if reply.model is not None and reply.model not in returned_models.get(reply.judge, {}):
             yield f"a reply of the model {reply.model!r}, which judge.returned doesn't list"
-        if reply.judge not in returned:
+        if reply.judge not in returned_models:
             yield f"a reply of {reply.judge!r}, which is not a judge of its panel"
         elif reply.criterion not in judge.criteria:
             yield f"a reply on {reply.criterion!r}, which is not a criterion"
@@ -175,6 +225,7 @@ def _out_of_place(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iter
             attempts[reply.judge, reply.criterion, reply.vote].append(reply)
     for (_, criterion, vote), replies in attempts.items():
         replies.sort(key=lambda reply: reply.attempt)
-        in_order = [reply.attempt for reply in replies] == list(range(len(replies)))
-        if not in_order or any(reply.score is not None for reply in replies[:-1]):
+        numbers = [reply.attempt for reply in replies]
+        was_read_before_last = any(reply.score is not None for reply in replies[:-1])
+        if was_read_before_last or numbers != list(range(len(replies))):
             yield f"of its replies on {criterion}, vote {vote}, some are missing or were put in"

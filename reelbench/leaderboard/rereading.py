@@ -1,7 +1,8 @@
-"""Answers of a stored result, read again by today's rules: rows are ranked by these, whatever version read them first.
+"""Read the answers of a stored result again, by today's rules.
 
-A result states the version of the rules by which its answers were read. Of an older one, what it
-states is shown beside what the same answers come to today; its folder stays as it is.
+A result states the version of the rules by which its answers were read. Where that is not today's
+version, rows are ranked by today's reading, and what the result states is shown beside it. Its
+folder stays as it is. This is the one place that knows of other versions' results.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,83 +18,97 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, answers, option_scores
 
 READ_WHILE_SCORED = frozenset({"exact_match"})
-"""Columns whose scorer reads the answer itself: an older version may have read it otherwise."""
+"""Columns whose scorer reads the answer itself: another version may have read it otherwise."""
 
 
 def is_current(result: Result) -> bool:
-    """Whether its answers were read by the rules of this version."""
+    """Return True where today's rules read the result's answers."""
     return result.answers == answers.VERSION
 
 
 def read_again(
     spec: BenchmarkSpec, settings: SettingsRecord, sample: Sample, row: Row | None
 ) -> Mapping[str, Any]:
-    """Return today's reading of a sample's answer, for the parts of `parsed` for which that can be told.
+    """Return today's reading of a sample's answer.
 
-    A letter in free text can't be told without the options, which stand in the row.
+    It has the parts of `parsed` that can be read here. A letter in free text can't be read without
+    the options, which stand in the row.
     """
+    prediction = sample.prediction
     if sample.option_scores is not None:
-        return option_scores.parse(
-            sample.option_scores, sample.prediction, Answering.parse(settings.answering or "")
-        )
-    prediction, parsed = sample.prediction, sample.parsed or {}
-    read = answers.reread(
-        spec, prediction, row["options"] if row and "options" in row else None, timing(row)
-    )
+        answering = Answering.parse(settings.answering or "")
+        return option_scores.parse(sample.option_scores, prediction, answering)
+    options = None
+    if row is not None and "options" in row:
+        options = row["options"]
+    reading = answers.reread(spec, prediction, options, timing(row))
     if isinstance(prediction, Mapping):
-        complete = getattr(import_object(spec.formats), "reread", None) is not None
+        is_complete = getattr(import_object(spec.formats), "reread", None) is not None
     else:
-        complete = not isinstance(prediction, str)
-    return {name: read.get(name) for name in parsed if complete or name in read}
+        is_complete = not isinstance(prediction, str)
+    if is_complete:
+        return {name: reading.get(name) for name in sample.parsed or {}}
+    return {name: reading[name] for name in sample.parsed or {} if name in reading}
 
 
 def flags(sample: Sample) -> tuple[str, ...]:
     """Return the faults of a sample's reading."""
-    text = sample.prediction if isinstance(sample.prediction, str) else None
-    if text is None and sample.parsed is None:
-        return (
-            sample.flags
-        )  # an open answer that is not text: there is nothing that flags could say
-    return answers.flags("-" if text is None else text, sample.parsed)
+    if isinstance(sample.prediction, str):
+        return answers.flags(sample.prediction, sample.parsed)
+    if sample.parsed is None:
+        # An open answer that is not text: no flag can say anything of it.
+        return sample.flags
+    return answers.flags("-", sample.parsed)
 
 
 def read_today(
     spec: BenchmarkSpec, result: Result, samples: Sequence[Sample], rows: Mapping[str, Row] | None
 ) -> list[Sample] | None:
-    """Return an older result's samples as today's rules read and score them.
+    """Return a result's samples as today's rules read and score them.
 
-    A judged answer of which other words count today was never judged: its item becomes unscored.
-    None where an answer can't be read here, since the options stand in `rows`, the benchmark's by
-    id, and these are not here.
+    Args:
+        spec: The benchmark.
+        result: The result, whose answers another version read.
+        samples: Its samples.
+        rows: The benchmark's, by id; None where they are not on this machine.
+
+    Returns:
+        The samples, or None where one needs its options and these are not on this machine.
     """
-    again = list(samples)
-    criteria = spec.judge.criteria if spec.judge else ()
-    for place, sample in enumerate(samples):
+    samples_today: list[Sample] = []
+    for sample in samples:
         if sample.prediction is None or sample.reason in UNANSWERED:
+            samples_today.append(sample)
             continue
+        row = rows.get(sample.id) if rows else None
         if spec.row_kind == "open" or "text" in sample.target:
-            parsed = (
-                answers.parse(spec, sample.prediction, ())
-                if isinstance(sample.prediction, str)
-                else sample.parsed
-            )
+            parsed = sample.parsed
+            if isinstance(sample.prediction, str):
+                parsed = answers.parse(spec, sample.prediction, ())
         else:
-            parsed = dict(read_again(spec, result.settings, sample, (rows or {}).get(sample.id)))
+            parsed = dict(read_again(spec, result.settings, sample, row))
             if parsed.keys() != (sample.parsed or {}).keys():
                 return None
-        current = sample.model_copy(update={"parsed": parsed})
-        judged = {
-            name: score
-            for name, score in sample.scores.items()
-            if name in criteria and is_judged(sample)
-        }
-        update: dict[str, Any] = {"flags": flags(current)}
-        if judged and current.text != sample.text:
-            judged, update = (
-                {},
-                update
-                | {"state": "unscored", "reason": Reason.JUDGE_UNAVAILABLE, "judge_replies": []},
-            )
-        update["scores"] = aggregation.item_columns(spec, current.item("", sample.reason)) | judged
-        again[place] = current.model_copy(update=update)
-    return again
+        samples_today.append(_scored_again(spec, sample, parsed))
+    return samples_today
+
+
+def _scored_again(spec: BenchmarkSpec, sample: Sample, parsed: Mapping[str, Any] | None) -> Sample:
+    """Return a sample with another reading and the scores of that.
+
+    A judged answer of which other words count today was never judged: its item becomes unscored.
+    """
+    reread = sample.model_copy(update={"parsed": parsed})
+    judged_scores: dict[str, float] = {}
+    if spec.judge is not None and is_judged(sample):
+        criteria = spec.judge.criteria
+        judged_scores = {name: sample.scores[name] for name in criteria if name in sample.scores}
+    update: dict[str, Any] = {"flags": flags(reread)}
+    if judged_scores and reread.text != sample.text:
+        judged_scores = {}
+        update["state"] = "unscored"
+        update["reason"] = Reason.JUDGE_UNAVAILABLE
+        update["judge_replies"] = []
+    item = reread.item("", sample.reason)
+    update["scores"] = aggregation.item_columns(spec, item) | judged_scores
+    return reread.model_copy(update=update)

@@ -1,7 +1,11 @@
-"""What a result is ranked by: its answers as today's rules read them, a lower bound where a few have no score."""
+"""Work out the values by which a result is ranked.
+
+They are its answers as today's rules read them, and lower bounds where a few have no score.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reelbench.base.files import sha256_of_names
 from reelbench.judges.identity import judges_under_several_ids
@@ -9,7 +13,7 @@ from reelbench.leaderboard import rereading
 from reelbench.leaderboard.store import StoredResult
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue, Sample
-from reelbench.registry.spec import Metric
+from reelbench.registry.spec import BenchmarkSpec, Metric
 from reelbench.scoring import aggregation, result_files, runs
 from reelbench.scoring.value_bounds import is_few, is_left_out, value_bounds
 from reelbench.scoring.videos import videos_asked, videos_had
@@ -17,15 +21,20 @@ from reelbench.scoring.videos import videos_asked, videos_had
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a row shows of a result, `unranked` where it is listed and not ranked, and why.
+    """The values that a row shows of a result.
 
-    Where `unscored` items lack a score, `metrics` are lower bounds, each with an interval that runs
-    from its own low end to the upper bound's high end, and `lowest` is the primary one with the
-    lower bound's own interval; `breakdowns` are of the scored items alone. `unread` are scored as
-    wrong because their answer can't be read. `media` is the part of the items that had theirs,
-    `videos` how many it had, of how many, where it had not all. `readers` is the version of the
-    rules that read its answers, where today's can't read them again without the benchmark's data:
-    it stands among those that the same version read.
+    Attributes:
+        metrics: Where items are unscored, these are lower bounds, each with an interval that runs
+            from its own low end to the upper bound's high end.
+        breakdowns: Of the scored items alone.
+        items: Items of the result.
+        scored: Items with a score.
+        unread: Items that are scored as wrong because their answer can't be read.
+        unscored: Items without a score, where `metrics` are lower bounds.
+        lowest: Then the primary metric with the lower bound's own interval.
+        media: The part of the items that had their media, where not all had.
+        videos: How many videos it had, of how many, where it had not all.
+        unranked: Why it is listed and not ranked.
     """
 
     metrics: Metrics
@@ -37,121 +46,193 @@ class Standing:
     lowest: MetricValue | None = None
     media: str | None = None
     videos: str | None = None
-    readers: int | None = None
     unranked: str | None = None
 
 
+class _ReadSamples(NamedTuple):
+    """A result's samples.
+
+    Attributes:
+        samples: As today's rules read them, or as filed where these can't read them here.
+        are_current: Today's rules read them.
+        are_changed: Today's rules read them otherwise than they are filed.
+    """
+
+    samples: list[Sample]
+    are_current: bool
+    are_changed: bool
+
+
 def ranked_samples(stored: StoredResult) -> list[Sample]:
-    """Return a result's samples as today's rules read them; as they were read where that can't be done here."""
-    samples, again = _read(stored)
-    return again or samples
+    """Return a result's samples as today's rules read them.
+
+    Where these can't read them on this machine, the samples are as filed.
+    """
+    return _read(stored).samples
 
 
 def of_runs(several: Sequence[StoredResult]) -> StoredResult:
-    """Return several runs of one model as one result: its numbers are theirs together, its folder is the first's."""
+    """Return several runs of one model as one result.
+
+    Its numbers are theirs together; its folder is the first one's.
+    """
     first = several[0]
-    samples = [list(result_files.read_samples(one.folder)) for one in several]
-    result, _ = runs.together(first.spec, [one.result for one in several], samples)
-    partial = next((one.check.partial for one in several if one.check.partial), None)
+    results = [run.result for run in several]
+    samples = [list(result_files.read_samples(run.folder)) for run in several]
+    result, _ = runs.together(first.spec, results, samples)
+    reasons = [run.check.partial for run in several if run.check.partial]
+    partial = reasons[0] if reasons else None
     check = first.check.model_copy(update={"partial": partial})
     return replace(first, result=result, check=check, runs=tuple(several))
 
 
-def _read(stored: StoredResult) -> tuple[list[Sample], list[Sample] | None]:
-    """Return a result's samples as it has them, and as today's rules read them; None where that can't be done here."""
+def _read(stored: StoredResult) -> _ReadSamples:
     if stored.runs:
-        both = [_read(replace(one, videos=stored.videos)) for one in stored.runs]
-        today = [again for _, again in both if again is not None]
-        return runs.average([there for there, _ in both]), runs.average(today) if len(today) == len(
-            both
-        ) else None
-    only = stored.videos
-    samples = [
-        s for s in result_files.read_samples(stored.folder) if only is None or s.video in only
-    ]
+        return _read_runs(stored)
+    samples = list(result_files.read_samples(stored.folder))
+    if stored.videos is not None:
+        samples = [sample for sample in samples if sample.video in stored.videos]
     if rereading.is_current(stored.result):
-        return samples, samples
-    return samples, rereading.read_today(stored.spec, stored.result, samples, stored.rows)
+        return _ReadSamples(samples, are_current=True, are_changed=False)
+    samples_today = rereading.read_today(stored.spec, stored.result, samples, stored.rows)
+    if samples_today is None:
+        return _ReadSamples(samples, are_current=False, are_changed=False)
+    return _ReadSamples(samples_today, are_current=True, are_changed=samples_today != samples)
+
+
+def _read_runs(stored: StoredResult) -> _ReadSamples:
+    reads = [_read(replace(run, videos=stored.videos)) for run in stored.runs]
+    return _ReadSamples(
+        samples=runs.average([read.samples for read in reads]),
+        are_current=all(read.are_current for read in reads),
+        are_changed=any(read.are_changed for read in reads),
+    )
 
 
 def standing(stored: StoredResult) -> Standing:
-    """Return a stored result's standing: the values that it is ranked by."""
-    spec, result, counts = stored.spec, stored.result, stored.result.counts
-    several = judges_under_several_ids(result.judge) if result.judge else []
-    why = [stored.check.partial] if stored.check.partial else []
-    why += [f"judge {judge} answered under several ids" for judge in several]
-    shown = Standing(
-        result.metrics, result.breakdowns, counts.items, counts.scored, counts.parse_failed
+    """Return the values by which a stored result is ranked."""
+    result = stored.result
+    counts = result.counts
+    reasons = _faults(stored)
+    shown_values = Standing(
+        metrics=result.metrics,
+        breakdowns=result.breakdowns,
+        items=counts.items,
+        scored=counts.scored,
+        unread=counts.parse_failed,
+        unranked="; ".join(reasons) or None,
     )
     if rereading.is_current(result) and not counts.unscored and stored.videos is None:
-        return replace(shown, unranked="; ".join(why) or None)
-    samples, again = _read(stored)
-    if stored.videos is not None or (again is not None and again != samples):
-        samples = again or samples
-        # What follows from the answers; text overlap, which is of words alone, stays.
-        metrics, breakdowns = aggregation.aggregate(
-            spec, samples, overlap=False, interval=result.interval
+        return shown_values
+    read = _read(stored)
+    samples = read.samples
+    if stored.videos is not None or read.are_changed:
+        shown_values = _values_of(stored, samples)
+    if not read.are_current:
+        reasons.append(
+            f"answers as version {result.answers} of the rules read them: the benchmark's data "
+            "is not here to read them again"
         )
-        shown = Standing(
-            shown.metrics | metrics if stored.videos is None else metrics,
-            breakdowns,
-            items=len(samples),
-            scored=sum(sample.state == "scored" for sample in samples),
-            unread=sum("parse_failed" in sample.flags for sample in samples),
-        )
-    if again is None:
-        shown = replace(shown, readers=result.answers)
-    left_out = sum(map(is_left_out, samples))
-    if left_out and not stored.check.partial and shown.metrics:
+    left_out = sum(is_left_out(sample) for sample in samples)
+    if left_out and not stored.check.partial and shown_values.metrics:
         items = sum(sample.reason not in EXCUSED for sample in samples)
-        if not is_few(left_out, items):
-            why.append(f"{left_out} of {items} items unscored")
+        if is_few(left_out, items):
+            shown_values = _bounded(stored.spec, shown_values, samples)
+            shown_values = replace(shown_values, unscored=left_out)
         else:
-            # Lower bounds in place of the values.
-            bounded = dict(shown.metrics)
-            lowest = None
-            for metric in spec.metrics:
-                stated = bounded.get(metric.name)
-                bounds = (
-                    value_bounds(spec, metric, samples)
-                    if stated and stated.value is not None
-                    else None
-                )
-                if stated is None or bounds is None:
-                    continue
-                bounded[metric.name] = MetricValue(
-                    value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items
-                )
-                if metric == spec.primary:
-                    lowest = bounds.lower
-            shown = replace(shown, metrics=bounded, unscored=left_out, lowest=lowest)
-    media = None
-    if missing := sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING):
-        # Two runs that lack the same items share a table.
-        digest = sha256_of_names(missing)
-        media = f"media of {len(samples) - len(missing)} of {len(samples)} items @{digest[:8]}"
-    had, asked = len(videos_had(samples)), len(videos_asked(samples))
+            reasons.append(f"{left_out} of {items} items unscored")
     return replace(
-        shown,
-        media=media,
-        videos=f"{had} of {asked}" if had < asked else None,
-        unranked="; ".join(why) or None,
+        shown_values,
+        media=_media_text(samples),
+        videos=_videos_text(samples),
+        unranked="; ".join(reasons) or None,
     )
 
 
-def bound_in_words(metric: Metric, stored: StoredResult, shown: Standing) -> str | None:
-    """Return the note on a row's value, interval and items where a few have no score; None where all have."""
-    bound, stated = shown.metrics.get(metric.name), stored.result.metrics.get(metric.name)
-    if shown.lowest is None or bound is None or stated is None or stated.value is None:
+def _faults(stored: StoredResult) -> list[str]:
+    """Return why a result can't be ranked, as its record says."""
+    faults: list[str] = []
+    if stored.check.partial:
+        faults.append(stored.check.partial)
+    judge = stored.result.judge
+    if judge is not None:
+        names = judges_under_several_ids(judge)
+        faults += [f"judge {name} answered under several ids" for name in names]
+    return faults
+
+
+def _values_of(stored: StoredResult, samples: Sequence[Sample]) -> Standing:
+    """Return the values of samples that are not as filed, or not all."""
+    result = stored.result
+    metrics, breakdowns = aggregation.aggregate(
+        stored.spec, samples, overlap=False, interval=result.interval
+    )
+    if stored.videos is None:
+        # Text overlap, which is of words alone, stays.
+        metrics = result.metrics | metrics
+    return Standing(
+        metrics=metrics,
+        breakdowns=breakdowns,
+        items=len(samples),
+        scored=sum(sample.state == "scored" for sample in samples),
+        unread=sum("parse_failed" in sample.flags for sample in samples),
+    )
+
+
+def _bounded(spec: BenchmarkSpec, values: Standing, samples: Sequence[Sample]) -> Standing:
+    """Return lower bounds in place of the metrics."""
+    metrics = dict(values.metrics)
+    lowest: MetricValue | None = None
+    for metric in spec.metrics:
+        value = metrics.get(metric.name)
+        if value is None or value.value is None:
+            continue
+        bounds = value_bounds(spec, metric, samples)
+        if bounds is None:
+            continue
+        metrics[metric.name] = MetricValue(
+            value=bounds.lower.value, ci95=bounds.ci95, n=bounds.items
+        )
+        if metric == spec.primary:
+            lowest = bounds.lower
+    return replace(values, metrics=metrics, lowest=lowest)
+
+
+def _media_text(samples: Sequence[Sample]) -> str | None:
+    """Return the part of the items that had their media; None where all had."""
+    missing = sorted(sample.id for sample in samples if sample.reason == Reason.MEDIA_MISSING)
+    if not missing:
         return None
-    digits = metric.in_unit.long_digits
+    # Two runs that lack the same items share a table.
+    digest = sha256_of_names(missing)[:8]
+    present = len(samples) - len(missing)
+    return f"media of {present} of {len(samples)} items @{digest}"
+
+
+def _videos_text(samples: Sequence[Sample]) -> str | None:
+    present = len(videos_had(samples))
+    needed = len(videos_asked(samples))
+    return f"{present} of {needed}" if present < needed else None
+
+
+def bound_in_words(metric: Metric, stored: StoredResult, values: Standing) -> str | None:
+    """Return the note on a lower bound; None where the value is none."""
+    bound = values.metrics.get(metric.name)
+    filed = stored.result.metrics.get(metric.name)
+    if values.lowest is None or bound is None or filed is None or filed.value is None:
+        return None
+    value = f"{filed.value:.{metric.in_unit.long_digits}f}"
     return (
-        f"lower bound: of {bound.n} questions {shown.unscored} without a score count at the scale's lowest; the "
-        f"interval ends where each counts at the highest; {stated.value:.{digits}f} over the {stated.n} scored"
+        f"lower bound: of {bound.n} questions {values.unscored} without a score count at the "
+        "scale's lowest; the interval ends where each counts at the highest; "
+        f"{value} over the {filed.n} scored"
     )
 
 
-def stated_score(metric: Metric, stored: StoredResult, shown: Standing) -> float | None:
-    """Return the primary value that a result states, where the row shows another."""
-    stated, now = (metrics.get(metric.name) for metrics in (stored.result.metrics, shown.metrics))
-    return None if stated is None or now is None or stated.value == now.value else stated.value
+def stated_score(metric: Metric, stored: StoredResult, values: Standing) -> float | None:
+    """Return the value that a result states for a metric, where the row shows another."""
+    filed = stored.result.metrics.get(metric.name)
+    current = values.metrics.get(metric.name)
+    if filed is None or current is None or filed.value == current.value:
+        return None
+    return filed.value

@@ -408,7 +408,7 @@ def test_what_reads_today_as_it_did_stands_as_stated(older, tmp_path):
     assert (row.metrics["accuracy"].value, row.unranked, row.facts["scored"]) == (100, None, 12)
 
 
-def test_what_can_t_be_read_again_without_the_data_stands_among_its_like(
+def test_what_can_t_be_read_again_without_the_data_is_listed_and_not_ranked(
     older, tmp_path, monkeypatch
 ):
     older(
@@ -420,9 +420,8 @@ def test_what_can_t_be_read_again_without_the_data_stands_among_its_like(
     monkeypatch.setattr(against_data.KnownRows, "rows", lambda *_: None)
     made = board.make(tmp_path / "store", published=False)
     [row] = made.entries
-    assert made.ranks == {row.key: 1}
-    assert "answers as version 1 of the rules read them" in row.group.label
-    assert not row.group.plain
+    assert made.ranks == {}
+    assert "answers as version 1 of the rules read them" in row.unranked
 
 
 def test_a_judged_answer_of_which_other_words_count_today_was_never_judged(
