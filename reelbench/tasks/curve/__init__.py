@@ -1,4 +1,7 @@
-"""CURVE (MINERVA-Cultural): open questions on long videos from many cultures, asked in the language of each."""
+"""CURVE (MINERVA-Cultural): open questions on long videos from many cultures.
+
+They are asked in the language of each culture.
+"""
 
 from reelbench.tasks.declarations import of_package
 

@@ -1,4 +1,4 @@
-"""CURVE's annotation file -> rows.
+"""Read the rows of CURVE's annotation file.
 
 The owners describe the fields, not the container nor the fields' types: a list and an object are
 both read, a video as a YouTube address or as its id, and lists written as one text with commas.
@@ -15,7 +15,10 @@ from reelbench.base.values import as_text
 from reelbench.registry.rows import Row, questions_of, text_of
 from reelbench.tasks.curve import SPEC
 
-EXPECTED = "key, video_id, locale, question, answer, reasoning_steps, external_links, skills, category, subcategory"
+EXPECTED = (
+    "key, video_id, locale, question, answer, reasoning_steps, external_links, skills, category, "
+    "subcategory"
+)
 
 log = logging.getLogger("reelbench")
 
@@ -34,29 +37,16 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     unlisted: set[str] = set()
     for path in paths:
         for where, entry in questions_of(path, "key", f"a question of CURVE; expected {EXPECTED}"):
-            value = entry.get("locale")
-            match = _LOCALE.fullmatch(value.strip()) if isinstance(value, str) else None
-            if match is None:
-                raise InputError(
-                    f"{where}: locale is {value!r}, expected a language and a country such as ja-JP"
-                )
-            name = f"{match[1].lower()}-{match[2].upper()}"
-            unlisted |= {name} - set(SPEC.languages)
-            # The video's id stands alone or in a YouTube address of any form.
-            video = entry.get("video_id")
-            address = video.strip() if isinstance(video, str) else ""
-            found = _ID.fullmatch(address) or _ADDRESS.match(address)
-            if found is None:
-                raise InputError(
-                    f"{where}: video_id is {video!r}, expected a YouTube address or an id of 11 characters"
-                )
+            locale = _locale(entry.get("locale"), where)
+            if locale not in SPEC.languages:
+                unlisted.add(locale)
             yield {
                 "id": entry["key"],
-                "video": found[1],
+                "video": _video_id(entry.get("video_id"), where),
                 "question": text_of(entry, "question", where, EXPECTED),
-                "language": name,
+                "language": locale,
                 "answer": text_of(entry, "answer", where, EXPECTED),
-                "locale": [name],
+                "locale": [locale],
                 "category": _texts(str(entry.get("category") or "").strip()),
                 "subcategory": str(entry.get("subcategory") or "").strip(),
                 "skills": _texts(entry.get("skills"), commas=True),
@@ -69,11 +59,32 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         )
 
 
+def _locale(value: object, where: str) -> str:
+    match = _LOCALE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise InputError(
+            f"{where}: locale is {value!r}, expected a language and a country such as ja-JP"
+        )
+    language, country = match.groups()
+    return f"{language.lower()}-{country.upper()}"
+
+
+def _video_id(value: object, where: str) -> str:
+    """Return a video's id, which stands alone or in a YouTube address of any form."""
+    address = value.strip() if isinstance(value, str) else ""
+    match = _ID.fullmatch(address) or _ADDRESS.match(address)
+    if match is None:
+        raise InputError(
+            f"{where}: video_id is {value!r}, expected a YouTube address or an id of 11 characters"
+        )
+    return match[1]
+
+
 def _texts(value: Any, *, commas: bool = False) -> list[str]:  # noqa: ANN401 - any JSON value
     if isinstance(value, list):
         return [as_text(part) for part in value]
     text = "" if value is None else as_text(value)
-    parts = (
-        [part.strip() for part in text.split(",")] if commas and isinstance(value, str) else [text]
-    )
+    parts = [text]
+    if commas and isinstance(value, str):
+        parts = [part.strip() for part in text.split(",")]
     return [part for part in parts if part.strip()]

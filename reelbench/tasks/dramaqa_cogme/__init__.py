@@ -1,4 +1,7 @@
-"""DramaQA with CogME: five options on scenes of a television drama, by difficulty and by what has to be understood."""
+"""DramaQA with CogME: five options on scenes of a television drama.
+
+Results are parted by difficulty and by what has to be understood.
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""DramaQA's question file, and the script where it lies beside it -> rows.
+"""Read the rows of DramaQA's question file, and of the script where it lies beside it.
 
 A question is about a shot (`AnotherMissOh14_001_0025`) or about a scene, whose id ends in `_0000`
 and whose shots `shot_contained` gives as first and last. Pictures lie in a folder per shot.
@@ -25,52 +25,74 @@ _VID = re.compile(r"[^\W_]+_\d+_\d+")
 
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
-    """Yield the rows of the question file, with what is said in each where the script is given too.
+    """Yield the rows of the question file, with their subtitles where the script is there.
 
     On `test` the answers stay hidden whatever the file holds.
     """
-    questions, *joined = paths
-    said = read_script(joined[0]) if joined else {}
+    questions_file, *script_files = paths
+    subtitles: dict[str, str] = {}
+    if script_files:
+        subtitles = read_script(script_files[0])
     what = f"a DramaQA question; expected {EXPECTED}"
-    # Episode, scene and shot: anything else would point outside the pictures.
-    for where, entry in questions_of(
-        questions, "qid", what, lambda entry: _VID.fullmatch(str(entry.get("vid")))
-    ):
-        vid, level = entry["vid"], entry.get("q_level_logic")
-        question, options = text_of(entry, "que", where, EXPECTED), entry.get("answers")
-        if not isinstance(options, list) or len(options) != OPTIONS:
-            given = f"{len(options)} of them" if isinstance(options, list) else repr(options)
-            raise InputError(f"{where}: expected {OPTIONS} 'answers', found {given}")
-        # `correct_idx` counts from 0, whatever older documents say.
-        right, index = (
-            "" if split == "test" else option_letter(entry.get("correct_idx")),
-            entry.get("correct_idx"),
-        )
-        if right is None and index is None:
-            raise InputError(f"{where} has no 'correct_idx'; the answers of this file are hidden")
-        if right is None:
-            raise InputError(
-                f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {OPTIONS - 1}"
-            )
+    for where, entry in questions_of(questions_file, "qid", what, _has_video):
+        vid = entry["vid"]
+        level = entry.get("q_level_logic")
+        question = text_of(entry, "que", where, EXPECTED)
+        options = _options(entry, where)
+        answer = "" if split == "test" else _right_letter(entry, where)
+        usual_type = "scene" if vid.endswith(_SCENE) else "shot"
         yield {
             "id": entry["qid"],
             "video": vid,
             "question": question,
             "language": "en",
             "options": [str(option) for option in options],
-            "answer": right,
+            "answer": answer,
             "difficulty": [] if level is None else [str(level)],
-            "video_type": str(
-                entry.get("videoType") or ("scene" if vid.endswith(_SCENE) else "shot")
-            ),
+            "video_type": str(entry.get("videoType") or usual_type),
             "shots": shots(entry, where),
-            "subtitles": said.get(vid, ""),
+            "subtitles": subtitles.get(vid, ""),
         }
+
+
+def _has_video(entry: Mapping[str, Any]) -> bool:
+    """Return True where the video is an episode, a scene and a shot.
+
+    Anything else would point outside the pictures.
+    """
+    return _VID.fullmatch(str(entry.get("vid"))) is not None
+
+
+def _options(entry: Mapping[str, Any], where: str) -> list[Any]:
+    options = entry.get("answers")
+    if not isinstance(options, list):
+        raise InputError(f"{where}: expected {OPTIONS} 'answers', found {options!r}")
+    if len(options) != OPTIONS:
+        raise InputError(f"{where}: expected {OPTIONS} 'answers', found {len(options)} of them")
+    return options
+
+
+def _right_letter(entry: Mapping[str, Any], where: str) -> str:
+    """Return the letter of the right option.
+
+    `correct_idx` counts from 0, whatever older documents say.
+    """
+    index = entry.get("correct_idx")
+    if index is None:
+        raise InputError(f"{where} has no 'correct_idx'; the answers of this file are hidden")
+    letter = option_letter(index)
+    if letter is None:
+        raise InputError(
+            f"{where}: correct_idx is {index!r}, expected a whole number from 0 to {OPTIONS - 1}"
+        )
+    return letter
 
 
 def option_letter(index: object) -> str | None:
     """Return the letter of an option's index, or None where it is not one."""
-    return LETTERS[index] if is_whole(index) and 0 <= index < OPTIONS else None
+    if is_whole(index) and 0 <= index < OPTIONS:
+        return LETTERS[index]
+    return None
 
 
 def shots(entry: dict[str, Any], where: str) -> list[str]:
@@ -82,51 +104,62 @@ def shots(entry: dict[str, Any], where: str) -> list[str]:
     if not vid.endswith(_SCENE):
         return [vid]
     contained = entry.get("shot_contained")
-    numbers = contained if isinstance(contained, list) else [] if contained is None else [contained]
+    if contained is None:
+        return []
+    numbers = contained if isinstance(contained, list) else [contained]
     if not all(map(is_whole, numbers)):
         raise InputError(
             f"{where}: shot_contained is {contained!r}, expected [first, last] as whole numbers"
         )
     if not numbers:
         return []
-    return [
-        f"{vid.removesuffix(_SCENE)}_{number:04d}" for number in range(numbers[0], numbers[-1] + 1)
-    ]
+    scene = vid.removesuffix(_SCENE)
+    return [f"{scene}_{number:04d}" for number in range(numbers[0], numbers[-1] + 1)]
 
 
 def folders(row: Mapping[str, Any]) -> list[str]:
-    """Return the folders of a row's pictures; of a media key alone, its shot's or its scene's."""
-    return [
-        shot.replace("_", "/")
-        for shot in row.get("shots") or [str(row["video"]).removesuffix(_SCENE)]
-    ]
+    """Return the folders of a row's pictures.
+
+    Of a media key alone it is the folder of its shot, or of its scene.
+    """
+    shot_ids = row.get("shots") or [str(row["video"]).removesuffix(_SCENE)]
+    return [shot.replace("_", "/") for shot in shot_ids]
 
 
 def read_script(path: Path) -> dict[str, str]:
-    """Read the script: shot or scene -> what is said in it, a line each as `Speaker: words`, in order of time.
+    """Read the script: shot or scene -> its lines in order of time.
 
-    A scene has what its shots have, each line once by its start, as the authors merge it
-    (DramaQAChallenge2020 load_subtitle.py at 446efa5).
+    Each line is `Speaker: words`. A scene has the lines of its shots, each once by its start, as
+    the authors merge them (DramaQAChallenge2020 load_subtitle.py at 446efa5).
     """
     document = read_json(path)
     if not isinstance(document, dict):
         raise InputError(f"{path}: holds a {type(document).__name__}, expected an object of shots")
-    lines: dict[str, dict[float, Mapping[str, Any]]] = {}
+    lines: dict[str, dict[float, str]] = {}
     for shot, entry in document.items():
-        said = entry.get("contained_subs") if isinstance(entry, dict) else None
-        if not isinstance(said, list) or not all(
-            isinstance(line, dict) and "st" in line for line in said
-        ):
-            raise InputError(
-                f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter"
-            )
-        by_start = {seconds(line["st"], f"{path}: {shot!r}: st"): line for line in said}
-        for vid in (shot, shot.rpartition("_")[0] + _SCENE):
+        by_start = _lines_by_start(path, shot, entry)
+        scene = shot.rpartition("_")[0] + _SCENE
+        for vid in (shot, scene):
             lines.setdefault(vid, {}).update(by_start)
-    return {
-        vid: "\n".join(
-            f"{line.get('speaker') or 'Unknown'}: {line.get('utter') or ''}".strip()
-            for _, line in sorted(of_vid.items())
-        )
-        for vid, of_vid in lines.items()
-    }
+    script: dict[str, str] = {}
+    for vid, by_start in lines.items():
+        script[vid] = "\n".join(by_start[start] for start in sorted(by_start))
+    return script
+
+
+def _lines_by_start(path: Path, shot: str, entry: Any) -> dict[float, str]:  # noqa: ANN401 - any JSON value
+    """Return the lines of a shot, by their starts in seconds."""
+    entries = entry.get("contained_subs") if isinstance(entry, dict) else None
+    if not isinstance(entries, list) or not all(map(_is_line, entries)):
+        raise InputError(f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter")
+    lines: dict[float, str] = {}
+    for line in entries:
+        speaker = line.get("speaker") or "Unknown"
+        words = line.get("utter") or ""
+        start = seconds(line["st"], f"{path}: {shot!r}: st")
+        lines[start] = f"{speaker}: {words}".strip()
+    return lines
+
+
+def _is_line(entry: object) -> bool:
+    return isinstance(entry, dict) and "st" in entry

@@ -19,51 +19,71 @@ SUBMISSION_SUFFIX = ".json"
 
 
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Whether a document is meant to be in this format: some entry has a correct_idx, or some qid a number."""
-    bare = document.values() if isinstance(document, dict) and "qid" not in document else ()
-    return submissions.in_format(document, "qid", "correct_idx") or any(
-        isinstance(value, int) for value in bare
-    )
+    """Return True where a document is meant to be in this format.
+
+    Then some entry has a correct_idx, or some qid a number.
+    """
+    if submissions.in_format(document, "qid", "correct_idx"):
+        return True
+    if not isinstance(document, dict) or "qid" in document:
+        return False
+    return any(isinstance(value, int) for value in document.values())
 
 
 def read(
-    questions: submissions.Questions, path: Path, document: Any
-) -> dict[str, submissions.Prediction]:  # noqa: ANN401
-    """Read predictions by qid; InputError where one occurs twice, or the file is for the owners' server alone."""
+    questions: submissions.Questions,
+    path: Path,
+    document: Any,  # noqa: ANN401 - any JSON value
+) -> dict[str, submissions.Prediction]:
+    """Read predictions by qid.
+
+    Raises:
+        InputError: One is wrong or occurs twice, or only the owners' server can score the file.
+    """
     if isinstance(document, dict) and "qid" not in document:
-        if odd := next(
-            (qid for qid, value in document.items() if not isinstance(value, dict | int | None)),
-            None,
-        ):
-            raise InputError(
-                f"{path}: {odd!r} holds a {type(document[odd]).__name__}, and others a correct_idx (0 to 4)"
-            )
-        document = [
-            {"qid": qid, **value} if isinstance(value, dict) else {"qid": qid, "correct_idx": value}
-            for qid, value in document.items()
-        ]
+        document = _entries_by_qid(path, document)
     predictions: dict[str, submissions.Prediction] = {}
-    for _, qid, entry in submissions.entries(
-        path, document, "qid", EXPECTED, lambda entry: "correct_idx" not in entry
-    ):
+    for _, qid, entry in submissions.entries(path, document, "qid", EXPECTED, _lacks_index):
         parsed = reread(entry)
         flags = () if parsed["answer"] else ("parse_failed",)
-        predictions[qid] = submissions.Prediction(
-            {"correct_idx": entry["correct_idx"]}, parsed, flags
-        )
+        index = {"correct_idx": entry["correct_idx"]}
+        predictions[qid] = submissions.Prediction(index, parsed, flags)
     if questions.hidden:
         split = f"{questions.spec.id}: the answers of {questions.split!r}"
         raise InputError(f"{split} are hidden; submit the file to the owners' server")
     return predictions
 
 
+def _lacks_index(entry: Mapping[str, Any]) -> bool:
+    return "correct_idx" not in entry
+
+
+def _entries_by_qid(path: Path, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the entries of an object by qid, as a list of them is."""
+    entries: list[dict[str, Any]] = []
+    for qid, value in document.items():
+        if isinstance(value, dict):
+            entries.append({"qid": qid, **value})
+        elif value is None or isinstance(value, int):
+            entries.append({"qid": qid, "correct_idx": value})
+        else:
+            raise InputError(
+                f"{path}: {qid!r} holds a {type(value).__name__}, and others a correct_idx (0 to 4)"
+            )
+    return entries
+
+
 def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reading of a recorded entry: the letter of its index, None where that is none."""
+    """Return the reading of a recorded entry: the letter of its index, or None."""
     return {"answer": data.option_letter(entry.get("correct_idx"))}
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:
-    """Return a sample as an entry of a submission; an answer that names no option becomes -1, which is never right."""
+    """Return a sample as an entry of a submission.
+
+    An answer that names no option becomes -1, which is never right.
+    """
     answer = (sample.parsed or {}).get("answer")
     qid: int | str = int(sample.id) if sample.id.isdecimal() else sample.id
-    return {"qid": qid, "correct_idx": LETTERS.index(answer) if answer else -1}
+    index = LETTERS.index(answer) if answer else -1
+    return {"qid": qid, "correct_idx": index}

@@ -1,4 +1,7 @@
-"""MINERVA: five options on long videos, with the steps that lead to the answer (Nagrani et al. 2025)."""
+"""MINERVA: five options on long videos (Nagrani et al. 2025).
+
+Its rows have the steps that lead to the answer.
+"""
 
 from reelbench.tasks.declarations import of_package
 

@@ -1,4 +1,7 @@
-"""MovieChat-1k, global mode: what is plainly seen in MovieCORE's own films; the System-1 side of its Table 5."""
+"""MovieChat-1k, global mode: questions on what is plainly seen in MovieCORE's own films.
+
+It is the System-1 side of MovieCORE's Table 5.
+"""
 
 from reelbench.tasks.declarations import of_package
 

@@ -1,4 +1,7 @@
-"""MovieChat's annotation file -> rows: the shapes of MovieCORE's, without captions and classes of questions."""
+"""Read the rows of MovieChat's annotation file.
+
+Its shapes are those of MovieCORE's, without captions and classes of questions.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""MovieCORE's annotation files -> rows.
+"""Read the rows of MovieCORE's annotation files.
 
 The owners' file layout is known from their code and a sibling project, not from the files
 themselves, so all three shapes that these imply are read: an object keyed by question id, an object
@@ -6,16 +6,19 @@ keyed by video with a list of questions each, and a list (or JSON Lines) of ques
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json_or_jsonl
 from reelbench.registry.rows import Row, text_of
 from reelbench.video.library import has_video_suffix
 
-EXPECTED = "question, answer (or enhanced_answer), video, question_id and, where there are any, classification, caption"
+EXPECTED = (
+    "question, answer (or enhanced_answer), video, question_id and, where there are any, "
+    "classification, caption"
+)
 
 
 def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
@@ -25,8 +28,11 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
     `class`).
     """
     del split
-    first, *joined = paths
-    genres = {entry["video"]: entry.get("class") for path in joined for _, entry in entries(path)}
+    first, *genre_files = paths
+    genres: dict[str, Any] = {}
+    for path in genre_files:
+        for _, entry in entries(path):
+            genres[entry["video"]] = entry.get("class")
     for where, entry in entries(first):
         yield {
             "id": entry["id"],
@@ -41,57 +47,75 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
 
 
 def entries(path: Path, document: Any = None) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
-    """Yield (where, entry) for every question of a file, whose `document` may be read, in any of the three shapes.
+    """Yield (where, entry) for every question of a file in any of the three shapes.
 
-    Each has its `id` and `video`; `named` says whether the id is the file's own, or made of the
-    video and the question's place.
+    `document` is the file's content, where it is read already. Each entry has its `id` and `video`;
+    `named` is True where the id is the file's own, and False where it is made of the video and the
+    question's place.
     """
     document = read_json_or_jsonl(path) if document is None else document
     ordinals: Counter[str] = Counter()
-    for key, value in document.items() if isinstance(document, dict) else [("", document)]:
-        several = isinstance(value, list)  # keyed by video, or all of the file
-        for number, found in enumerate(value if several else [value], start=1):
-            place = (
-                f"entry {number}"
-                if not key
-                else f"{key!r}, question {number}"
-                if several
-                else repr(key)
+    for where, entry, video_of_key in _placed(path, document):
+        video = _video_of(entry, video_of_key)
+        if not video:
+            raise InputError(
+                f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}"
             )
-            where = f"{path}: {place}"
-            if not isinstance(found, dict):
-                raise InputError(
-                    f"{where} holds a {type(found).__name__}, expected a question with {EXPECTED}"
-                )
-            entry = found if several else {"question_id": key, **found}
-            of_key = (
-                key if several else key.rpartition("_")[0] or key
-            )  # a question's is "<video>_<n>"
-            # The media key of a video's file name: without folder and video suffix.
-            named = entry.get("video") or entry.get("video_id") or entry.get("video_name") or of_key
-            name = PurePosixPath(str(named))
-            video = name.stem if has_video_suffix(name.name) else name.name
-            if not video:
-                raise InputError(
-                    f"{where} names no video; expected {EXPECTED}; found {', '.join(sorted(entry))}"
-                )
-            ordinals[video] += 1
-            own = entry.get("question_id") or entry.get("id")
-            yield (
-                where,
-                {
-                    **entry,
-                    "video": video,
-                    "id": str(own or f"{video}_{ordinals[video]}"),
-                    "named": bool(own),
-                },
-            )
+        ordinals[video] += 1
+        file_id = entry.get("question_id") or entry.get("id")
+        fields = {
+            "video": video,
+            "id": str(file_id or f"{video}_{ordinals[video]}"),
+            "named": bool(file_id),
+        }
+        yield where, entry | fields
+
+
+class _Placed(NamedTuple):
+    """An entry with its place, and the video that its key names."""
+
+    where: str
+    entry: dict[str, Any]
+    video_of_key: str
+
+
+def _placed(path: Path, document: Any) -> Iterator[_Placed]:  # noqa: ANN401
+    """Yield the entries of any of the three shapes."""
+    if not isinstance(document, dict):
+        document = {"": document}
+    for key, value in document.items():
+        if isinstance(value, list):  # keyed by video, or all of the file
+            for number, entry in enumerate(value, start=1):
+                place = f"{key!r}, question {number}" if key else f"entry {number}"
+                where = f"{path}: {place}"
+                yield _Placed(where, _checked(entry, where), key)
+        else:
+            where = f"{path}: {key!r}" if key else f"{path}: entry 1"
+            entry = {"question_id": key, **_checked(value, where)}
+            # A question's key is "<video>_<n>".
+            yield _Placed(where, entry, key.rpartition("_")[0] or key)
+
+
+def _checked(entry: Any, where: str) -> dict[str, Any]:  # noqa: ANN401
+    if not isinstance(entry, dict):
+        raise InputError(
+            f"{where} holds a {type(entry).__name__}, expected a question with {EXPECTED}"
+        )
+    return entry
+
+
+def _video_of(entry: Mapping[str, Any], video_of_key: str) -> str:
+    """Return the media key: a video's file name without folder and video suffix."""
+    file = entry.get("video") or entry.get("video_id") or entry.get("video_name") or video_of_key
+    path = PurePosixPath(str(file))
+    return path.stem if has_video_suffix(path.name) else path.name
 
 
 def reference(entry: dict[str, Any], where: str) -> str:
-    """Return the reference answer: the last turn of `enhanced_answer` where there is one, else `answer`.
+    """Return the reference answer.
 
-    As the authors' evaluate_moviecore.py takes it (joslefaure/MovieCORE at 316f1ff).
+    It is the last turn of `enhanced_answer` where there is one, else `answer`, as the authors'
+    evaluate_moviecore.py takes it (joslefaure/MovieCORE at 316f1ff).
     """
     turns = entry.get("enhanced_answer")
     if not turns:
@@ -105,12 +129,16 @@ def reference(entry: dict[str, Any], where: str) -> str:
 
 
 def labels(entry: dict[str, Any]) -> list[str]:
-    """Return the question's classes: `classification` split at commas; the vocabulary is open."""
+    """Return the question's classes: `classification` split at commas.
+
+    The vocabulary is open.
+    """
     classes = entry.get("classification") or ""
     parts: Iterable[str] = classes if isinstance(classes, list) else str(classes).split(",")
     if not all(isinstance(part, str) for part in parts):
         raise InputError(
-            f"the question {entry['id']!r:.80}: its classification is {classes!r:.80}, expected texts"
+            f"the question {entry['id']!r:.80}: its classification is {classes!r:.80}, "
+            "expected texts"
         )
     stripped = [part.strip() for part in parts]
     return stripped if any(stripped) else []

@@ -1,4 +1,4 @@
-"""MovieCORE's prediction files.
+"""Read MovieCORE's prediction files.
 
 The authors' evaluator reads `{"<video>.mp4": [{"question", "answer", "pred", "classification",
 "enhanced_answer"?}]}` with the references inside (evaluate_moviecore.py at 316f1ff). Any of the
@@ -17,30 +17,38 @@ from reelbench.tasks import submissions
 from reelbench.tasks.moviecore import data
 
 EXPECTED = (
-    'an object of video -> list of {"question", "answer" (or "enhanced_answer"), "pred", "classification"}, or a list '
-    'of {"question_id", "video", "pred"}'
+    'an object of video -> list of {"question", "answer" (or "enhanced_answer"), "pred", '
+    '"classification"}, or a list of {"question_id", "video", "pred"}'
 )
 
 
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Whether a document is meant to be in this format: lists by video, or some question with a `pred` and a video."""
+    """Return True where a document is meant to be in this format.
+
+    Then it has lists by video, or some question with a `pred` and a video.
+    """
     if is_object(document):
-        return any(
-            "pred" in value if is_object(value) else is_array(value) for value in document.values()
-        )
+        return any(map(_is_list_or_prediction, document.values()))
     return submissions.in_format(document, "pred", "video", "video_id", "video_name")
 
 
+def _is_list_or_prediction(value: object) -> bool:
+    return is_array(value) or (is_object(value) and "pred" in value)
+
+
 def own_references(path: Path, document: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Whether each entry of a file in this format has its reference."""
-    return all(
-        "answer" in entry or "enhanced_answer" in entry for _, entry in data.entries(path, document)
-    )
+    """Return True where each entry of a file in this format has its reference."""
+    for _, entry in data.entries(path, document):
+        if "answer" not in entry and "enhanced_answer" not in entry:
+            return False
+    return True
 
 
 def read(
-    questions: submissions.Questions, path: Path, document: Any
-) -> dict[str, submissions.Prediction]:  # noqa: ANN401
+    questions: submissions.Questions,
+    path: Path,
+    document: Any,  # noqa: ANN401 - any JSON value
+) -> dict[str, submissions.Prediction]:
     """Read predictions by id; InputError where one occurs twice.
 
     The authors' shape has no ids, so against other references an entry without one is matched by
@@ -49,23 +57,28 @@ def read(
     entries = list(data.entries(path, document))
     if not any("pred" in entry for _, entry in entries):
         raise InputError(f"{path}: no 'pred' in it; expected {EXPECTED}")
-    references = questions.references() if questions.file != path else ()
-    by_question = {(one.video, one.question.strip()): one.id for one in references}
-    known = {one.id for one in references}
+    reference_ids: set[str] = set()
+    by_question: dict[tuple[str, str], str] = {}
+    if questions.file != path:
+        for reference in questions.references():
+            reference_ids.add(reference.id)
+            by_question[reference.video, reference.question.strip()] = reference.id
     predictions: dict[str, submissions.Prediction] = {}
     ids = submissions.UniqueIds()
     for where, entry in entries:
-        if "pred" not in entry or entry["pred"] is None:
+        text = entry.get("pred")
+        if text is None:
             continue
-        if not isinstance(entry["pred"], str):
+        if not isinstance(text, str):
             raise InputError(
-                f"{where}: 'pred' is a {type(entry['pred']).__name__}, expected the answer's text"
+                f"{where}: 'pred' is a {type(text).__name__}, expected the answer's text"
             )
         name: str = entry["id"]
-        if not (entry["named"] and name in known):
-            name = by_question.get((entry["video"], str(entry.get("question", "")).strip()), name)
+        if not entry["named"] or name not in reference_ids:
+            question = str(entry.get("question", "")).strip()
+            name = by_question.get((entry["video"], question), name)
         ids.add(name, where)
-        text = entry["pred"].replace("</s>", "")  # as the authors clean it
+        text = text.replace("</s>", "")  # as the authors clean it
         predictions[name] = submissions.answered(questions.spec, text)
     return predictions
 
@@ -73,10 +86,13 @@ def read(
 def read_references(path: Path) -> Iterator[submissions.Reference]:
     """Yield the references of an annotation file in any of its shapes."""
     for where, entry in data.entries(path):
+        facets: dict[str, list[str]] = {}
+        if "classification" in entry:
+            facets["classification"] = data.labels(entry)
         yield submissions.Reference(
             entry["id"],
             entry["video"],
             {"text": data.reference(entry, where)},
-            {"classification": data.labels(entry)} if "classification" in entry else {},
+            facets,
             text_of(entry, "question", where, data.EXPECTED),
         )

@@ -1,4 +1,7 @@
-"""ReXTime: questions whose answer lies in another part of the video than the question; a span and an option each."""
+"""ReXTime: questions whose answer lies in another part of the video than the question.
+
+Each is answered with a span and an option.
+"""
 
 from reelbench.tasks.declarations import of_package
 

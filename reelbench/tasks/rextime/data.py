@@ -1,11 +1,11 @@
-"""ReXTime's annotation files -> rows.
+"""Read the rows of ReXTime's annotation files.
 
 Two schemas exist for the validation split: the Hub's JSON array (question, options, span, category)
 and the evaluator's ground truth in JSON Lines (`relevant_windows`, no options). Both may be given;
 they are joined by `qid`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +39,16 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
         open_form = split == "train" and not options
         if not open_form and (not isinstance(options, list) or not options):
             raise InputError(
-                f"{where} has no options; expected the Hub's file with {_HUB} (the evaluator's rextime_val.jsonl alone "
-                f"has none: put rextime_val.json beside it); found {', '.join(sorted(entry))}"
+                f"{where} has no options; expected the Hub's file with {_HUB} (the evaluator's "
+                "rextime_val.jsonl alone has none: put rextime_val.json beside it); "
+                f"found {', '.join(sorted(entry))}"
             )
         question = text_of(entry, "question", where, EXPECTED)
-        answer = (
-            ""
-            if hidden or open_form
-            else text_of(entry, "ans", where, "the letter of the right option")
-        )
+        answer = ""
+        if not hidden and not open_form:
+            answer = text_of(entry, "ans", where, "the letter of the right option")
         span = [] if hidden else windows(entry, where)[0]
+        sentence = "" if hidden else str(entry.get("answer") or "")
         if not is_number(entry.get("duration")) or entry["duration"] <= 0:
             raise InputError(f"{where} has no 'duration'; expected the video's length in seconds")
         yield {
@@ -62,39 +62,49 @@ def read(paths: Sequence[Path], split: str) -> Iterator[Row]:
             "duration": float(entry["duration"]),
             "category": category(entry),
             "source": str(entry.get("source") or ""),
-            "sentence": "" if hidden else str(entry.get("answer") or ""),
+            "sentence": sentence,
         }
 
 
 def entries(paths: Sequence[Path]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (where, entry) for every question, an entry that is in several files merged by `qid`."""
+    """Yield (where, entry) for every question.
+
+    An entry that is in several files is merged by `qid`; the first file's fields win.
+    """
     what = f"a ReXTime question; expected {EXPECTED}"
-    merged: dict[str, tuple[str, dict[str, Any]]] = {}
+    places: dict[str, str] = {}
+    merged: dict[str, dict[str, Any]] = {}
     for path in paths:
-        for where, entry in questions_of(
-            path, "qid", what, lambda entry: entry.get("vid") is not None
-        ):
-            place, known = merged.get(entry["qid"], (where, {}))
-            said = {name: value for name, value in entry.items() if value is not None} | known
-            merged[entry["qid"]] = (
-                place,
-                ({"question": said["query"]} if "query" in said else {}) | said,
-            )
-    yield from merged.values()
+        for where, entry in questions_of(path, "qid", what, _has_video):
+            qid = entry["qid"]
+            places.setdefault(qid, where)
+            fields = {name: value for name, value in entry.items() if value is not None}
+            fields |= merged.get(qid, {})
+            if "query" in fields:
+                fields.setdefault("question", fields["query"])
+            merged[qid] = fields
+    for qid, fields in merged.items():
+        yield places[qid], fields
+
+
+def _has_video(entry: Mapping[str, Any]) -> bool:
+    return entry.get("vid") is not None
 
 
 def windows(entry: dict[str, Any], where: str) -> list[list[float]]:
-    """Return the ground-truth windows, each [start, end] in seconds; the Hub's schema has exactly one, `span`.
+    """Return the ground-truth windows, each [start, end] in seconds.
 
-    A window that runs backwards is damage, and would be a zero for every model: it is an
-    InputError. The owners' file has two without length, on which their evaluator gives nobody a
-    point; these stay.
+    The Hub's schema has exactly one, `span`. A window that runs backwards is damage, and would be a
+    zero for every model: it is an InputError. The owners' file has two without length, on which
+    their evaluator gives nobody a point; these stay.
     """
-    given = entry.get("relevant_windows", entry.get("span"))
-    if not given:
+    value = entry.get("relevant_windows", entry.get("span"))
+    if not value:
         raise InputError(f"{where} has no window; expected 'span' or 'relevant_windows'")
-    ends = [max(0.0, end) for end in read_windows(given, f"{where}: the window")]
-    return [ends[at : at + 2] for at in range(0, len(ends), 2)]
+    times = [max(0.0, time) for time in read_windows(value, f"{where}: the window")]
+    starts = times[::2]
+    ends = times[1::2]
+    return [[start, end] for start, end in zip(starts, ends, strict=True)]
 
 
 def category(entry: dict[str, Any]) -> list[str]:
@@ -102,6 +112,5 @@ def category(entry: dict[str, Any]) -> list[str]:
     name = entry.get("category")
     if not name:
         return []
-    return [
-        _CATEGORIES.get(str(name).strip().lower().replace("-", "_").replace(" ", "_"), str(name))
-    ]
+    plain = str(name).strip().lower().replace("-", "_").replace(" ", "_")
+    return [_CATEGORIES.get(plain, str(name))]

@@ -1,7 +1,8 @@
-"""ReXTime's submission files: JSON Lines of `{"qid", "pred_relevant_windows": [[start, end]], "ans": "A"}`.
+"""Read and write ReXTime's submission files.
 
-Answers only and windows only are both allowed (README of ReXTime/ReXTime at cb9f484). References
-are the evaluator's ground truth in JSON Lines or the Hub's JSON.
+They are JSON Lines of `{"qid", "pred_relevant_windows": [[start, end]], "ans": "A"}`. Answers only
+and windows only are both allowed (README of ReXTime/ReXTime at cb9f484). References are the
+evaluator's ground truth in JSON Lines or the Hub's JSON.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,15 +17,16 @@ from reelbench.tasks import submissions
 from reelbench.tasks.rextime import data
 
 _FOUR = LETTERS[:4]  # each question's options
-KEYS = {
-    "pred_relevant_windows": "span",
-    "ans": "answer",
-}  # of a submission -> of an answer as it is read
+KEYS = {"pred_relevant_windows": "span", "ans": "answer"}
+"""Key of a submission -> key of an answer as it is read."""
 EXPECTED = '"qid" with "pred_relevant_windows" ([[start, end]]), "ans" (a letter), or both'
 
 
 def official(document: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Whether a document is meant to be in this format: some entry has a qid with windows or an answer."""
+    """Return True where a document is meant to be in this format.
+
+    Then some entry has a qid with windows or an answer.
+    """
     return submissions.in_format(document, "qid", *KEYS)
 
 
@@ -48,47 +50,55 @@ def read_references(path: Path) -> Iterator[submissions.Reference]:
 
 
 def read(
-    questions: submissions.Questions, path: Path, document: Any
-) -> dict[str, submissions.Prediction]:  # noqa: ANN401
+    questions: submissions.Questions,
+    path: Path,
+    document: Any,  # noqa: ANN401 - any JSON value
+) -> dict[str, submissions.Prediction]:
     """Read predictions by qid; InputError where one occurs twice."""
     del questions
     entries = list(submissions.entries(path, document, "qid", EXPECTED, KEYS.keys().isdisjoint))
-    # What a submission offers is a matter of the whole file: a row that lacks what others have got
-    # it wrong.
-    offers = {
-        key: name for key, name in KEYS.items() if any(key in entry for _, _, entry in entries)
-    }
+    # Whether there are answers, or windows, is a matter of the whole file: a row that lacks what
+    # others have got it wrong.
+    parsed_names: list[str] = []
+    for key, name in KEYS.items():
+        if any(key in entry for _, _, entry in entries):
+            parsed_names.append(name)
     predictions: dict[str, submissions.Prediction] = {}
     for _, qid, entry in entries:
-        read_as = reread(entry)
-        parsed = {name: read_as.get(name) for name in offers.values()}
+        reading = reread(entry)
+        parsed = {name: reading.get(name) for name in parsed_names}
+        flags = ("parse_failed",) if None in parsed.values() else ()
         raw = {key: entry[key] for key in KEYS if key in entry}
-        predictions[qid] = submissions.Prediction(
-            raw, parsed, ("parse_failed",) if None in parsed.values() else ()
-        )
+        predictions[qid] = submissions.Prediction(raw, parsed, flags)
     return predictions
 
 
 def reread(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reading of a recorded entry: the first window's first two numbers, and the letter as it stands.
+    """Return the reading of a recorded entry: its first window and its letter.
 
-    Further windows, and columns of scores, are ignored (authors' rule).
+    Of the window the first two numbers count. Further windows, and columns of scores, are ignored
+    (authors' rule).
     """
     parsed: dict[str, Any] = {}
-    if isinstance(windows := entry.get("pred_relevant_windows"), list) and windows:
-        numbers = (
-            [float(part) for part in windows[0][:2] if is_number(part)]
-            if isinstance(windows[0], list)
-            else []
-        )
-        parsed["span"] = numbers if len(numbers) == 2 else None  # noqa: PLR2004
-    if isinstance(answer := entry.get("ans"), str) and answer:
+    windows = entry.get("pred_relevant_windows")
+    if isinstance(windows, list) and windows:
+        parsed["span"] = _span_of(windows[0])
+    answer = entry.get("ans")
+    if isinstance(answer, str) and answer:
         parsed["answer"] = answer
     return parsed
 
 
+def _span_of(window: object) -> list[float] | None:
+    """Return a window's first two numbers, or None where these are none."""
+    if not isinstance(window, list):
+        return None
+    numbers = [float(part) for part in window[:2] if is_number(part)]
+    return numbers if len(numbers) == 2 else None  # noqa: PLR2004
+
+
 def check_submission(table: Sequence[Mapping[str, Any]]) -> None:
-    """Hold a submission to what the authors' evaluator reads (their README, at cb9f484).
+    """Check a submission against the authors' evaluator (their README, at cb9f484).
 
     InputError names the line and the field: each question once, one window of two numbers, a letter
     or nothing.
@@ -96,7 +106,8 @@ def check_submission(table: Sequence[Mapping[str, Any]]) -> None:
     seen: set[str] = set()
     for number, row in enumerate(table, start=1):
         where = f"the submission's line {number} ({row['qid']})"
-        windows, answer = row["pred_relevant_windows"], row["ans"]
+        windows = row["pred_relevant_windows"]
+        answer = row["ans"]
         if row["qid"] in seen:
             raise InputError(
                 f"{where}: this qid occurs twice; the owners' server takes each question once"
@@ -104,14 +115,18 @@ def check_submission(table: Sequence[Mapping[str, Any]]) -> None:
         seen.add(row["qid"])
         if len(windows) != 1 or len(windows[0]) != 2 or not all(map(is_number, windows[0])):  # noqa: PLR2004
             raise InputError(
-                f"{where}: pred_relevant_windows is {windows!r:.60}, expected [[start, end]] in seconds"
+                f"{where}: pred_relevant_windows is {windows!r:.60}, "
+                "expected [[start, end]] in seconds"
             )
         if answer not in ("", *_FOUR):
             raise InputError(f"{where}: ans is {answer!r:.40}, expected one of {', '.join(_FOUR)}")
 
 
 def submission_row(sample: Sample) -> dict[str, Any]:
-    """Return a sample as a line of a submission; an unread span is [0, 0], on which the authors' evaluator scores 0."""
+    """Return a sample as a line of a submission.
+
+    An unread span is [0, 0], on which the authors' evaluator scores 0.
+    """
     parsed = sample.parsed or {}
     return {
         "qid": sample.id,
