@@ -21,7 +21,7 @@ from reelbench.cli.families import EXAMPLES, FAMILIES, family_of
 from reelbench.cli.option_groups import option_name
 from reelbench.leaderboard.checks import Check
 from reelbench.llm.model_names import PROVIDERS
-from reelbench.registry.benchmark_file import FORMS, KEYS, REQUIRED, Key
+from reelbench.registry.benchmark_keys import FORMS, KEYS, REQUIRED, Key
 from reelbench.registry.records import About, Result, Sample
 from reelbench.studio.funnel import FunnelRecord
 from tools.api_page import api_page

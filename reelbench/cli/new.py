@@ -95,7 +95,7 @@ def new(
     """
     from reelbench.data.loading import locate
     from reelbench.registry import discovery
-    from reelbench.registry.benchmark_file import KEYS
+    from reelbench.registry.benchmark_keys import KEYS
     from reelbench.tasks.benchmark_folder import NewBenchmark, make
 
     if discovery.knows(new_id):

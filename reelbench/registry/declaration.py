@@ -14,7 +14,8 @@ from typing import Any
 
 from reelbench.base import bounds
 from reelbench.base.errors import InputError, first_line
-from reelbench.registry.benchmark_file import FORMATS, our_room
+from reelbench.registry.benchmark_file import FORMATS
+from reelbench.registry.entry_points import our_room
 from reelbench.registry.spec import BenchmarkSpec, FileBeside, SplitSpec
 
 _TEXTS = (

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from reelbench.base import process_state, settings
 from reelbench.base.errors import InputError, ReelbenchError, first_line
-from reelbench.registry import benchmark_file, prompts
+from reelbench.registry import benchmark_file, entry_points, prompts
 from reelbench.registry.declaration import declared_benchmark, scoring_sha256
 from reelbench.registry.spec import BenchmarkSpec, TaskSpec
 
@@ -75,7 +75,7 @@ def registry() -> Registry:
 
     entries = [
         (entry.module.partition(".")[0] == "reelbench", entry)
-        for entry in benchmark_file.benchmark_entries()
+        for entry in entry_points.benchmark_entries()
     ]
     ours_first = sorted(entries, key=lambda entry: not entry[0])
     for ours, source in chain(ours_first, ((False, file) for file in _files())):

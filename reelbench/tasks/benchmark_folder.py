@@ -17,8 +17,9 @@ from reelbench.base.containment import allow
 from reelbench.base.errors import InputError, cut_in_the_middle
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
 from reelbench.data import mapped_rows
-from reelbench.registry import benchmark_file, datasheet_form
-from reelbench.registry.benchmark_file import FileKind
+from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
+from reelbench.registry.benchmark_keys import KEYS
+from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
 from reelbench.video.library import VIDEO_SUFFIXES, has_video_suffix
@@ -63,7 +64,7 @@ class NewBenchmark:
         """Return the lines of the further keys, as the file has them."""
         lines: list[str] = []
         for name, text in self.keys.items():
-            key = benchmark_file.KEYS.get(name)
+            key = KEYS.get(name)
             is_free_text = key is not None and key.form in ("text", "task") and not key.words
             value = json.dumps(text) if is_free_text else text
             lines.append(f"{name}: {value}")
@@ -226,11 +227,11 @@ def _read(request: NewBenchmark) -> _Source:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "the keys of --set"
         write_text(file, "\n".join(request.further_lines()))
-        keys = benchmark_file.parse(file)
-        join = benchmark_file.join_of(keys)
+        keys = benchmark_block.parse(file)
+        join = benchmark_mapping.join_of(keys)
         if join:
             files.append(request.rows.parent / keys.block("join").required_text("file"))
-        steps = benchmark_file.steps(keys)
+        steps = benchmark_mapping.steps(keys)
         entries = mapped_rows.table(files, steps, keys.text("line") or "", join)
     rows: list[tuple[str, Cells]] = []
     faults: list[InputError] = []

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from reelbench.base.errors import InputError
 from reelbench.base.values import is_array, is_number, is_object
 from reelbench.data import mapped_rows
-from reelbench.registry.benchmark_file import FileKind
+from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.spec import AnswerForm
 from reelbench.video.library import has_video_suffix
