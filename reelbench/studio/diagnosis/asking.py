@@ -1,4 +1,4 @@
-"""What a diagnosis asks of language models: evidence graphs of people's steps, and votes on what is wrong (CURVE).
+"""The questions of a diagnosis to language models: evidence graphs, and votes on errors (CURVE).
 
 Roles share one cache of replies, one budget, and the prompts (supplement, Fig. 5 and 6). A tagger
 gives several votes over the whole graph, text against text.
@@ -6,12 +6,12 @@ gives several votes over the whole graph, text against text.
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from reelbench.base.errors import PendingError, ReelbenchError
@@ -33,7 +33,7 @@ from reelbench.studio.diagnosis.folder import (
     SpentByRole,
     write_records,
 )
-from reelbench.studio.evidence.findings import NodeVerdict, read_cue, read_findings
+from reelbench.studio.evidence.findings import read_cue, read_findings
 from reelbench.studio.evidence.graph_svg import to_dot, to_mermaid, to_svg
 from reelbench.studio.evidence.graphs import (
     Graph,
@@ -44,49 +44,65 @@ from reelbench.studio.evidence.graphs import (
 )
 from reelbench.studio.evidence.isolation import Round, Vote, nodes_to_tag
 
-GRAPH, TAGGER, TRANSLATOR = ROLES = ("graph", "tagger", "translator")
+GRAPH = "graph"
+TAGGER = "tagger"
+TRANSLATOR = "translator"
+ROLES = (GRAPH, TAGGER, TRANSLATOR)
 
 COMES_BACK = frozenset({UNAVAILABLE, BUDGET, REFUSED, PENDING})
-"""Why there is no reply now, though there may be one when the same is asked another time."""
+"""Reasons why there is no reply now, though there may be one another time."""
+
+_TOLD = 5
+"""Problems of a reply that are told to the model."""
+
+T = TypeVar("T")
 
 
 class DiagnosisPrompts(PromptFiles):
-    """What models are told; the paper's prompts (supplement, Fig. 5 to 7) are read as they are printed.
+    """The prompts; the paper's (supplement, Fig. 5 to 7) are read as they are printed.
 
     There they are templates of Python's `str.format`, in which a brace that stands for itself is
     written twice.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Read nothing yet but the user's folder, whose files take the place of ours; InputError where it has none."""
+        """Read nothing yet; the files of the user's folder take the place of ours.
+
+        Raises:
+            InputError: There is no such folder.
+        """
         super().__init__(resources.files("reelbench.studio.diagnosis"), folder)
 
     def text(self, name: str) -> str:
         """Return a prompt, its double braces single."""
         text = super().text(name)
-        return text.replace("{{", "{").replace("}}", "}") if "{{" in text else text
-
-
-TOLD = 5  # problems of a reply that are told to the model
-T = TypeVar("T")
+        if "{{" not in text:
+            return text
+        return text.replace("{{", "{").replace("}}", "}")
 
 
 def read_whole(reply: str, read: Callable[[object], tuple[T, list[str]]]) -> T:
-    """Return what `read` makes of the object that a reply ends in; UnreadableError where it is wrong, or not there."""
-    value = last_dictionary(reply)
-    if value is None:
+    """Return the value that `read` makes of the object at a reply's end.
+
+    `read` returns the value and its problems.
+
+    Raises:
+        UnreadableError: The object is wrong, or not there.
+    """
+    document = last_dictionary(reply)
+    if document is None:
         raise UnreadableError(
             "the reply does not end in one whole JSON object whose keys are there once each"
         )
-    found, problems = read(value)
+    value, problems = read(document)
     if problems:
-        raise UnreadableError("; ".join(problems[:TOLD]))
-    return found
+        raise UnreadableError("; ".join(problems[:_TOLD]))
+    return value
 
 
 @dataclass(frozen=True, slots=True)
 class RoleModels:
-    """Which model plays which role, what all of them may spend together, and what they are told."""
+    """The model of each role, the budget that they share, and their prompts."""
 
     options: Mapping[str, AskOptions]
     budget: Budget = field(default_factory=Budget)
@@ -95,25 +111,28 @@ class RoleModels:
 
     def askers(self, roles: Iterable[str]) -> dict[str, Asker]:
         """Return an asker for each role; nothing is sent yet."""
-        return {
-            role: Asker(self.options[role], on_note=self.note, budget=self.budget, tells=True)
-            for role in roles
-        }
+        askers: dict[str, Asker] = {}
+        for role in roles:
+            options = self.options[role]
+            askers[role] = Asker(options, on_note=self.note, budget=self.budget, tells=True)
+        return askers
 
 
 def spent(askers: Mapping[str, Asker]) -> dict[str, Any]:
     """Return the models' usage by role, without what differs between a run and its repetition."""
-    asked = {role: asker for role, asker in askers.items() if asker.tally.replies}
-    models = {
-        role: {"model": asker.options.model, "replies": asker.tally.replies}
-        for role, asker in asked.items()
-    }
-    by_role = {role: asked[role].tally.record_fields() | models[role] for role in asked}
-    return SpentByRole.model_validate(by_role).model_dump()
+    usage: dict[str, dict[str, Any]] = {}
+    for role, asker in askers.items():
+        if asker.tally.replies:
+            usage[role] = {
+                **asker.tally.record_fields(),
+                "model": asker.options.model,
+                "replies": asker.tally.replies,
+            }
+    return SpentByRole.model_validate(usage).model_dump()
 
 
 # --- graphs
-# ---------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 
 GRAPH_INVALID = "graph_invalid"
 DRAWN: dict[str, tuple[str, Callable[[Graph], str]]] = {
@@ -121,35 +140,59 @@ DRAWN: dict[str, tuple[str, Callable[[Graph], str]]] = {
     "mermaid": (".mmd", to_mermaid),
     "svg": (".svg", to_svg),
 }
-"""Format -> a file's ending, and what draws a graph."""
+"""Format -> a file's ending, and the function that draws a graph."""
 
-_LONGEST = 100  # characters of an id in a file's name
+_LONGEST = 100
+"""Characters of an id in a file's name."""
+
+
+class MadeGraphs(NamedTuple):
+    """Graphs in the questions' order, and how they were made.
+
+    `lacking`: question id -> the reason why it has none. `models` has the models that were asked
+    and their prompts.
+    """
+
+    graphs: list[Graph]
+    lacking: dict[str, str]
+    models: dict[str, Any]
 
 
 def make(
-    questions: Sequence[ReasonedQuestion], asked: RoleModels, progress: Show = no_show
-) -> tuple[list[Graph], dict[str, str], dict[str, Any]]:
-    """Ask for a graph of each question's steps; a reply that is no graph is asked for again, with what is wrong.
+    questions: Sequence[ReasonedQuestion], role_models: RoleModels, progress: Show = no_show
+) -> MadeGraphs:
+    """Ask for a graph of each question's steps.
 
-    Returns the graphs in the questions' order, question id -> why it has none, and which models
-    were asked and by which prompts; ReelbenchError where some replies can't be had now.
+    A reply that is no graph is asked for again, with its problems.
+
+    Raises:
+        ReelbenchError: Some replies can't be had now.
     """
-    askers = asked.askers([GRAPH])
+    askers = role_models.askers([GRAPH])
+
+    async def make_graph(question: ReasonedQuestion) -> Graph | str:
+        return await graph_of(question, askers[GRAPH], role_models.prompts)
+
     runner = Runner(askers.values(), progress)
-    found = loop.run(runner.results(questions, lambda q: graph_of(q, askers[GRAPH], asked.prompts)))
-    lacking = {
-        q.id: reason for q, reason in zip(questions, found, strict=True) if isinstance(reason, str)
-    }
+    results = loop.run(runner.results(questions, make_graph))
+    graphs: list[Graph] = []
+    lacking: dict[str, str] = {}
+    for question, graph in zip(questions, results, strict=True):
+        if isinstance(graph, str):
+            lacking[question.id] = graph
+        else:
+            graphs.append(graph)
     check_answered(lacking.values(), "graphs")
-    by = {"models": spent(askers), "prompts": asked.prompts.hashes()}
-    return [graph for graph in found if isinstance(graph, Graph)], lacking, by
+    models = {"models": spent(askers), "prompts": role_models.prompts.hashes()}
+    return MadeGraphs(graphs, lacking, models)
 
 
 async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFiles) -> Graph | str:
     """Return the graph of a question's steps, or the reason why there is none."""
 
     def read(reply: str) -> Graph:
-        return Graph(id=question.id, nodes=tuple(read_whole(reply, read_nodes)))
+        nodes = read_whole(reply, read_nodes)
+        return Graph(id=question.id, nodes=tuple(nodes))
 
     material = [
         ("question", question.question),
@@ -157,23 +200,29 @@ async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFile
         ("notes", question.steps),
     ]
     messages = prompts.messages("graph.txt", material, parts={"human_response": question.steps})
-    asked = await asker.ask(messages, past_reasoning(read), again=prompts.retry)
-    if asked.value is not None:
-        return asked.value
-    return (
-        asked.reason if asked.reason is not None and asked.reason in COMES_BACK else GRAPH_INVALID
-    )
+    reply = await asker.ask(messages, past_reasoning(read), again=prompts.retry)
+    if reply.value is not None:
+        return reply.value
+    if reply.reason is not None and reply.reason in COMES_BACK:
+        return reply.reason
+    return GRAPH_INVALID
 
 
 def check_answered(reasons: Iterable[str | None], what: str) -> None:
-    """Raise ReelbenchError where a reason says that a reply can't be had now; PendingError where all are in a batch."""
+    """Check that every reply could be had; `what` names the things that need one.
+
+    Raises:
+        ReelbenchError: A reason says that a reply can't be had now.
+        PendingError: All such replies are in a batch.
+    """
     lacking = [reason for reason in reasons if reason is not None and reason in COMES_BACK]
-    if set(lacking) == {PENDING}:
+    kinds = sorted(set(lacking))
+    if kinds == [PENDING]:
         raise PendingError(PENDING_SHOWN.format(len(lacking)))
-    if lacking:
+    if kinds:
         raise ReelbenchError(
-            f"{len(lacking)} {what} lack a reply ({', '.join(sorted(set(lacking)))}); what came is kept: run the same "
-            "command again to go on"
+            f"{len(lacking)} {what} lack a reply ({', '.join(kinds)}); "
+            "what came is kept: run the same command again to go on"
         )
 
 
@@ -182,41 +231,81 @@ def write(
     graphs: Sequence[Graph],
     questions: Sequence[ReasonedQuestion],
     lacking: Mapping[str, str],
-    asked: Mapping[str, Any],
+    made_by: Mapping[str, Any],
     *,
     form: str | None,
 ) -> dict[str, Any]:
-    """Write `graphs.jsonl` and `statistics.json` to a folder, and each graph in a format of `DRAWN` -> the statistics.
+    """Write graphs and their statistics to a folder; return the statistics.
 
-    `questions` are the graphs', where they are known, for figures by locale and for the warning
-    that needs the answer; `lacking` says for which a model gave none, and why; `asked` which models
-    made them and by which prompts.
+    Args:
+        folder: It gets `graphs.jsonl`, `statistics.json` and the drawings.
+        graphs: The graphs.
+        questions: The graphs' questions, as far as they are known, for figures by locale and for
+            the warning that needs the answer.
+        lacking: Question id -> the reason why a model gave no graph.
+        made_by: The models that made the graphs, and their prompts (`MadeGraphs.models`).
+        form: The format of `DRAWN` in which each graph is drawn; None for no drawings.
     """
     locales = {question.id: question.group for question in questions}
     answers = {question.id: question.answer for question in questions}
-    counted = statistics(graphs, locales or None) | {
+    document = {
+        **statistics(graphs, locales or None),
         "warnings": count_warnings(graphs, answers),
         GRAPH_INVALID: len(lacking),
         "invalid": sorted(lacking),
-        **asked,
+        **made_by,
     }
     write_records(folder / GRAPHS, graphs)
-    write_json(folder / "statistics.json", counted)
+    write_json(folder / "statistics.json", document)
     if form is not None:
-        ending, drawn = DRAWN[form]
+        ending, draw = DRAWN[form]
         for graph in graphs:
-            name = quote(graph.id, safe="")
-            if len(name) > _LONGEST:
-                name = f"{name[:_LONGEST]}-{sha256(graph.id.encode()).hexdigest()[:8]}"
-            write_text(folder / "graphs" / f"{name}{ending}", drawn(graph))
-    return counted
+            path = folder / "graphs" / (_file_name(graph.id) + ending)
+            write_text(path, draw(graph))
+    return document
+
+
+def _file_name(key: str) -> str:
+    """Return an id as a file's name.
+
+    A long one is cut, and has a hash.
+    """
+    name = quote(key, safe="")
+    if len(name) <= _LONGEST:
+        return name
+    digest = sha256(key.encode()).hexdigest()
+    return f"{name[:_LONGEST]}-{digest[:8]}"
 
 
 # --- votes
-# ----------------------------------------------------------------------------------------------------------
+# -------------------------------------------------------------------------------------------------
 
 VOTES = 3
-"""How often the paper asks (supplement, D.3)."""
+"""The number of votes in the paper (supplement, D.3)."""
+
+_PRINTED = {
+    "question_english": "question",
+    "additional_cues": "cues",
+    "ground_truth_answer_english": "answer",
+    "model_prediction_english": "prediction",
+    "model_output_thoughts": "output",
+    "human_reasoning": "notes",
+}
+"""Place in the paper's prompt (Fig. 7) -> the material that stands there."""
+
+
+class TaggerVotes(NamedTuple):
+    """The votes of a tagger, and each vote's cue for the next attempt."""
+
+    votes: list[Vote]
+    cues: list[str | None]
+
+
+class _Reply(NamedTuple):
+    """A vote as it was read, and its cue."""
+
+    verdicts: Vote
+    cue: str | None
 
 
 async def tag(
@@ -228,78 +317,95 @@ async def tag(
     *,
     prompts: PromptFiles,
     votes: int = VOTES,
-) -> tuple[list[Vote], list[str | None]] | str:
-    """Ask for the votes of a tagger on an attempt; the cue of the last of its `history` is what it was told.
+) -> TaggerVotes | str:
+    """Ask a tagger for its votes on an attempt.
 
-    Returns the votes, and the cue that each brings for the next attempt, where the prompt asks for
-    one; or the reason why some could not be had, which is not that they could not be read.
+    The model was told the cue of the last round in `history`.
+
+    Returns:
+        The votes, or the reason why some could not be had. A reply that can't be read is a vote.
     """
     texts = (question.question, question.answer, attempt.answer)
-    english = await asyncio.gather(
-        *(_english(text, question.language, askers[TRANSLATOR], prompts) for text in texts)
+    translator = askers[TRANSLATOR]
+    translations = await asyncio.gather(
+        *(_english(text, question.language, translator, prompts) for text in texts)
     )
-    asked = nodes_to_tag(graph, history)
-    corrected = {record.corrects for record in history}
-    # The whole graph: what the tagger is asked about, and what is known to the model by now.
-    nodes = [
-        {
-            **graph.by_id[key].model_dump(mode="json"),
-            "asked": key in asked,
-            "established": key not in asked or key in corrected,
-        }
-        for key in graph.order
-    ]
+    for translation in translations:
+        if translation.reason is not None:
+            return translation.reason
+    english_question, english_answer, english_prediction = translations
+    asked_nodes = nodes_to_tag(graph, history)
+    cue = history[-1].cue if history else None
     material = {
-        **dict(
-            zip(("question", "answer", "prediction"), (text for text, _ in english), strict=True)
-        ),
-        "cues": (history[-1].cue if history else None) or "none",
+        "question": english_question.text,
+        "answer": english_answer.text,
+        "prediction": english_prediction.text,
+        "cues": cue or "none",
         "output": attempt.output,
-        "graph": json.dumps({"nodes": nodes}, ensure_ascii=False, indent=1),
+        "graph": _graph_for_tagger(graph, history, asked_nodes),
         "notes": question.steps,
     }
-    lacking = next((reason for _, reason in english if reason is not None), None)
-    if lacking is not None:
-        return lacking
+    parts = {place: material[name] for place, name in _PRINTED.items()}
+    parts["evidence_graph_json"] = printed_map(graph)
 
-    def read(reply: str) -> tuple[dict[str, NodeVerdict], str | None]:
-        verdicts = read_whole(reply, lambda value: read_findings(value, graph, asked))
-        return verdicts, read_cue(last_dictionary(reply))
+    def read(reply: str) -> _Reply:
+        verdicts = read_whole(reply, lambda document: read_findings(document, graph, asked_nodes))
+        return _Reply(verdicts, read_cue(last_dictionary(reply)))
 
-    parts = {place: material[tag] for place, tag in _PRINTED.items()} | {
-        "evidence_graph_json": printed_map(graph)
-    }
     messages = prompts.messages("tag.txt", list(material.items()), parts=parts)
+    tagger = askers[TAGGER]
     replies = await asyncio.gather(
         *(
-            askers[TAGGER].ask(messages, past_reasoning(read), vote=vote, again=prompts.retry)
+            tagger.ask(messages, past_reasoning(read), vote=vote, again=prompts.retry)
             for vote in range(votes)
         )
     )
     reasons = {reply.reason for reply in replies} - {None, UNPARSABLE}
-    if reasons:  # what may come another time is said first: then the same is asked again
+    if reasons:
+        # A reply that may come another time is told of first: then the same is asked again.
         return min(map(str, reasons), key=lambda reason: reason not in COMES_BACK)
-    read_votes = [reply.value or (None, None) for reply in replies]
-    return [vote for vote, _ in read_votes], [cue for _, cue in read_votes]
+    tagger_votes = TaggerVotes([], [])
+    for reply in replies:
+        read_reply = reply.value or _Reply(None, None)
+        tagger_votes.votes.append(read_reply.verdicts)
+        tagger_votes.cues.append(read_reply.cue)
+    return tagger_votes
 
 
-async def _english(
-    text: str, language: str, asker: Asker, prompts: PromptFiles
-) -> tuple[str, str | None]:
-    """Return a text in English, and why it can't be had."""
+def _graph_for_tagger(graph: Graph, history: Sequence[Round], asked_nodes: Collection[str]) -> str:
+    """Return the whole graph as JSON.
+
+    It says which nodes the tagger is asked about, and which the model knows by now.
+    """
+    corrected = {record.corrects for record in history}
+    nodes: list[dict[str, Any]] = []
+    for key in graph.order:
+        is_asked = key in asked_nodes
+        nodes.append(
+            {
+                **graph.by_id[key].model_dump(mode="json"),
+                "asked": is_asked,
+                "established": not is_asked or key in corrected,
+            }
+        )
+    return json.dumps({"nodes": nodes}, ensure_ascii=False, indent=1)
+
+
+class _Translation(NamedTuple):
+    """A text in English, and the reason why it can't be had."""
+
+    text: str
+    reason: str | None
+
+
+async def _english(text: str, language: str, asker: Asker, prompts: PromptFiles) -> _Translation:
     if language.partition("-")[0] == "en" or not text.strip():
-        return text, None
+        return _Translation(text, None)
     messages = prompts.messages("translate.txt", [("text", text)], language=language)
-    asked = await asker.ask(messages, lambda reply: (strip_reasoning(reply) or "").strip() or None)
-    return asked.value or text, asked.reason
+    reply = await asker.ask(messages, _read_translation)
+    return _Translation(reply.value or text, reply.reason)
 
 
-_PRINTED = {
-    "question_english": "question",
-    "additional_cues": "cues",
-    "ground_truth_answer_english": "answer",
-    "model_prediction_english": "prediction",
-    "model_output_thoughts": "output",
-    "human_reasoning": "notes",
-}
-"""Place in the paper's prompt (Fig. 7) -> the material that stands there."""
+def _read_translation(reply: str) -> str | None:
+    answer = strip_reasoning(reply) or ""
+    return answer.strip() or None
