@@ -1,6 +1,7 @@
-"""What the bench takes of the other houses: named here, and in the table of commands, and imported when it is used."""
+"""What the bench takes of the other houses: named here and in the table of commands, imported on use."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from reelbench.base.errors import InputError
@@ -10,24 +11,41 @@ _HOUSES = {
     "reelbench.leaderboard": "board",
     "reelbench.hub_cards": "board",
 }
+"""Room -> the house that it is a part of."""
 
 _PARTS = {
-    "compare --store": "leaderboard.board:pair_in_store",
-    "reelbench.results": "leaderboard.columns:of_store",
-    "Scored.view": "leaderboard.view.page:write_of_folder",
+    "compare --store": "reelbench.leaderboard.board:pair_in_store",
+    "reelbench.results": "reelbench.leaderboard.columns:of_store",
+    "Scored.view": "reelbench.leaderboard.view.page:write_of_folder",
 }
 """What the bench offers, as an option or in Python, and another house does."""
 
 
-def of_house(words: str, place: str | None = None) -> Any:  # noqa: ANN401 - a command's function, a group, …
-    """Import the `MODULE:NAME` behind a command's words, or a part's; InputError where its house isn't installed."""
-    module, _, name = (place or _PARTS[words]).partition(":")
-    try:
-        return getattr(import_module(f"reelbench.{module}"), name)
-    except ModuleNotFoundError as error:
-        house = next((house for house in _HOUSES if f"{error.name}.".startswith(f"{house}.")), None)
-        if house is None:
-            raise
-    raise InputError(
-        f"{words}: this is a part of Reelbench's {_HOUSES[house]}, which is not installed here ({house})"
+def missing(place: str) -> str | None:
+    """Return the room of a `package.module:name` where its house is not installed, else None."""
+    for room in _HOUSES:
+        if place.startswith(f"{room}.") and find_spec(room) is None:
+            return room
+    return None
+
+
+def not_installed(words: str, room: str) -> str:
+    """Return the line that says that a part of a house is not installed."""
+    return (
+        f"{words}: this is a part of Reelbench's {_HOUSES[room]}, which is not installed here "
+        f"({room})"
     )
+
+
+def of_house(words: str) -> Any:  # noqa: ANN401 - whatever the part is
+    """Import what another house does for an option or a function.
+
+    Raises:
+        InputError: The house isn't installed.
+    """
+    place = _PARTS[words]
+    room = missing(place)
+    if room is not None:
+        raise InputError(not_installed(words, room))
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

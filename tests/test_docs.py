@@ -11,9 +11,9 @@ import yaml
 
 import reelbench
 from reelbench.base import settings
-from reelbench.cli import synonyms
 from reelbench.leaderboard import store
 from reelbench.registry import discovery
+from reelbench.terminal import synonyms
 from tests import rooms
 from tests.rooms import PACKAGE, ROOT
 from tools import api_page

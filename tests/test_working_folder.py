@@ -10,8 +10,8 @@ import pytest
 
 from reelbench.base.credentials import without, without_credentials
 from reelbench.base.errors import InputError
-from reelbench.cli import defaults
 from reelbench.leaderboard.view import page
+from reelbench.terminal import defaults
 
 COMMAND = Path(sys.executable).with_name("reelbench")
 

@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from reelbench.base.files import read_json, read_jsonl, write_jsonl, write_text
-from reelbench.cli import console
 from reelbench.registry import discovery
 from reelbench.registry.records import Result
 from reelbench.scoring import result_files
+from reelbench.terminal import console
 from tests.servers.judge import JudgeServer
 from tools import demo_models
 

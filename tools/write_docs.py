@@ -15,15 +15,16 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from reelbench.base import settings
-from reelbench.cli.app import commands_of, shown_argument, shown_option
-from reelbench.cli.commands import assembled
-from reelbench.cli.families import EXAMPLES, FAMILIES, family_of
-from reelbench.cli.option_groups import option_name
+from reelbench.cli.commands import COMMANDS
+from reelbench.cli.program import assembled
 from reelbench.leaderboard.checks import Check
 from reelbench.llm.model_names import PROVIDERS
 from reelbench.registry.benchmark_keys import FORMS, KEYS, REQUIRED, Key
 from reelbench.registry.records import About, Result, Sample
 from reelbench.studio.funnel import FunnelRecord
+from reelbench.terminal.app import commands_of, shown_argument, shown_option
+from reelbench.terminal.families import FAMILIES, family_of
+from reelbench.terminal.option_groups import option_name
 from tools.api_page import api_page
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _section(
     ]
     lines += [
         "",
-        *(f"    reelbench {words} {example}".rstrip() for example in EXAMPLES.get(words, ())),
+        *(f"    reelbench {words} {example}".rstrip() for example in COMMANDS[words].examples),
     ]
     own: list[str] = []
     shared: dict[str, list[str]] = {}

@@ -12,10 +12,10 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.settings import home
-from reelbench.cli import asking as groups
-from reelbench.cli import console
-from reelbench.cli import option_groups as shared
-from reelbench.cli.report import check_judged, report, report_runs
+from reelbench.terminal import asking_options as groups
+from reelbench.terminal import console
+from reelbench.terminal import option_groups as shared
+from reelbench.terminal.report import check_judged, report, report_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

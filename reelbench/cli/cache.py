@@ -9,22 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.base.errors import InputError, ReelbenchError, number_of
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, reports_status
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import Json, reports_status
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from reelbench.llm.store import ModelReplies, SqlStore
 
-app = App("Manage the stored replies of language models (REELBENCH_CACHE).")
 
 _PLACE = "A file, or a database's address (postgresql://USER@HOST/DATABASE)"
 _DAY = 86_400.0
 
 
-@app.command()
 def info(
     place: Annotated[
         str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")
@@ -59,7 +56,6 @@ def info(
         console.show(table)
 
 
-@app.command()
 @reports_status
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help=f"{_PLACE}.")],
@@ -86,7 +82,6 @@ def copy(
         )
 
 
-@app.command()
 def prune(
     place: Annotated[
         str | None, typer.Argument(help=f"{_PLACE}; default: the cache of this machine.")

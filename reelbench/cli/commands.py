@@ -1,174 +1,553 @@
-"""The command line that all commands make, and `help`, which shows them and their options."""
+"""All commands: the words of each, the function behind it, and what `--help` says of it in a line.
 
-import logging
-import sys
-from copy import copy
-from functools import update_wrapper
-from typing import TYPE_CHECKING, Annotated, Any
+A function is imported when its command is called, so those of board and studio are named here
+alone. A second word is a group's command or, where the first word is no group, a part of that
+command.
+"""
 
-import typer
-
-from reelbench import __version__, houses
-from reelbench.base.errors import InputError
-from reelbench.cli import console
-from reelbench.cli.app import App, Group, commands_of, shown_option
-from reelbench.cli.families import COMMANDS, FAMILIES, SECTIONS, family_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from typer import _click
-
-FLAGS = ("--debug", "--verbose")
-"""Options of `reelbench` itself that may also stand behind the command."""
+from dataclasses import dataclass
 
 
-class _Commands(Group):
-    """All of them, by what one wants to do."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandEntry:
+    """A command: its function as `package.module:name`, and the words of its help.
 
-    sections = SECTIONS
-
-    def known(self) -> "Mapping[str, _click.Command]":
-        """All commands, whichever of them this is."""
-        return dict(commands_of(typer.main.get_command(assembled())))
-
-
-FIRSTS = frozenset(words.partition(" ")[0] for words in COMMANDS)
-"""The first word of each."""
-
-
-def assembled(named: str | None = None, *, outline: bool = False) -> App:
-    """Return the command line: whole, or the one command or group that is named alone: all take 30 ms to build.
-
-    An `outline` has all of them without their options and parts, which is what `--help` shows. A
-    command of a part that isn't installed is no part of the help, and ends with a line that says
-    so.
+    `summary` is the first sentence of the function's docstring. An example is what follows the
+    command's words on the command line. `on_stop` says what stays for the next time where the
+    command is stopped; a command without it does no long work.
     """
-    whole = named == "help" or named not in FIRSTS
-    app = App(
-        "Evaluate video-language models on story and culture: tasks for lmms-eval, scores, a leaderboard, cards.",
-        name="reelbench",
-        cls=_Commands,
-        pretty_exceptions_enable=False,
-    )
-    app.callback()(_options)
-    groups: dict[str, App] = {}
-    for words, place in COMMANDS.items():
-        first, _, second = words.partition(" ")
-        if not whole and first != named:
-            continue
-        command, options = _command(words, place)
-        if isinstance(command, App):
-            groups[words] = part = copy(command)
-            part.registered_commands = [] if outline else [*command.registered_commands]
-            app.add_typer(part, name=words)
-        elif not (outline and second):
-            if outline:
-                command = update_wrapper(lambda: None, command, ("__doc__",), ())
-                del command.__wrapped__
-            # A part of a command, as `compare power`, is one of the same group under both words
-            # (`Group`).
-            within = groups.get(first)
-            (within or app).command((second or first) if within else words, **options)(command)
-    return app
+
+    place: str
+    summary: str
+    examples: tuple[str, ...]
+    on_stop: str = ""
+    usage: str = "[OPTIONS]"
+    takes_any_options: bool = False
+    is_listed: bool = True
 
 
-_ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "help": {"hidden": True},
-    "run": {
-        "context_settings": _ANY_ARGUMENTS,
-        "options_metavar": "[OPTIONS] -- LMMS_EVAL_ARGUMENTS",
-    },
+GROUPS = {
+    "data": "Fetch a benchmark's annotations and videos, and check them.",
+    "make": "Make a dataset with language models.",
+    "diagnose": "Find where answers went wrong: evidence graphs and their errors.",
+    "review": "Let people review a dataset on a page, and merge their files.",
+    "judge": "Measure how far two judges, or a judge and people, agree.",
+    "frames": "Decode videos before a run, and manage the stored frames.",
+    "cache": "Manage the stored replies of language models (REELBENCH_CACHE).",
+    "cards": "Write and push dataset cards for the Hugging Face Hub.",
+    "leaderboard": "Verify results, build the leaderboard's page, publish.",
 }
+"""Group of commands -> its help."""
 
+SECTIONS = {
+    "Measure": ("eval", "run", "ask", "score"),
+    "Look": ("view", "compare", "profile"),
+    "Compare and publish": ("judge", "leaderboard", "cards"),
+    "Make": ("new", "check", "make", "ace"),
+    "People": ("review",),
+    "Diagnose": ("diagnose",),
+    "Manage": ("list", "info", "data", "frames", "cache", "doctor"),
+}
+"""Heading of `--help` -> commands and groups under it."""
 
-def _command(words: str, place: str) -> tuple[Any, dict[str, Any]]:
-    """A command's function, or a group, and how it is added."""
-    try:
-        return houses.of_house(words, place), _OPTIONS.get(words, {})
-    except InputError as error:
-        line = str(error)
+_PAID_ONCE = "nothing is paid for twice"
 
-    def missing() -> None:
-        raise InputError(line)
-
-    return missing, {"context_settings": _ANY_ARGUMENTS, "hidden": True, "add_help_option": False}
-
-
-def _version(value: bool) -> None:
-    if value:
-        console.write(__version__)
-        raise typer.Exit
-
-
-def _options(
-    *,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Log what is decoded, and how long it takes.")
-    ] = False,
-    version: Annotated[  # noqa: ARG001 - handled by its callback
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    logging.basicConfig(
-        level=logging.INFO if debug or verbose else logging.WARNING,
-        format="%(message)s",
-        stream=sys.stderr,
-    )
-
-
-def show_help(
-    context: typer.Context,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FAMILY|COMMAND", help=f"{', '.join(FAMILIES)}, or a command's words."
+COMMANDS = {
+    "list": CommandEntry(
+        place="reelbench.cli.info:list_benchmarks",
+        summary="List the benchmarks, their tasks, and the data on this machine",
+        examples=("", "--json"),
+    ),
+    "list path": CommandEntry(
+        place="reelbench.cli.info:path",
+        summary="Print the folder for lmms-eval's --include-path",
+        examples=("",),
+    ),
+    "info": CommandEntry(
+        place="reelbench.cli.info:info",
+        summary="Show a benchmark's questions, its scoring, and its data on this machine",
+        examples=("rextime", "curve --json"),
+    ),
+    "doctor settings": CommandEntry(
+        place="reelbench.cli.doctor:show_settings",
+        summary="Show where each setting comes from: variable, file or default",
+        examples=("",),
+    ),
+    "list presets": CommandEntry(
+        place="reelbench.cli.info:show_presets",
+        summary="List the presets for --preset of `run` and `ask`",
+        examples=("", "qwen3-vl-thinking"),
+    ),
+    "doctor status": CommandEntry(
+        place="reelbench.cli.doctor:show_status",
+        summary="Show a command's progress, from its --status-file",
+        examples=("status.json", "status.json --json"),
+    ),
+    "doctor": CommandEntry(
+        place="reelbench.cli.doctor:doctor",
+        summary=(
+            "Show versions, tools and folders, for a bug report; or one adapter, "
+            "tried on a mini question"
         ),
-    ] = None,
-) -> None:
-    """Show a family of options, or a command's help."""
-    top = context.find_root()
-    words = words or []
-    if len(words) == 1 and words[0] in FAMILIES:
-        console.write(_page(words[0], top))
-        return
-    shown = top
-    for word in words:
-        command = getattr(shown.command, "commands", {}).get(word)
-        if command is None:
-            raise InputError(
-                f"help: no command {' '.join(words)!r}, and no family of options; those are {', '.join(FAMILIES)}"
-            )
-        shown = command.make_context(word, [], parent=shown, resilient_parsing=True)
-    console.write(shown.get_help())
-    if not words:
-        formatter = top.make_formatter()
-        with formatter.section("Families of options, each whole in `reelbench help NAME`"):
-            formatter.write_dl([(name, family.about) for name, family in FAMILIES.items()])
-        console.write(f"\n{formatter.getvalue().rstrip()}")
-
-
-def _page(name: str, top: "_click.Context") -> str:
-    """Return a family: what it is for, each of its options once, and the commands that take any."""
-    family = FAMILIES[name]
-    records: dict[str, str] = {}
-    takers: list[str] = []
-    for words, command in commands_of(top.command):
-        context = command.make_context(words, [], parent=top, resilient_parsing=True)
-        mine = [part for part in command.params if family_of(part) == name]
-        for parameter in mine:
-            if record := parameter.get_help_record(context):
-                records.setdefault(shown_option(record[0]), record[1])
-        takers += [words] if mine else []
-    formatter = top.make_formatter()
-    formatter.write(f"{name}: {family.about}\n")
-    if family.more:
-        formatter.write("\n" + "".join(f"  {line}\n" for line in family.more))
-    with formatter.section("Options"):
-        formatter.write_dl(list(records.items()))
-    with formatter.section("Commands that take them"):
-        formatter.write_text(", ".join(takers))
-    return formatter.getvalue().rstrip()
+        examples=("", "--json"),
+    ),
+    "new": CommandEntry(
+        place="reelbench.cli.new:new",
+        summary="Make a benchmark's folder from a file of questions",
+        examples=(
+            "kitchen --from rows.jsonl --media videos",
+            "kitchen --from rows.csv --kind span --column start=t0 --column end=t1",
+        ),
+    ),
+    "check": CommandEntry(
+        place="reelbench.cli.new:check",
+        summary="Check a benchmark's file, rows, prompts and videos",
+        examples=("kitchen",),
+    ),
+    "help": CommandEntry(
+        place="reelbench.cli.program:show_help",
+        summary="Show a family of options, or a command's help",
+        examples=("judge", "frames", "score"),
+        is_listed=False,
+    ),
+    "score": CommandEntry(
+        place="reelbench.cli.score:score",
+        summary="Score a file of predictions, or an lmms-eval run (--run DIR)",
+        examples=(
+            "rextime --predictions answers.csv --split val --model my-model",
+            "moviecore --predictions answers.jsonl --judge gpt-6-luna --judge-budget '$2'",
+            (
+                "--run out --task moviecore_mini --judge judge-model --judge-url "
+                "http://127.0.0.1:8000/v1"
+            ),
+            ("moviecore --predictions answers.jsonl --judge judge-a,judge-b --judge-estimate"),
+            "rextime --template --output answers.csv",
+        ),
+        on_stop=_PAID_ONCE,
+    ),
+    "ask": CommandEntry(
+        place="reelbench.cli.ask:ask",
+        summary="Ask a model behind an OpenAI-compatible server, and score its answers",
+        examples=(
+            (
+                "rextime_mini --llm my-model --llm-url http://127.0.0.1:8000/v1 "
+                "--frames uniform:32 --output out"
+            ),
+            (
+                "rextime_mini --llm my-model --only unreadable --from "
+                "out/rextime_mini --output again"
+            ),
+        ),
+        on_stop=_PAID_ONCE,
+    ),
+    "ace": CommandEntry(
+        place="reelbench.studio.commands.ace:ace",
+        summary="Choose among candidates with a small language model (ACE)",
+        examples=(
+            (
+                "out --llm small-model --llm-url http://127.0.0.1:8000/v1 --judge "
+                "judge-model --output chosen"
+            ),
+            "--candidates candidates.jsonl --llm small-model --k 3,5,7 --output chosen",
+        ),
+    ),
+    "compare candidates": CommandEntry(
+        place="reelbench.cli.candidates:show_candidates",
+        summary="Score several answers to a question: pass@k, mean@k, majority",
+        examples=("out/rextime_mini --k 1,5", "out --judge judge-model"),
+    ),
+    "compare": CommandEntry(
+        place="reelbench.cli.compare:compare",
+        summary="Compare two models on the items that both answered",
+        examples=(
+            "out/first/rextime_mini out/second/rextime_mini",
+            "out/first out/second --without-shortcuts out/blind",
+        ),
+    ),
+    "compare shortcuts": CommandEntry(
+        place="reelbench.cli.shortcuts:show_shortcuts",
+        summary="List questions that need no video",
+        examples=("out/blind out/one_frame --write shortcuts.jsonl",),
+    ),
+    "view": CommandEntry(
+        place="reelbench.leaderboard.commands.view:view",
+        summary="Make a page of a run, or of several side by side",
+        examples=("out/rextime_mini --out page", "out/first out/second"),
+    ),
+    "profile": CommandEntry(
+        place="reelbench.studio.commands.profile:profile",
+        summary="Measure datasets: readability, parse depth, words, labels, spans",
+        examples=("rextime_mini curve_mini --output profile",),
+        on_stop=_PAID_ONCE,
+    ),
+    "list judges": CommandEntry(
+        place="reelbench.cli.info:show_judges",
+        summary=(
+            "List the open judges with fixed versions: weights, server command, "
+            "request settings, sources"
+        ),
+        examples=("",),
+    ),
+    "compare power": CommandEntry(
+        place="reelbench.cli.power:power",
+        summary="Show the smallest detectable difference for N videos",
+        examples=("out/rextime_mini --effect 2", "moviecore --icc 0.1"),
+    ),
+    "run": CommandEntry(
+        place="reelbench.cli.run:run",
+        summary="Run lmms-eval with the arguments after `--`, then score its log",
+        examples=(
+            (
+                "--frames uniform:32 -- --tasks reelbench_mini --model qwen2_5_vl "
+                "--model_args pretrained=Qwen/Qwen2.5-VL-3B-Instruct --output_path "
+                "out"
+            ),
+            (
+                "--candidates beam:5 -- --tasks moviecore_mini --model qwen2_5_vl "
+                "--model_args pretrained=MODEL --output_path out"
+            ),
+            (
+                "--languages en,es,ja --llm translator=my-model -- --tasks curve_mini"
+                " --model qwen2_5_vl --model_args pretrained=MODEL --output_path out"
+            ),
+            (
+                "--frames-sweep 0,8,32 -- --tasks rextime_mini --model openai "
+                "--model_args model=my-model,base_url=http://127.0.0.1:8000/v1 "
+                "--output_path out"
+            ),
+        ),
+        on_stop=(
+            "decoded frames are kept, and nothing is paid for twice; the model's "
+            "answers are kept only with lmms-eval's --use_cache"
+        ),
+        usage="[OPTIONS] -- LMMS_EVAL_ARGUMENTS",
+        takes_any_options=True,
+    ),
+    "eval": CommandEntry(
+        place="reelbench.cli.evaluate:evaluate",
+        summary=(
+            "Evaluate models on benchmarks: a served one as `ask` does it, a "
+            "checkpoint through lmms-eval as `run` does"
+        ),
+        examples=(
+            "rextime_mini --model anthropic/claude-opus-4-6 --frames 64",
+            "rextime_mini --model my-model --base-url http://127.0.0.1:8000/v1 --limit 10",
+            ("rextime_mini --model Qwen/Qwen3-VL-8B-Instruct --model ./my-checkpoint --output out"),
+        ),
+    ),
+    "data fetch": CommandEntry(
+        place="reelbench.cli.data:fetch",
+        summary=(
+            "Fetch annotations, and videos with --media: resumable, every file "
+            "verified, failures listed at the end"
+        ),
+        examples=("rextime --split val --media --limit 20",),
+        on_stop="what is here is not fetched again",
+    ),
+    "data check": CommandEntry(
+        place="reelbench.cli.data:check",
+        summary=(
+            "Show which files exist, are missing or broken, and whether the source has changed"
+        ),
+        examples=("rextime",),
+    ),
+    "make page": CommandEntry(
+        place="reelbench.studio.commands.make:page",
+        summary=(
+            "Write a page of one video's discussion: turns, surviving questions, "
+            "and the funnel of all videos"
+        ),
+        examples=("questions --video tide --out tide.html",),
+    ),
+    "make compare": CommandEntry(
+        place="reelbench.studio.commands.make:compare",
+        summary=(
+            "Compare two runs of a chain: funnels, questions that are the same, "
+            "and how the texts differ"
+        ),
+        examples=("questions/first questions/second",),
+    ),
+    "make discussion": CommandEntry(
+        place="reelbench.studio.commands.make:discussion",
+        summary=(
+            "Let models discuss and write questions: expert, skeptic, detective, "
+            "meta reviewer, critic (MovieCORE, 3.2)"
+        ),
+        examples=(
+            "--videos videos.jsonl --llm my-model --out questions --plan",
+            ("--videos videos.jsonl --llm expert=strong-model --llm my-model --out questions"),
+        ),
+        on_stop=_PAID_ONCE,
+    ),
+    "make moments": CommandEntry(
+        place="reelbench.studio.commands.make:moments",
+        summary=(
+            "Write questions about how two moments relate, from captions or "
+            "queries (ReXTime, supplement C)"
+        ),
+        examples=("--captions captions.jsonl --llm my-model --out questions --plan",),
+        on_stop=_PAID_ONCE,
+    ),
+    "make tags": CommandEntry(
+        place="reelbench.studio.commands.make:tags",
+        summary=(
+            "Tag questions by the understanding that they need (CogME's TARGET, "
+            "CONTENT and THINKING)"
+        ),
+        examples=("rextime_mini --llm my-model --out tags.jsonl",),
+        on_stop=_PAID_ONCE,
+    ),
+    "diagnose graphs": CommandEntry(
+        place="reelbench.studio.commands.diagnose:graphs",
+        summary=(
+            "Make an evidence graph from each question's steps, or check existing"
+            " graphs, and count them"
+        ),
+        examples=("curve_mini --llm my-model --out graphs",),
+        on_stop=_PAID_ONCE,
+    ),
+    "diagnose errors": CommandEntry(
+        place="reelbench.studio.commands.diagnose:errors",
+        summary=(
+            "Find the first error in the evidence behind each wrong answer; the "
+            "model is not asked again"
+        ),
+        examples=("out/curve_mini --llm my-model --graphs graphs --out errors",),
+        on_stop=_PAID_ONCE,
+    ),
+    "diagnose run": CommandEntry(
+        place="reelbench.studio.commands.diagnose:run",
+        summary=(
+            "Ask, find the first error, give the right fact as a cue, and ask "
+            "again; lmms-eval's arguments follow `--`"
+        ),
+        examples=(
+            (
+                "curve_mini --llm my-model --out errors -- --model qwen2_5_vl "
+                "--model_args pretrained=MODEL"
+            ),
+        ),
+        on_stop=(
+            "decoded frames are kept, and nothing is paid for twice; the model's "
+            "answers are kept only with lmms-eval's --use_cache"
+        ),
+        takes_any_options=True,
+    ),
+    "diagnose report": CommandEntry(
+        place="reelbench.studio.commands.diagnose:report",
+        summary=(
+            "Count the errors of a diagnosis and write its page; several are shown side by side"
+        ),
+        examples=("errors",),
+    ),
+    "review page": CommandEntry(
+        place="reelbench.studio.commands.review:page",
+        summary=(
+            "Write a page on which people rate, answer, audit, tag, score, choose"
+            " or write; or one per rater"
+        ),
+        examples=(
+            "rextime_mini --ask spans --sample 20 --output review.html",
+            "curve_mini --ask nodes --diagnosis errors --output nodes.html",
+            "curve_mini --ask graphs --graphs graphs/graphs.jsonl --output graphs.html",
+        ),
+    ),
+    "review agree": CommandEntry(
+        place="reelbench.studio.commands.review:agree",
+        summary=(
+            "Measure the agreement of two taggers, by label and by set, with "
+            "intervals over videos if the data is here"
+        ),
+        examples=("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
+    ),
+    "review summarize": CommandEntry(
+        place="reelbench.studio.commands.review:summarize",
+        summary="Merge reviewers' files and report their agreement",
+        examples=("ada.json ben.json --write merged.jsonl",),
+    ),
+    "judge agree": CommandEntry(
+        place="reelbench.cli.compare:agree",
+        summary=(
+            "Show two judges' scores side by side, their exact agreement and "
+            "Cohen's kappa, with intervals"
+        ),
+        examples=("first/samples.jsonl second/samples.jsonl",),
+    ),
+    "judge calibrate": CommandEntry(
+        place="reelbench.cli.compare:calibrate",
+        summary=(
+            "Correct the judge's mean with people's scores, on the judge's scale;"
+            " shown beside the mean, never instead"
+        ),
+        examples=("out/moviecore people.csv",),
+    ),
+    "judge anchors": CommandEntry(
+        place="reelbench.leaderboard.commands.anchors:anchors",
+        summary=(
+            "Draw a few answers of a result, by quantile of score; with --judge, "
+            "ask that judge about them again"
+        ),
+        examples=(
+            "out/moviecore --out anchors",
+            (
+                "out/moviecore --out anchors --judge judge-model --judge-url "
+                "http://127.0.0.1:8000/v1"
+            ),
+        ),
+    ),
+    "frames info": CommandEntry(
+        place="reelbench.cli.frames:info",
+        summary=(
+            "Show what videos contain and which frames are stored; without "
+            "videos, how full the store is"
+        ),
+        examples=("", "film.mp4 --frames uniform:8"),
+    ),
+    "frames extract": CommandEntry(
+        place="reelbench.cli.frames:extract",
+        summary="Decode frames into the store before a run; failures are listed at the end",
+        examples=("rextime --frames uniform:32", "films/*.mp4 --frames keyframe:8"),
+        on_stop="what the store has is not decoded again",
+    ),
+    "frames clear": CommandEntry(
+        place="reelbench.cli.frames:clear",
+        summary="Remove the frames of videos from the store, or with --all everything in it",
+        examples=("film.mp4", "--all"),
+    ),
+    "frames serve": CommandEntry(
+        place="reelbench.cli.frames:serve_frames",
+        summary=(
+            "Serve videos to an agent: an MCP server on stdin and stdout, with "
+            "the tools `info` and `frames`"
+        ),
+        examples=(
+            "rextime_mini --question mini1 --log looks.jsonl",
+            "films --log looks.jsonl --size 448",
+        ),
+    ),
+    "cache info": CommandEntry(
+        place="reelbench.cli.cache:info",
+        summary="Count the stored replies of each model, and show since when",
+        examples=("", "postgresql://reelbench@db.example.org/reelbench"),
+    ),
+    "cache copy": CommandEntry(
+        place="reelbench.cli.cache:copy",
+        summary=("Copy replies from a file into a database, or back; skip what is already there"),
+        examples=(
+            ("~/.cache/reelbench/judge.sqlite postgresql://reelbench@db.example.org/reelbench"),
+        ),
+        on_stop="what is there already isn't copied again",
+    ),
+    "cache prune": CommandEntry(
+        place="reelbench.cli.cache:prune",
+        summary=(
+            "Remove old replies, or a model's; a reply that is needed again is paid for again"
+        ),
+        examples=("--older-than 365", "--model gpt-6-luna --yes"),
+    ),
+    "cards render": CommandEntry(
+        place="reelbench.hub_cards.command:render",
+        summary="Write a dataset card: README.md, eval.yaml, and plots if the data is here",
+        examples=("rextime --out card",),
+    ),
+    "cards push": CommandEntry(
+        place="reelbench.hub_cards.command:push",
+        summary=(
+            "Merge a dataset card with the one on the Hub, show the difference, "
+            "and commit it or open a pull request"
+        ),
+        examples=("rextime --repo ORG/NAME --dry-run",),
+    ),
+    "leaderboard add": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:add",
+        summary=(
+            "Recompute every number of a result from its samples; add the result,"
+            " or refuse it if a number differs"
+        ),
+        examples=("out/rextime_mini --store results",),
+    ),
+    "leaderboard rejudge": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:rejudge",
+        summary=(
+            "Judge a store's answers with another judge, file each new result "
+            "beside the old one, and relate the two"
+        ),
+        examples=(
+            (
+                "--store results --judge judge-model --judge-url "
+                "http://127.0.0.1:8000/v1 --judge-estimate"
+            ),
+            (
+                "--store results --judge judge-model --judge-url "
+                "http://127.0.0.1:8000/v1 --sample 200"
+            ),
+        ),
+    ),
+    "leaderboard list": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:list_",
+        summary="List the results in a store, a line each with its key",
+        examples=("--store results",),
+    ),
+    "leaderboard remove": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:remove",
+        summary="Remove results from a store; if one is missing, nothing is removed",
+        examples=("KEY --store results",),
+    ),
+    "leaderboard import-hub": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:import_hub",
+        summary=(
+            "Import the Hub's leaderboard of a dataset: shown as a separate source, never ranked"
+        ),
+        examples=("rextime --store results",),
+    ),
+    "leaderboard build": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:build",
+        summary="Write the leaderboard's page; it works from disk and on any static host",
+        examples=("--store results --out site",),
+    ),
+    "leaderboard check": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:check",
+        summary=(
+            "Check results as the results dataset's CI does: recompute every "
+            "number, and check the paths"
+        ),
+        examples=("results", "submitted --store results --markdown comment.md"),
+    ),
+    "leaderboard tables": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:tables",
+        summary="Print a table for each benchmark, split and judge, ready for a paper",
+        examples=("--store results --format latex",),
+    ),
+    "leaderboard figures": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:figures",
+        summary=(
+            "Draw each benchmark's main table for a paper: PDF and SVG, 84 or 174"
+            " mm wide, letters of 8 pt, fonts inside"
+        ),
+        examples=("--store results --out figures",),
+    ),
+    "leaderboard publish": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:publish",
+        summary=(
+            "Publish the page as a static Space, the results as a dataset, and a "
+            "Space that checks submissions"
+        ),
+        examples=("--store results --repo ORG/SPACE --dataset ORG/RESULTS --dry-run",),
+    ),
+    "leaderboard webhook": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:webhook",
+        summary=(
+            "Serve the Hub's webhook of a results dataset: check each pull "
+            "request and comment with the outcome"
+        ),
+        examples=("--dataset ORG/RESULTS",),
+    ),
+    "leaderboard export": CommandEntry(
+        place="reelbench.leaderboard.commands.leaderboard:export",
+        summary=(
+            "Write results for others' leaderboards; unsupported results are skipped and listed"
+        ),
+        examples=("results --out export --format eee --organization ORG",),
+    ),
+}
+"""Words of a command -> the command, in the order of `docs/commands.md`."""

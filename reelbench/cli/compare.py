@@ -11,15 +11,15 @@ import typer
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.text_tables import interval, number, p_value
 from reelbench.base.values import as_text
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.option_groups import Json, Kind
 from reelbench.houses import of_house
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import Json, Kind
+from reelbench.terminal.read_results import ResultRead, read_folders, read_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reelbench.registry.records import Result, Sample
+    from reelbench.registry.records import Result
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.judge_agreement import Ratings
     from reelbench.stats.calibration import Calibration
@@ -28,8 +28,6 @@ _RATINGS = 10
 """Ratings by both from which on a label has rows of its own: over fewer no kappa says anything."""
 _BENCHMARK = attrgetter("benchmark.id", "benchmark.version", "benchmark.split")
 """What two results must share to be compared."""
-
-app = App("Measure how far two judges, or a judge and people, agree.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +164,7 @@ def _compare_two(a: Path, b: Path, how: How) -> None:
     _by_item(spec, first, second, beside, how)
 
 
-def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
+def _leave_out(a: "ResultRead", b: "ResultRead", runs: list[Path]) -> None:
     """Take the questions that `runs` show to be shortcuts out of both results."""
     from reelbench.cli.shortcuts import read_shortcuts
 
@@ -185,7 +183,7 @@ def _leave_out(a: "_Read", b: "_Read", runs: list[Path]) -> None:
 
 
 def _by_item(
-    spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], how: How
+    spec: "BenchmarkSpec", a: "ResultRead", b: "ResultRead", beside: dict[str, Any], how: How
 ) -> None:
     from reelbench.scoring.comparison import compare as compare_items
 
@@ -257,7 +255,9 @@ def _by_item(
         console.show(table)
 
 
-def _on_common_videos(a: "_Read", b: "_Read", others: "Sequence[_Read]") -> dict[str, int]:
+def _on_common_videos(
+    a: "ResultRead", b: "ResultRead", others: "Sequence[ResultRead]"
+) -> dict[str, int]:
     """Count the videos that both had, and all; with others keep of both the items on the videos that all had."""
     from reelbench.scoring.videos import videos_had
 
@@ -293,7 +293,12 @@ def _radars(spec: "BenchmarkSpec", models: list[str], by_label: list[dict[str, A
 
 
 def _by_video(
-    spec: "BenchmarkSpec", a: "_Read", b: "_Read", beside: dict[str, Any], *, as_json: bool
+    spec: "BenchmarkSpec",
+    a: "ResultRead",
+    b: "ResultRead",
+    beside: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     from reelbench.scoring.comparison import compare_by_video
 
@@ -322,7 +327,6 @@ def _by_video(
         )
 
 
-@app.command()
 def agree(
     a: Annotated[Path, typer.Argument(help="A judged result: its folder, or its result.json.")],
     b: Annotated[
@@ -496,22 +500,7 @@ def _show_calibration(title: str, found: "Calibration") -> None:
     )
 
 
-@dataclass(slots=True)
-class _Read:
-    """A result and its samples; of several runs of a model their means."""
-
-    result: "Result"
-    samples: "list[Sample]"
-    place: Path
-    runs: int = 1
-
-    @property
-    def name(self) -> str:
-        """The model, and how many runs of it these are."""
-        return self.result.model.id + (f" ({self.runs} runs)" if self.runs > 1 else "")
-
-
-def _of_the_same_answers(a: _Read, b: _Read, ratings: "Ratings", path: Path) -> "Ratings":
+def _of_the_same_answers(a: ResultRead, b: ResultRead, ratings: "Ratings", path: Path) -> "Ratings":
     """Return the ratings of what both results answered alike; InputError where they share questions and no answer."""
     answers = {sample.id: sample.prediction for sample in a.samples}
     other = {
@@ -531,14 +520,7 @@ def _of_the_same_answers(a: _Read, b: _Read, ratings: "Ratings", path: Path) -> 
     return alike
 
 
-def read_one(path: Path) -> _Read:
-    """Read the one result in a folder, below it, or of a `result.json`."""
-    from reelbench.scoring import result_files
-
-    return _of([result_files.folder_of_one(path)])
-
-
-def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
+def _read_both(path_a: Path, path_b: Path) -> tuple[ResultRead, ResultRead]:
     """Read two results; of folders with several, those that are of one benchmark, version and split.
 
     Several runs of one model are one result.
@@ -550,7 +532,7 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
         for path in (path_a, path_b)
     )
     if len(folders_a) == len(folders_b) == 1:
-        return _of(folders_a[0]), _of(folders_b[0])
+        return read_folders(folders_a[0]), read_folders(folders_b[0])
     pairs = [
         (a, b)
         for a, b in product(folders_a, folders_b)
@@ -561,27 +543,7 @@ def _read_both(path_a: Path, path_b: Path) -> tuple[_Read, _Read]:
             f"{path_a} has {number_of(len(folders_a), 'result')}, {path_b} {len(folders_b)}, and "
             f"{len(pairs)} pairs of them are of the same benchmark, version and split; name one result of each"
         )
-    return _of(pairs[0][0]), _of(pairs[0][1])
-
-
-def _of(folders: list[Path]) -> _Read:
-    from reelbench.registry import discovery
-    from reelbench.scoring import result_files, runs
-
-    results, samples = [], []
-    for folder in folders:
-        result = result_files.read(folder)
-        if result_files.changed_after_scoring(folder, result):
-            changed = result_files.samples_of(folder)
-            console.note(
-                f"{changed}: was changed after scoring, so it is not what {result_files.RESULT_FILE} says"
-            )
-        results.append(result)
-        samples.append(list(result_files.read_samples(folder)))
-    if len(folders) == 1:
-        return _Read(results[0], samples[0], folders[0])
-    result, averages = runs.together(discovery.spec_of(results[0].benchmark), results, samples)
-    return _Read(result, averages, folders[0].parent, len(folders))
+    return read_folders(pairs[0][0]), read_folders(pairs[0][1])
 
 
 def same_benchmark(a: "Result", b: "Result", path_a: Path, path_b: Path) -> "BenchmarkSpec":

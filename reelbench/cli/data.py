@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.base import settings
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.option_groups import Kind, Per, Split, benchmark_names, reports_status, strata
 from reelbench.registry.splits import is_mini
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import (
+    Kind,
+    Per,
+    Split,
+    benchmark_names,
+    reports_status,
+    strata,
+)
 
 if TYPE_CHECKING:
     from reelbench.registry.strata import Strata
 
-app = App("Fetch a benchmark's annotations and videos, and check them.")
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)
@@ -27,7 +32,6 @@ Data = Annotated[
 _COMES_ALONG = "{spec} {split}: comes with Reelbench, and its clips are made on first use; there is nothing to fetch"
 
 
-@app.command()
 @reports_status
 def fetch(
     name: Name,
@@ -78,7 +82,6 @@ def fetch(
         raise typer.Exit(1)
 
 
-@app.command()
 def check(name: Name, *, split: Split = None, data: Data = None) -> None:
     """Show which files exist, are missing or broken, and whether the source has changed.
 

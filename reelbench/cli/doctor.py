@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,10 +21,42 @@ from reelbench.base import settings
 from reelbench.base.credentials import without_credentials
 from reelbench.base.errors import InputError, ReelbenchError, first_line
 from reelbench.base.status import read_status
-from reelbench.cli import console, defaults
-from reelbench.cli.option_groups import Json, Kind, option_name
+from reelbench.terminal import console, defaults
+from reelbench.terminal.option_groups import Json, Kind, option_name
 
-_LOOKED_FOR: dict[str, Any] = json.loads(Path(__file__).with_name("doctor.json").read_bytes())
+_PACKAGES = (
+    "aiohttp",
+    "av",
+    "datasets",
+    "evaluate",
+    "huggingface-hub",
+    "numpy",
+    "openai",
+    "pandas",
+    "pyarrow",
+    "pycocoevalcap",
+    "pydantic",
+    "typer",
+)
+
+_PACKAGES_OF_EXTRA = {
+    "figures": ("matplotlib",),
+    "gemini": ("google-genai",),
+    "lmms-eval": (
+        "lmms-eval",
+        "torch",
+        "transformers",
+        "accelerate",
+        "decord",
+    ),
+    "mcp": ("mcp",),
+    "postgres": (
+        "psycopg",
+        "psycopg-pool",
+    ),
+    "profile": ("spacy",),
+    "ray": ("ray",),
+}
 """The names of packages: our own needs, and those of each extra."""
 _LOOKED_AT_MOST = 200_000  # files of a folder whose sizes are added up
 
@@ -71,10 +103,10 @@ def doctor(
             "system": platform.platform(),
             "cores": os.cpu_count(),
         },
-        "packages": {name: _version(name) for name in _LOOKED_FOR["packages"]},
+        "packages": {name: _version(name) for name in _PACKAGES},
         "extras": {
             extra: {name: _version(name) for name in names}
-            for extra, names in _LOOKED_FOR["extras"].items()
+            for extra, names in _PACKAGES_OF_EXTRA.items()
         },
         "tools": {"java": _attempt(_java), "decoder": _attempt(_decoder)},
         "folders": _attempt(_folders),

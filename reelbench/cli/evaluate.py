@@ -1,6 +1,5 @@
 """`reelbench eval`: one verb. Who serves the model decides: a server is asked as by `ask`, a checkpoint by `run`."""
 
-import json
 import re
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +9,9 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import read_record
-from reelbench.cli import console
-from reelbench.cli.asking import GROUPS, extra_of
-from reelbench.cli.option_groups import (
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import GROUPS, extra_of
+from reelbench.terminal.option_groups import (
     Json,
     Kind,
     Names,
@@ -23,7 +22,30 @@ from reelbench.cli.option_groups import (
     shell_line,
 )
 
-_ADAPTERS: dict[str, str] = json.loads(Path(__file__).with_name("adapters.json").read_bytes())
+_ADAPTERS = {
+    "qwen3_5": "qwen3_5",
+    "qwen3_omni": "qwen3_omni",
+    "qwen3_vl": "qwen3_vl",
+    "qwen2_5_omni": "qwen2_5_omni",
+    "qwen2_5_vl": "qwen2_5_vl",
+    "qwen2_vl": "qwen2_vl",
+    "internvl.*_hf": "internvl_hf",
+    "internvl3": "internvl3",
+    "internvl": "internvl2",
+    "gemma_?4": "gemma4",
+    "gemma_?3": "gemma3",
+    "llava_onevision_?1_?5": "llava_onevision1_5",
+    "llava_onevision.*_hf|llava_.*_hf|llava_next|^llava$": "llava_hf",
+    "llava_onevision": "llava_onevision",
+    "videollama_?3": "videollama3",
+    "minicpm_?v": "minicpm_v",
+    "minicpm_?o": "minicpm_o",
+    "longva": "longva",
+    "idefics": "idefics2",
+    "mllama|llama_3_2.*vision": "llama_vision",
+    "lfm2_5_vl|lfm2_vl": "lfm2_5_vl",
+    "phi_?4_?multimodal|phi_4_multimodal": "phi4_multimodal",
+}
 """Pattern of a checkpoint's name, or of the `model_type` in its config -> lmms-eval's adapter."""
 
 _TYPED = {"reelbench ask ": "reelbench eval ", "--llm-url": "--base-url", "--llm ": "--model "}

@@ -9,9 +9,8 @@ import typer
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError, number_of
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.option_groups import Engine, Kind, choice, reports_status
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import Engine, Kind, choice, reports_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from reelbench.video.fill_store import Filled
     from reelbench.video.frame_store import FrameStore
     from reelbench.video.library import Library
-
-app = App("Decode videos before a run, and manage the stored frames.")
 
 
 Videos = Annotated[
@@ -53,7 +50,6 @@ Spec = Annotated[
 ]
 
 
-@app.command()
 def info(
     videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None
 ) -> None:
@@ -95,7 +91,6 @@ def info(
         raise typer.Exit(1)
 
 
-@app.command()
 @reports_status
 def extract(
     videos: Videos = None,
@@ -162,7 +157,6 @@ def extract(
         raise typer.Exit(1)
 
 
-@app.command()
 def clear(
     videos: Videos = None,
     *,
@@ -193,7 +187,6 @@ def clear(
         raise typer.Exit(1)
 
 
-@app.command("serve")
 def serve_frames(
     videos: Videos,
     *,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.base.errors import ReelbenchError
-from reelbench.cli import console
-from reelbench.cli.option_groups import Json
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import Json
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec

@@ -10,9 +10,9 @@ from typing import cast
 from reelbench.base.credentials import known_secrets, without
 from reelbench.base.errors import InputError, ReelbenchError, cut_in_the_middle
 from reelbench.base.files import LONGEST_NAME
-from reelbench.cli import console, synonyms
-from reelbench.cli.commands import FLAGS, assembled
-from reelbench.cli.option_groups import before_dashes
+from reelbench.cli.program import FLAGS, assembled
+from reelbench.terminal import console, synonyms
+from reelbench.terminal.option_groups import before_dashes
 
 _CALLERS = {EACCES, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM, EROFS}
 """Errors of the system that come from a path as the caller gave it."""

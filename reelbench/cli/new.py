@@ -9,8 +9,8 @@ import typer
 
 from reelbench.base.credentials import without_credentials
 from reelbench.base.errors import InputError, cut_in_the_middle, number_of, visible
-from reelbench.cli import console
-from reelbench.cli.option_groups import Json
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import Json
 
 if TYPE_CHECKING:
     from reelbench.data.declared_check import CheckedSplit

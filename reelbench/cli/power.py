@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.base.errors import InputError
-from reelbench.cli import console
-from reelbench.cli.compare import read_one, same_benchmark
-from reelbench.cli.option_groups import Json
+from reelbench.cli.compare import same_benchmark
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import Json
+from reelbench.terminal.read_results import read_one
 
 if TYPE_CHECKING:
     from reelbench.registry.spec import BenchmarkSpec

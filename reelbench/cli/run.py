@@ -9,9 +9,17 @@ import typer
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError
-from reelbench.cli import console, loggers
-from reelbench.cli.asking import AboutModel, ChosenQuestions, Judge, Llm, OutputLimit, Repeats
-from reelbench.cli.option_groups import (
+from reelbench.cli import loggers
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import (
+    AboutModel,
+    ChosenQuestions,
+    Judge,
+    Llm,
+    OutputLimit,
+    Repeats,
+)
+from reelbench.terminal.option_groups import (
     Frames,
     Json,
     Kind,
@@ -21,7 +29,7 @@ from reelbench.cli.option_groups import (
     options_given,
     reports_status,
 )
-from reelbench.cli.report import check_judged, report
+from reelbench.terminal.report import check_judged, report
 
 _sweeps = partial(typer.Option, rich_help_panel="Several settings")
 

@@ -1,7 +1,7 @@
 """`reelbench score`: predictions to numbers, without running a model."""
 
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,13 +9,18 @@ import typer
 
 from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.base.settings import home
-from reelbench.cli import console
-from reelbench.cli import option_groups as shared
-from reelbench.cli.asking import AboutAnswers, AboutModel, ChosenQuestions, Judge, JudgeEstimate
-from reelbench.cli.report import check_judged, report, show_by
+from reelbench.terminal import console
+from reelbench.terminal import option_groups as shared
+from reelbench.terminal.asking_options import (
+    AboutAnswers,
+    AboutModel,
+    ChosenQuestions,
+    Judge,
+    JudgeEstimate,
+)
+from reelbench.terminal.report import check_judged, report, show_by, show_estimates
 
 if TYPE_CHECKING:
-    from reelbench.judges.cost_estimate import CostEstimate
     from reelbench.scoring.cognitive_profile import TagsFile
     from reelbench.tasks.score import Answers, Options, Outcome
 
@@ -318,48 +323,6 @@ def _answers(
     return read_answers(
         name, inputs, options, columns=columns, metadata=metadata, agent_log=files.looked
     )
-
-
-def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
-    """Print what judging would take, a row a judge and benchmark."""
-    if as_json:
-        console.write_json([asdict(cost) for cost in estimates])
-        return
-    columns = (
-        "judge",
-        "#items",
-        "#cached",
-        "#in a batch",
-        "#calls",
-        "#tokens in",
-        "#out",
-        "#$",
-        "#time",
-    )
-    table = console.table("estimate of judging", *columns)
-    for cost in estimates:
-        dollars = "" if cost.cost_usd is None else f"{cost.cost_usd:.4f}"
-        time = "" if cost.seconds is None else f"{cost.seconds:.0f} s"
-        numbers = (
-            cost.items,
-            cost.cached,
-            cost.pending,
-            cost.calls,
-            cost.prompt_tokens,
-            cost.completion_tokens,
-        )
-        table.add_row(cost.judge, *map(str, numbers), dollars, time)
-    console.show(table)
-    if any(cost.calls and not cost.counted_by for cost in estimates):
-        console.note(
-            "no reply of this judge is kept yet: tokens are estimated, at 3 bytes each, and the time is unknown"
-        )
-    if any(cost.calls and cost.cost_usd is None for cost in estimates):
-        console.note(
-            "no price is known: give --judge-price IN,OUT (dollars per million tokens) or --judge-prices FILE"
-        )
-    for judge_name, day in {(cost.judge, cost.shutdown) for cost in estimates if cost.shutdown}:
-        console.note(f"{judge_name} shuts down on {day}, its server said when it was last asked")
 
 
 def write_template(name: str | None, files: FileOptions, output: Path | None) -> None:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import read_json, write_json, write_text
-from reelbench.cli import console
-from reelbench.cli.asking import Llm, by_role
-from reelbench.cli.report import check_judged, report, report_runs
 from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.lmms import process
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import Llm, by_role
+from reelbench.terminal.report import check_judged, report, report_runs
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.base.errors import InputError, ReelbenchError
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.option_groups import benchmark_names
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import benchmark_names
 
 if TYPE_CHECKING:
     from reelbench.hub_cards.split_counts import Labels
 
-
-app = App("Write and push dataset cards for the Hugging Face Hub.")
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)
@@ -38,7 +35,6 @@ Tags = Annotated[
 ]
 
 
-@app.command()
 def render(
     name: Name,
     *,
@@ -83,7 +79,6 @@ def render(
     console.write(str(out / merge.README))
 
 
-@app.command()
 def push(
     name: Name,
     *,

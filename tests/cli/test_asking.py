@@ -3,7 +3,13 @@
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.cli.asking import by_role, extra_of, llm_options, only_model, shared_budget
+from reelbench.terminal.asking_options import (
+    by_role,
+    extra_of,
+    llm_options,
+    only_model,
+    shared_budget,
+)
 
 
 def test_a_model_for_all_and_one_for_a_role(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.cli.defaults import UNTRUSTED
+from reelbench.terminal.defaults import UNTRUSTED
 
 PREDICTIONS = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "predictions" / "rextime.jsonl"
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from reelbench.cli.families import EXAMPLES, FAMILIES
+from reelbench.cli.commands import COMMANDS as TABLE
 from reelbench.registry import discovery
+from reelbench.terminal.families import FAMILIES
 from tests.servers.judge import Answer, JudgeServer
 from tools.write_docs import commands
 
@@ -24,8 +25,8 @@ PREDICTIONS = next((OLD / "predictions").glob("moviecore*"))
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_has_examples_that_it_takes(words):
-    assert EXAMPLES.get(words), f"`reelbench {words}` has no example in its table"
-    for example in EXAMPLES[words]:
+    assert TABLE[words].examples, f"`reelbench {words}` has no example in its table"
+    for example in TABLE[words].examples:
         own, _, _ = example.partition(" -- ")  # what follows is lmms-eval's
         with COMMANDS[words].make_context(
             words, shlex.split(own)
@@ -36,8 +37,11 @@ def test_every_command_has_examples_that_it_takes(words):
                     assert discovery.find_task(benchmark) or discovery.get(benchmark)
 
 
-def test_no_example_is_of_a_command_that_is_gone():
-    assert EXAMPLES.keys() <= COMMANDS.keys()
+def test_the_table_has_every_command_with_the_first_sentence_of_its_help():
+    assert [*TABLE] == [*COMMANDS]
+    for words, entry in TABLE.items():
+        paragraph = COMMANDS[words].help.split("\n\n")[0].replace("\n", " ")
+        assert re.split(r"(?<=\.)\s", paragraph)[0].removesuffix(".") == entry.summary
 
 
 def test_help_shows_options_families_and_then_the_examples_as_they_are_typed(reelbench):

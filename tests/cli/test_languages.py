@@ -3,8 +3,8 @@
 import json
 import xml.etree.ElementTree as ET
 
-from reelbench.cli import console
 from reelbench.cli.sweep import write_matrix
+from reelbench.terminal import console
 
 
 def cell(value, n=3):

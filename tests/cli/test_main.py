@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reelbench import __version__, registry
-from reelbench.cli import console
+from reelbench.terminal import console
 from tests.program import app
 from tools.write_docs import commands
 

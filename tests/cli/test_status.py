@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.status import StatusFile
-from reelbench.cli import app as app_module
+from reelbench.cli import commands
 from tests.program import app
 from tests.servers.judge import Answer, JudgeServer
 
@@ -121,7 +121,7 @@ def test_what_is_no_status_file_is_a_line(tmp_path):
 
 def test_every_command_with_a_bar_has_it():
     """A module that hands a bar on has a command that keeps a status file."""
-    folder = Path(app_module.__file__).parent
+    folder = Path(commands.__file__).parent
     sources = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
     bars = {name for name, text in sources.items() if "console.progress" in text} - {
         "sweep.py"

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.cli import synonyms
 from reelbench.registry import discovery
+from reelbench.terminal import synonyms
 from tools.write_docs import commands
 
 WORDS = dict(commands())

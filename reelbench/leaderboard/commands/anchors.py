@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from reelbench.base.errors import InputError, ReelbenchError, number_of
-from reelbench.cli import console
-from reelbench.cli.asking import Judge
-from reelbench.cli.option_groups import Per, reports_status, strata
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import Judge
+from reelbench.terminal.option_groups import Per, reports_status, strata
 
 _NOTE = "anchors: a few answers, to ask a judge about again"
 
@@ -42,13 +42,13 @@ def anchors(
     Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the
     judge has drifted.
     """
-    from reelbench.cli.compare import read_one
     from reelbench.judges.judge_run import judge_of
     from reelbench.leaderboard import against_data
     from reelbench.leaderboard.rejudge import write_anew
     from reelbench.registry import discovery
     from reelbench.scoring import aggregation, result_files
     from reelbench.scoring import anchors as drawing
+    from reelbench.terminal.read_results import read_one
 
     if number < 1:
         raise InputError(f"--number: {number} is not a number from 1 up")

@@ -12,9 +12,9 @@ import typer
 from reelbench.base.errors import InputError, ReelbenchError, first_of, number_of
 from reelbench.base.settings import home
 from reelbench.base.text_tables import p_value
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.asking import (
+from reelbench.llm.defaults import CONCURRENCY
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import (
     AboutModel,
     Judge,
     JudgeBudget,
@@ -26,7 +26,7 @@ from reelbench.cli.asking import (
     budget_of,
     price_of,
 )
-from reelbench.cli.option_groups import (
+from reelbench.terminal.option_groups import (
     Engine,
     Json,
     Kind,
@@ -35,14 +35,11 @@ from reelbench.cli.option_groups import (
     reports_status,
     strata,
 )
-from reelbench.llm.defaults import CONCURRENCY
 
 if TYPE_CHECKING:
     from reelbench.base.workers import Workers
     from reelbench.leaderboard.bridge import Bridge
     from reelbench.leaderboard.rejudge import Rejudge
-
-app = App("Verify results, build the leaderboard's page, publish.")
 
 
 NumberOfWorkers = Annotated[
@@ -112,7 +109,6 @@ def rejudge_options(
     return Rejudge(rejudge, options, seed=rejudge_seed, note=console.note)
 
 
-@app.command()
 def add(
     run_dir: Annotated[
         Path,
@@ -193,7 +189,6 @@ def add(
     _refuse([one.why for one in done if one.outcome == "refused"], len(done))
 
 
-@app.command()
 @reports_status
 def rejudge(
     *,
@@ -235,7 +230,7 @@ def rejudge(
         bar=console.progress,
     )
     if judge_estimate:
-        from reelbench.cli.score import show_estimates
+        from reelbench.terminal.report import show_estimates
 
         show_estimates(list(work.estimates()), as_json=as_json)
         for line in work.refused:
@@ -307,7 +302,6 @@ def show(made: "Bridge") -> None:
     console.note("shift is new less old, over the answers that both scored; no value is converted")
 
 
-@app.command("list")
 def list_(*, store: Store, as_json: Json = False) -> None:
     """List the results in a store, a line each with its key."""
     from reelbench.leaderboard import store as stores
@@ -334,7 +328,6 @@ def list_(*, store: Store, as_json: Json = False) -> None:
     console.show(table)
 
 
-@app.command()
 def remove(
     keys: Annotated[
         list[str], typer.Argument(metavar="KEY...", help="Keys, as `leaderboard list` shows them.")
@@ -349,7 +342,6 @@ def remove(
         console.note(f"removed: {key}")
 
 
-@app.command("import-hub")
 def import_hub(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Benchmark or task.")],
     *,
@@ -371,7 +363,6 @@ def import_hub(
     console.note(f"{number_of(len(board.rows), 'row')} of {board.dataset}")
 
 
-@app.command()
 def build(
     *,
     store: Store,
@@ -414,7 +405,6 @@ def build(
     console.write(json.dumps(counted, ensure_ascii=False) if as_json else page)
 
 
-@app.command()
 def check(
     folders: Annotated[
         list[Path],
@@ -463,7 +453,6 @@ def check(
         console.write("1 result holds" if len(checked) == 1 else f"{len(checked)} results hold")
 
 
-@app.command()
 def tables(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="As --benchmark.")] = None,
     *,
@@ -505,7 +494,6 @@ def tables(
     console.write(files.tables(made, style, benchmark=benchmark, metrics=metrics).rstrip("\n"))
 
 
-@app.command()
 def figures(
     *,
     store: Store,
@@ -536,7 +524,6 @@ def figures(
             console.write(str(path))
 
 
-@app.command()
 def publish(
     *,
     store: Store,
@@ -599,7 +586,6 @@ def publish(
         console.write(f"{one.done}: {one.url}")
 
 
-@app.command()
 def webhook(
     *,
     dataset: Annotated[
@@ -631,7 +617,6 @@ def webhook(
     )
 
 
-@app.command()
 def export(
     stores: Annotated[list[Path], typer.Argument(metavar="STORE...", help="Results stores.")],
     *,

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from reelbench.base.errors import InputError
-from reelbench.cli import console
-from reelbench.cli.option_groups import reports_status
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import reports_status
 
 
 @reports_status

@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.base.errors import ReelbenchError, number_of
-from reelbench.cli import console
-from reelbench.cli.asking import AboutAnswers, Judge, Llm, LlmBatch, RetryUnread, only_model
-from reelbench.cli.candidates import ACE_FILE, CandidateSource, numbers
-from reelbench.cli.option_groups import Json, NoOverlap, options_given, reports_status
-from reelbench.cli.report import check_judged, report
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import (
+    AboutAnswers,
+    Judge,
+    Llm,
+    LlmBatch,
+    RetryUnread,
+    only_model,
+)
+from reelbench.terminal.candidate_source import ACE_FILE, CandidateSource, numbers
+from reelbench.terminal.option_groups import Json, NoOverlap, options_given, reports_status
+from reelbench.terminal.report import check_judged, report
 
 if TYPE_CHECKING:
     from reelbench.studio.ace import Enhancement

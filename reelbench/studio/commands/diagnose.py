@@ -9,10 +9,17 @@ import typer
 
 from reelbench.base import settings
 from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError, number_of
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.asking import Judge, Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import (
+from reelbench.studio.data_files import from_papers
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import (
+    Judge,
+    Llm,
+    LlmBatch,
+    RetryUnread,
+    by_role,
+    shared_budget,
+)
+from reelbench.terminal.option_groups import (
     Data,
     Frames,
     Json,
@@ -22,15 +29,12 @@ from reelbench.cli.option_groups import (
     reports_status,
     task_names,
 )
-from reelbench.studio.data_files import from_papers
 
 if TYPE_CHECKING:
     from reelbench.studio.diagnosis.asking import RoleModels
     from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan
 
-
-app = App("Find where answers went wrong: evidence graphs and their errors.")
 
 Name = Annotated[
     str | None,
@@ -106,7 +110,6 @@ class IsolationOptions:
         )
 
 
-@app.command()
 @reports_status
 def graphs(
     name: Name = None,
@@ -186,7 +189,6 @@ def graphs(
         )
 
 
-@app.command()
 @reports_status
 def errors(
     result: Annotated[
@@ -228,7 +230,6 @@ def errors(
     _finish(diagnosis, as_json=options.as_json)
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 @reports_status
 def run(
     context: typer.Context,
@@ -280,7 +281,6 @@ def run(
     _finish(diagnosis, as_json=options.as_json)
 
 
-@app.command()
 def report(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="Folders that `errors` or `run` wrote.")

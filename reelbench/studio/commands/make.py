@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from reelbench.base.errors import InputError, number_of
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.asking import Llm, LlmBatch, RetryUnread, by_role, shared_budget
-from reelbench.cli.option_groups import (
+from reelbench.registry.reasons import Reason
+from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import Llm, LlmBatch, RetryUnread, by_role, shared_budget
+from reelbench.terminal.option_groups import (
     Data,
     Json,
     Kind,
@@ -24,8 +25,6 @@ from reelbench.cli.option_groups import (
     reports_status,
     strata,
 )
-from reelbench.registry.reasons import Reason
-from reelbench.studio.chain_rules import Cuts, GateRules, SourceRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from reelbench.studio.benchmark_files import MadeBy, SplitShares
     from reelbench.studio.chain import ChainSetup, Role
 
-
-app = App("Make a dataset with language models.")
 
 _FAILED = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
@@ -154,7 +151,6 @@ class ChainOptions(MakeOptions):
             )
 
 
-@app.command()
 def page(
     folder: Annotated[
         Path,
@@ -176,7 +172,6 @@ def page(
     console.write(str(chain_page.write(folder, video, out)))
 
 
-@app.command()
 def compare(
     a: Annotated[
         Path,
@@ -250,7 +245,6 @@ def _rules(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any
 Gating = Annotated[GateRules, _rules(GateRules, "Gates")]
 
 
-@app.command()
 @reports_status
 def discussion(
     *,
@@ -324,7 +318,6 @@ def discussion(
     _report(document, folder, stage, as_json=making.as_json, start_after=making.start_after)
 
 
-@app.command()
 @reports_status
 def moments(
     *,
@@ -392,7 +385,6 @@ def moments(
     _report(document, folder, None, as_json=making.as_json, start_after=making.start_after)
 
 
-@app.command()
 @reports_status
 def tags(
     name: TaskName,

@@ -10,9 +10,9 @@ import typer
 
 from reelbench.base.errors import InputError
 from reelbench.base.text_tables import interval, number
-from reelbench.cli import console
-from reelbench.cli.asking import Judge
-from reelbench.cli.option_groups import Data, Json, Split, reports_status, task_names
+from reelbench.terminal import console
+from reelbench.terminal.asking_options import Judge
+from reelbench.terminal.option_groups import Data, Json, Split, reports_status, task_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,10 +10,17 @@ import typer
 
 from reelbench.base.errors import InputError, first_of, number_of
 from reelbench.base.text_tables import Table, interval, number
-from reelbench.cli import console
-from reelbench.cli.app import App
-from reelbench.cli.option_groups import Data, Json, Per, Split, TaskName, reports_status, strata
 from reelbench.studio.review import KindName
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import (
+    Data,
+    Json,
+    Per,
+    Split,
+    TaskName,
+    reports_status,
+    strata,
+)
 
 if TYPE_CHECKING:
     from reelbench.studio.review.pages import Clips
@@ -28,9 +35,6 @@ class Form(StrEnum):
     PAGE = "page"
     FOLDER = "folder"
     LABEL_STUDIO = "label-studio"
-
-
-app = App("Let people review a dataset on a page, and merge their files.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,6 @@ class ReviewMaterial:
     ] = None
 
 
-@app.command()
 @reports_status
 def page(
     name: TaskName,
@@ -206,7 +209,6 @@ def page(
         console.write(str(path))
 
 
-@app.command()
 def agree(
     a: Annotated[Path, typer.Argument(help="A tags file (JSON Lines).")],
     b: Annotated[Path, typer.Argument(help="Another tags file, by another person or a model.")],
@@ -298,7 +300,6 @@ def _report_missing(missing: Sequence[str]) -> None:
         console.note(f"{number_of(len(missing), 'video')} not found: {first_of(missing, _SHOWN)}")
 
 
-@app.command()
 def summarize(
     files: Annotated[
         list[Path],

@@ -3,16 +3,18 @@
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from reelbench.base.errors import InputError, ReelbenchError, first_of, number_of, printable
 from reelbench.base.files import read_json
 from reelbench.base.values import as_text
-from reelbench.cli import console
+from reelbench.terminal import console
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from reelbench.judges.cost_estimate import CostEstimate
     from reelbench.registry.records import JudgeRecord, Result
     from reelbench.tasks.score import Outcome
 
@@ -277,3 +279,45 @@ def _judge_line(judge: "JudgeRecord") -> str:
         f"judge {judge.requested}: {calls}, {cached} from the cache{dates}, "
         f"{judge.prompt_tokens} tokens in and {judge.completion_tokens} out{cost}"
     )
+
+
+def show_estimates(estimates: "list[CostEstimate]", *, as_json: bool) -> None:
+    """Print what judging would take, a row a judge and benchmark."""
+    if as_json:
+        console.write_json([asdict(cost) for cost in estimates])
+        return
+    columns = (
+        "judge",
+        "#items",
+        "#cached",
+        "#in a batch",
+        "#calls",
+        "#tokens in",
+        "#out",
+        "#$",
+        "#time",
+    )
+    table = console.table("estimate of judging", *columns)
+    for cost in estimates:
+        dollars = "" if cost.cost_usd is None else f"{cost.cost_usd:.4f}"
+        time = "" if cost.seconds is None else f"{cost.seconds:.0f} s"
+        numbers = (
+            cost.items,
+            cost.cached,
+            cost.pending,
+            cost.calls,
+            cost.prompt_tokens,
+            cost.completion_tokens,
+        )
+        table.add_row(cost.judge, *map(str, numbers), dollars, time)
+    console.show(table)
+    if any(cost.calls and not cost.counted_by for cost in estimates):
+        console.note(
+            "no reply of this judge is kept yet: tokens are estimated, at 3 bytes each, and the time is unknown"
+        )
+    if any(cost.calls and cost.cost_usd is None for cost in estimates):
+        console.note(
+            "no price is known: give --judge-price IN,OUT (dollars per million tokens) or --judge-prices FILE"
+        )
+    for judge_name, day in {(cost.judge, cost.shutdown) for cost in estimates if cost.shutdown}:
+        console.note(f"{judge_name} shuts down on {day}, its server said when it was last asked")

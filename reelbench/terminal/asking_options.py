@@ -12,9 +12,9 @@ import typer
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError
-from reelbench.cli import console
-from reelbench.cli.option_groups import CachePatience
 from reelbench.llm.defaults import CACHE_PATIENCE, CONCURRENCY, TIMEOUT
+from reelbench.terminal import console
+from reelbench.terminal.option_groups import CachePatience
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule

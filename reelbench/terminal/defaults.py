@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.base import bounds, settings
 from reelbench.base.errors import InputError
-from reelbench.cli.families import FAMILIES, family_of
-from reelbench.cli.option_groups import Kind, option_name
+from reelbench.terminal.families import FAMILIES, family_of
+from reelbench.terminal.option_groups import Kind, option_name
 
 if TYPE_CHECKING:
     from typer import _click
@@ -65,8 +65,8 @@ Known = Callable[[], "Mapping[str, _click.Command]"]
 
 
 def known_to(context: "_click.Context") -> Known:
-    """The giver of all commands that a context's command line has (`cli.commands`)."""
-    return context.find_root().command.known  # type: ignore[attr-defined, no-any-return] - of our own group
+    """The giver of all commands that a context's command line has (its root group)."""
+    return context.find_root().command.all_commands  # type: ignore[attr-defined, no-any-return] - of our own group
 
 
 def places() -> tuple[Path, Path]:
