@@ -6,6 +6,7 @@ from itertools import chain
 
 import pytest
 
+from reelbench.cli.commands import COMMANDS
 from tests.rooms import PACKAGE, ROOMS, modules
 
 FOLDERS = (PACKAGE.name, *ROOMS, "tools", "perf")
@@ -40,7 +41,7 @@ def groups(file):
 
 def declares_options(file, function):
     """Whether the parameters are options: of a command, or of a group of them that several commands take."""
-    if not {"cli", "commands", "command.py"} & set(file.parts):
+    if not {"cli", "terminal", "commands", "command.py"} & set(file.parts):
         return False
     declared = ("typer.Option", "'--")
     options = [
@@ -48,19 +49,16 @@ def declares_options(file, function):
         for part in function.args.kwonlyargs
         if any(word in ast.unparse(part) for word in declared)
     ]
-    return (
-        bool(options)
-        or function.name in groups(file)
-        or any(map(is_command, function.decorator_list))
-    )
+    return bool(options) or function.name in groups(file) or is_command(file, function)
 
 
-def is_command(decorator):
-    return ast.unparse(decorator).startswith(("app.command", "reports_status"))
+def is_command(file, function):
+    module = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
+    return f"{module}:{function.name}" in {entry.place for entry in COMMANDS.values()}
 
 
 def test_the_scan_tells_options_from_parameters():
-    folders = ("reelbench", "studio")
+    folders = ("reelbench", "terminal", "studio")
     commands = [
         node.name
         for folder in folders

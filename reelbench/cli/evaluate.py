@@ -194,7 +194,7 @@ def evaluate(
             if plan:
                 continue
         try:
-            from reelbench.cli.commands import assembled
+            from reelbench.cli.program import assembled
 
             console.renamed = {} if of_lmms_eval else _TYPED
             if typer.main.get_command(assembled(words[0]))(words, standalone_mode=False):
