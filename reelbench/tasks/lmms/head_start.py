@@ -1,10 +1,10 @@
-"""The videos that are asked for first, decoded while lmms-eval starts, which takes it 10 to 25 seconds.
+"""Decode the videos that are asked for first while lmms-eval starts, which takes it 10 to 25 s.
 
     python -P -m reelbench.tasks.lmms.head_start ARGUMENTS
 
-is what `begin` starts, with lmms-eval's arguments: a process of its own, because each thread of
-lmms-eval's would wait for what is being imported. It says nothing: what can't be decoded is found
-again, and said, when it is asked for.
+is the process that `begin` starts, with lmms-eval's arguments. It is a process of its own because
+each thread of lmms-eval's would wait for what is being imported. It reports nothing: a video that
+can't be decoded is found again, and reported, when it is asked for.
 """
 
 import math
@@ -12,12 +12,12 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
 from multiprocessing import parent_process
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from reelbench.base import settings
 from reelbench.base.workers import usable_cores
@@ -35,50 +35,77 @@ if TYPE_CHECKING:
 _begun: list["subprocess.Popen[bytes]"] = []
 
 
+class _TaskRow(NamedTuple):
+    """A row that a task asks, and the videos of its split."""
+
+    task: str
+    library: Library
+    row: "Row"
+
+
 def begin(arguments: Sequence[str]) -> None:
-    """Start the process, where frames are asked for: of several of lmms-eval's on a machine, beside the first alone."""
-    first = os.environ.get("LOCAL_RANK", "0") == "0" and parent_process() is None
-    if first and not _begun and settings.FRAMES.is_set and option_value(arguments, "--tasks"):
-        command, none = [sys.executable, "-P", "-m", __name__, *arguments], subprocess.DEVNULL
-        with suppress(
-            OSError
-        ):  # no memory for it, say: then the first question waits for its video
-            _begun.append(
-                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=none, stderr=none)
-            )  # noqa: S603
+    """Start the process, where frames are asked for.
+
+    Of several processes of lmms-eval's on a machine the first alone starts it.
+    """
+    is_first = os.environ.get("LOCAL_RANK", "0") == "0" and parent_process() is None
+    if not is_first or _begun or not settings.FRAMES.is_set:
+        return
+    if not option_value(arguments, "--tasks"):
+        return
+    # Without memory for it, say, the first question waits for its video.
+    with suppress(OSError):
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", "-m", __name__, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        _begun.append(process)
 
 
 def first_videos(arguments: Sequence[str]) -> dict[tuple[str, str], Callable[[], object]]:
-    """Return what makes ready the frames of the videos that lmms-eval's arguments ask for first, by task and video.
+    """Return the work on the videos that are asked for first, by task and video.
 
-    As many as are decoded ahead of any question. Only data and clips that are here are looked at:
-    others are left to lmms-eval. Where it leaves questions out (no translation, no cue, answered
-    before), some may not be needed.
+    They are those of lmms-eval's arguments. Each function makes a video's frames
+    ready. There are as many as are decoded ahead of any question. Only data and clips that are here
+    are looked at: others are left to lmms-eval. Where it leaves questions out (no translation, no
+    cue, answered before), some may not be needed.
     """
-    asked, model = visuals.sampling(), option_value(arguments, "--model")
-    if not (asked.decodes and adapters.of(model).sees):
+    sampling = visuals.sampling()
+    model = option_value(arguments, "--model")
+    adapter = adapters.of(model)
+    if not sampling.decodes or not adapter.sees:
         return {}
-    adapters.passes_video = (
-        f"{adapters.PASS_VIDEO}=true" in (option_value(arguments, "--model_args") or "").lower()
-    )
+    model_arguments = (option_value(arguments, "--model_args") or "").lower()
+    adapters.passes_video = f"{adapters.PASS_VIDEO}=true" in model_arguments
     chat = "chat" in adapters.kinds(model) and "--force_simple" not in arguments
-    limit, offset = (float(option_value(arguments, name) or 0) for name in ("--limit", "--offset"))
-    named = settings.IDS.read(QuestionIds.read)
-    chosen: list[tuple[str, Library, Row]] = []
+    task_rows = list(_asked_rows(arguments))
+    work: dict[tuple[str, str], Callable[[], object]] = {}
+    for place in by_video([task_row.row for task_row in task_rows]):
+        task, library, row = task_rows[place]
+        form = adapters.adapt(model, sampling, library.spec.row_kind, chat=chat)
+        even = form.form == "clip" and adapter.even
+        work.setdefault((task, row["video"]), partial(show, library, row, form, even=even))
+    return dict(islice(work.items(), WINDOW * usable_cores()))
+
+
+def _asked_rows(arguments: Sequence[str]) -> Iterator[_TaskRow]:
+    """Yield the rows that lmms-eval's arguments ask for."""
+    limit = float(option_value(arguments, "--limit") or 0)
+    offset = int(float(option_value(arguments, "--offset") or 0))
+    chosen_ids = settings.IDS.read(QuestionIds.read)
     for task in sorted(wanted_tasks([*arguments])):
         located = locate(task, fetch=False)
         library = Library(located.spec, located.split, make=False)
-        rows = [row for row in located.rows if named is None or row["id"] in named.ids]
-        most = math.ceil(limit * len(rows)) if limit < 1 else int(limit)
-        chosen += [
-            (task, library, row) for row in rows[int(offset) :][: most if limit > 0 else None]
-        ]
-    work: dict[tuple[str, str], Callable[[], object]] = {}
-    for task, library, row in (chosen[place] for place in by_video([row for *_, row in chosen])):
-        shown = adapters.adapt(model, asked, library.spec.row_kind, chat=chat)
-        even = shown.form == "clip" and adapters.of(model).even
-        work.setdefault((task, row["video"]), partial(show, library, row, shown, even=even))
-    return dict(islice(work.items(), WINDOW * usable_cores()))
+        rows = located.rows
+        if chosen_ids is not None:
+            rows = [row for row in rows if row["id"] in chosen_ids.ids]
+        count = len(rows)
+        if limit > 0:
+            count = math.ceil(limit * len(rows)) if limit < 1 else int(limit)
+        for row in rows[offset : offset + count]:
+            yield _TaskRow(task, library, row)
 
 
 if __name__ == "__main__":
@@ -86,5 +113,7 @@ if __name__ == "__main__":
     threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     videos = first_videos(sys.argv[1:])
     with Ahead(videos) as ahead:
-        for ready in filter(None, map(ahead.reached, videos)):
-            ready.result()
+        for video in videos:
+            ready = ahead.reached(video)
+            if ready is not None:
+                ready.result()

@@ -1,10 +1,10 @@
-"""lmms-eval kept running for several runs in a row, so that a model that they share is loaded once.
+"""Keep lmms-eval running for several runs in a row, so that their model is loaded once.
 
     python -P -m reelbench.tasks.lmms.worker SOCKET
 
-is what `Worker` starts: it reads each run, a line of JSON, from a socket (a file descriptor) and
-says there how it ended. lmms-eval takes a model apart at the end of each run; here the next run
-gets it whole, if it asks for the same.
+is the process that `Worker` starts. It reads each run, a line of JSON, from a socket (a file
+descriptor) and writes back how it ended. lmms-eval takes a model apart at the end of each run; here
+the next run gets it whole, if it asks for the same.
 """
 
 import json
@@ -12,59 +12,73 @@ import os
 import socket
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, TextIO
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from reelbench.tasks.lmms import adapters
 
+if TYPE_CHECKING:
+    import subprocess
 
-@dataclass(eq=False, repr=False)
+
 class ModelCache:
-    """The model of the last run, kept for the next; `loads` counts how often one was made."""
+    """The model of the last run, kept for the next.
 
-    loads: int = 0
-    _model: Any = None
-    _key: object = None
-    _arguments: dict[str, str] = field(default_factory=dict[str, str])
+    `loads` counts the models that were made.
+    """
+
+    def __init__(self) -> None:
+        self.loads = 0
+        self._model: Any = None
+        self._key: object = None
+        self._frame_counts: dict[str, str] = {}
 
     def watch(self) -> None:
-        """Stand in for the one way in which lmms-eval makes a model."""
+        """Replace the one function with which lmms-eval makes a model."""
         from lmms_eval.api.model import lmms
 
         original = lmms.__dict__["create_from_arg_string"].__func__
 
         @wraps(original)
         def create_from_arg_string(
-            cls: type, arg_string: str, additional_config: Any = None
-        ) -> Any:  # noqa: ANN401
-            given = adapters.values_in(arg_string)
-            frames = {name: given.pop(name) for name in adapters.FRAME_COUNTS if name in given}
+            cls: type, arg_string: str, additional_config: object = None
+        ) -> object:
+            make = partial(original, cls, arg_string, additional_config)
             # By name: the class may be made anew for each run.
-            key = (cls.__module__, cls.__qualname__, tuple(given.items()), repr(additional_config))
-            if self._model is None or key != self._key or not self._takes(frames):
-                self.drop()
-                self._model = original(cls, arg_string, additional_config)
-                self._model.clean = lambda: None  # at the end of a run
-                self._key = key
-                self.loads += 1
-            self._arguments = frames
-            return self._model
+            kind = (cls.__module__, cls.__qualname__, repr(additional_config))
+            return self._model_for(kind, adapters.values_in(arg_string), make)
 
         lmms.create_from_arg_string = classmethod(create_from_arg_string)  # type: ignore[method-assign]
 
-    def _takes(self, frames: Mapping[str, str]) -> bool:
-        """Set the model's number of frames, if it keeps that as it was given; return whether it does."""
-        if not self._arguments.keys() <= frames.keys():
+    def _model_for(
+        self, kind: tuple[str, ...], arguments: dict[str, str], make: Callable[[], Any]
+    ) -> object:
+        """Return the model of the last run where it is the same, else a new one."""
+        frame_counts: dict[str, str] = {}
+        for name in adapters.FRAME_COUNTS & arguments.keys():
+            frame_counts[name] = arguments.pop(name)
+        key = (kind, arguments)
+        if self._model is None or key != self._key or not self._takes(frame_counts):
+            self.drop()
+            self._model = make()
+            self._model.clean = lambda: None  # at the end of a run
+            self._key = key
+            self.loads += 1
+        self._frame_counts = frame_counts
+        return self._model
+
+    def _takes(self, frame_counts: Mapping[str, str]) -> bool:
+        """Set the model's number of frames; return False where that can't be."""
+        if not self._frame_counts.keys() <= frame_counts.keys():
             return False
-        for name in frames:
+        for name in frame_counts:
             value = getattr(self._model, name, None)
-            if type(value) is not int or str(value) != self._arguments.get(name, str(value)):
+            if type(value) is not int or str(value) != self._frame_counts.get(name, str(value)):
                 return False
-        for name, value in frames.items():
-            setattr(self._model, name, int(value))
+        for name, count in frame_counts.items():
+            setattr(self._model, name, int(count))
         return True
 
     def drop(self) -> None:
@@ -75,15 +89,24 @@ class ModelCache:
             self._model = None
 
 
-@dataclass(eq=False)
-class Worker(AbstractContextManager["Worker"]):
-    """Runs of lmms-eval in one process, each started by a call as `process.lmms_eval` is; use it in a `with`."""
+class _RunningProcess(NamedTuple):
+    """A process that lmms-eval runs in, and the file on its socket."""
 
-    loads: int = 0
-    """How many models were loaded for all runs that ended."""
-    _before: int = 0  # by processes that ended
-    _process: Any = None
-    _runs: Any = None
+    popen: "subprocess.Popen[Any]"
+    runs: TextIO
+
+
+class Worker(AbstractContextManager["Worker"]):
+    """Runs of lmms-eval in one process; use it in a `with`.
+
+    Each run is started by a call as `process.lmms_eval` is. `loads` is the number of models that
+    were loaded for all runs that ended.
+    """
+
+    def __init__(self) -> None:
+        self.loads = 0
+        self._loads_before = 0  # by processes that ended
+        self._process: _RunningProcess | None = None
 
     def __exit__(self, *_: object) -> None:
         self._end()
@@ -95,64 +118,84 @@ class Worker(AbstractContextManager["Worker"]):
         kept_open: Sequence[int] = (),
         stdout: int | None = None,
     ) -> None:
-        """Run lmms-eval; ReelbenchError where it fails, and the next run then has a process of its own."""
+        """Run lmms-eval.
+
+        Raises:
+            ReelbenchError: It fails; the next run then has a process of its own.
+        """
         from reelbench.tasks.lmms import process
 
         if self._process is None:
-            ours, theirs = socket.socketpair()
-            with ours, theirs:
-                words = ["reelbench.tasks.lmms.worker", str(theirs.fileno())]
-                self._process = process.start(words, {}, (*kept_open, theirs.fileno()), stdout)
-                self._runs = ours.makefile("rw")
-            self._before = self.loads
+            self._process = self._start(kept_open, stdout)
+            self._loads_before = self.loads
         answer = ""
         with suppress(ConnectionError):
-            self._runs.write(
-                json.dumps({"arguments": list(arguments), "environ": dict(environ or {})}) + "\n"
-            )
-            self._runs.flush()
-            answer = self._runs.readline()
+            run = {"arguments": list(arguments), "environ": dict(environ or {})}
+            self._process.runs.write(json.dumps(run) + "\n")
+            self._process.runs.flush()
+            answer = self._process.runs.readline()
         if not answer:
             raise process.run_error(self._end())
         reply = json.loads(answer)
-        self.loads = self._before + reply["loads"]
+        self.loads = self._loads_before + reply["loads"]
         if reply["status"]:
             raise process.run_error(reply["status"])
+
+    @staticmethod
+    def _start(kept_open: Sequence[int], stdout: int | None) -> _RunningProcess:
+        from reelbench.tasks.lmms import process
+
+        near, far = socket.socketpair()
+        with near, far:
+            words = ["reelbench.tasks.lmms.worker", str(far.fileno())]
+            popen = process.start(words, {}, (*kept_open, far.fileno()), stdout)
+            return _RunningProcess(popen, near.makefile("rw"))
 
     def _end(self) -> int:
         """Close the socket, wait for the process, and return its exit status."""
         if self._process is None:
             return 0
         with suppress(ConnectionError):
-            self._runs.close()
-        status = self._process.wait()
-        self._process = self._runs = None
+            self._process.runs.close()
+        status = self._process.popen.wait()
+        self._process = None
         return status
 
 
 def serve(runs: TextIO) -> None:
-    """Run each request, a line of JSON, until there is no more, and write how it ended."""
-    from lmms_eval.__main__ import cli_evaluate
-
-    models, inherited = ModelCache(), dict(os.environ)
+    """Run each request, a line of JSON, and write how it ended."""
+    models = ModelCache()
     models.watch()
+    inherited = dict(os.environ)
     for line in runs:
         request = json.loads(line)
         os.environ.clear()
         os.environ.update(inherited | request["environ"])
         sys.argv = ["lmms-eval", *request["arguments"]]
-        status: Any = 0
-        try:
-            cli_evaluate()
-        except SystemExit as stop:
-            status = stop.code if isinstance(stop.code, int) else 1 if stop.code else 0
-        except Exception:  # noqa: BLE001 - whatever ends one run, the next may do
-            traceback.print_exc()
-            status = 1
+        status = _run_status()
         runs.write(json.dumps({"status": status, "loads": models.loads}) + "\n")
         runs.flush()
 
 
+def _run_status() -> int:
+    """Run lmms-eval with the arguments in `sys.argv`, and return its exit status."""
+    from lmms_eval.__main__ import cli_evaluate
+
+    try:
+        cli_evaluate()
+    except SystemExit as stop:
+        if isinstance(stop.code, int):
+            return stop.code
+        return 1 if stop.code else 0
+    except Exception:  # noqa: BLE001 - whatever ends one run, the next may do
+        traceback.print_exc()
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    with socket.socket(fileno=int(sys.argv[1])) as ours, ours.makefile("rw") as asked:
-        serve(asked)
+    with (
+        socket.socket(fileno=int(sys.argv[1])) as run_socket,
+        run_socket.makefile("rw") as run_file,
+    ):
+        serve(run_file)

@@ -1,4 +1,4 @@
-"""Methods of other people's classes, with a function of ours called in their place."""
+"""Call functions of ours in the place of methods of other people's classes."""
 
 import inspect
 from collections.abc import Callable
@@ -15,18 +15,23 @@ def wrap(
     expected: str | None = None,
     kind: "type[classmethod[Any, Any, Any] | staticmethod[Any, Any]] | None" = None,
 ) -> bool:
-    """Have `ours` called in a method's place, with the method first, if that takes what is `expected`; once each.
+    """Have `ours` called in a method's place, with the method as its first argument.
 
-    False, and nothing changed, if it doesn't, or is not of this `kind`.
+    A method is wrapped once. Nothing is changed, and False returned, where it is not of this
+    `kind`, or its parameters are not those `expected`.
     """
-    original: Any = vars(owner).get(name) if owner and kind else getattr(owner, name, None)
-    if kind is not None:
-        original = original.__func__ if isinstance(original, kind) else None
+    if owner and kind:
+        attribute = vars(owner).get(name)
+        original: Any = attribute.__func__ if isinstance(attribute, kind) else None
+    else:
+        original = getattr(owner, name, None)
+        if kind is not None:
+            original = None
     if getattr(original, _MARK, False):
         return True
-    if not callable(original) or (
-        expected and [*inspect.signature(original).parameters] != expected.split()
-    ):
+    if not callable(original):
+        return False
+    if expected and list(inspect.signature(original).parameters) != expected.split():
         return False
 
     @wraps(original)
@@ -34,5 +39,6 @@ def wrap(
         return ours(original, *args, **kwargs)
 
     setattr(method, _MARK, True)
-    setattr(owner, name, kind(method) if kind else method)
+    replacement = kind(method) if kind else method
+    setattr(owner, name, replacement)
     return True

@@ -100,7 +100,7 @@ def test_one_that_takes_a_fixed_number_of_a_clips_frames_gets_pictures_where_the
     monkeypatch, model, argument
 ):
     monkeypatch.setattr(
-        adapters, "_has_reader", lambda _: True
+        adapters.Adapter, "has_reader", lambda _: True
     )  # torchcodec and FFmpeg's libraries are here
     sampling = FrameSampling.parse("fps:1")
     assert adapters.adapt(model, sampling, "", chat=False).form == "images"
