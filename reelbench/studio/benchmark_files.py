@@ -1,4 +1,7 @@
-"""What a chain made, as a benchmark: its rows in splits, the `benchmark.yaml` that declares them, and a datasheet."""
+"""Declare the questions that a chain wrote as a benchmark.
+
+Writes the rows in splits, the `benchmark.yaml` that declares them, and a datasheet.
+"""
 
 import hashlib
 import re
@@ -17,37 +20,46 @@ from reelbench.studio.data_files import studio_data
 MadeBy = Literal["moments", "discussion"]
 
 FILES: dict[MadeBy, str] = {"moments": "rextime.json", "discussion": "annotations.json"}
-"""Chain -> the file with its rows."""
+"""The file with the rows of each chain."""
+
+_VIDEO_FIELDS: dict[MadeBy, str] = {"moments": "vid", "discussion": "video"}
+"""The field of a row that names its video, by chain."""
 
 _REST = ("train", "test", "val", "rest")
-"""What the split is called that nobody named a share for: the first of these that is free."""
+"""Names for the split of the remaining videos: the first that no share was given for."""
 
 _SLACK = 1e-9
-"""By which shares may miss 1 together, as 0.7 and 0.2 and 0.1 do."""
+"""Rounding error allowed where shares add up to 1, as 0.7, 0.2 and 0.1 do."""
+
+_SPLIT_NAME = re.compile(r"[A-Za-z0-9][\w-]*")
 
 _WINDOW = re.compile(r"_\d+(?:\.\d+)?_\d+(?:\.\d+)?$")
-"""What ends the name of a part of a video (`<video>_60.0_210.0`, as QVHighlights has them)."""
+"""The ending of a part of a video (`<video>_60.0_210.0`, as QVHighlights names them)."""
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class SplitShares:
-    """Share of the videos by split; what they leave is a split of its own."""
+    """Share of the videos by split; the remaining videos form one more split."""
 
     shares: Mapping[str, float]
 
     @classmethod
-    def parse(cls, given: Sequence[str]) -> "SplitShares":
-        """Read `NAME=SHARE` texts; InputError where one is none, a name comes twice, or they are more than all."""
+    def parse(cls, texts: Sequence[str]) -> "SplitShares":
+        """Read `NAME=SHARE` texts.
+
+        Raises:
+            InputError: A text is malformed, a name occurs twice, or the shares exceed 1 together.
+        """
         shares: dict[str, float] = {}
-        for text in given:
+        for text in texts:
             name, _, share = text.partition("=")
-            if (
-                not re.fullmatch(r"[A-Za-z0-9][\w-]*", name)
-                or name.startswith("mini")
-                or name in shares
-            ):
+            is_name = _SPLIT_NAME.fullmatch(name) and not name.startswith("mini")
+            if not is_name or name in shares:
                 raise InputError(
-                    f"--split {text}: expected NAME=SHARE, such as test=0.2, each name once and none mini"
+                    f"--split {text}: expected NAME=SHARE, such as test=0.2, "
+                    "each name once and none mini"
                 )
             try:
                 shares[name] = float(share)
@@ -55,121 +67,195 @@ class SplitShares:
                 raise InputError(
                     f"--split {text}: {share!r} is no share; expected one between 0 and 1"
                 ) from None
-        if (
-            any(not 0 < share <= 1 for share in shares.values())
-            or sum(shares.values()) > 1 + _SLACK
-        ):
+        in_range = all(0 < share <= 1 for share in shares.values())
+        if not in_range or sum(shares.values()) > 1 + _SLACK:
             raise InputError(
-                f"--split {' '.join(given)}: shares are above 0, and 1 together at most"
+                f"--split {' '.join(texts)}: shares are above 0, and 1 together at most"
             )
         return cls(shares)
 
     def split_videos(self, videos: Iterable[str]) -> dict[str, str]:
-        """Return the split of each video, the same whenever the videos are; parts of a video go together.
+        """Return the split of each video.
+
+        The same videos always get the same splits. Parts of one video go into the same split.
 
         Raises:
             InputError: There are fewer videos than splits.
         """
         names = sorted(set(videos))
-        whole = {_WINDOW.sub("", name) for name in names}
-        drawn = sorted(whole, key=lambda name: hashlib.sha256(name.encode()).digest())
+        whole_videos = set(map(_whole_video, names))
+        draw_order = sorted(whole_videos, key=_draw_key)
+        split_order = self._split_order(len(whole_videos))
+        split_by_whole = dict(zip(draw_order, split_order, strict=True))
+        splits: dict[str, str] = {}
+        for name in names:
+            splits[name] = split_by_whole[_whole_video(name)]
+        return splits
+
+    def _split_order(self, videos: int) -> list[str]:
+        """Return a split for each of so many videos, in drawing order."""
         splits = list(self.shares)
         if sum(self.shares.values()) < 1 - _SLACK:
-            splits.append(next(name for name in _REST if name not in self.shares))
-        if len(whole) < len(splits):
-            videos = number_of(len(whole), "video")
+            free_names = (name for name in _REST if name not in self.shares)
+            splits.append(next(free_names))
+        if videos < len(splits):
             raise InputError(
-                f"{videos} can't be parted into {len(splits)} splits ({', '.join(splits)})"
+                f"{number_of(videos, 'video')} can't be parted into {len(splits)} splits "
+                f"({', '.join(splits)})"
             )
-        counts = {split: max(1, round(share * len(whole))) for split, share in self.shares.items()}
-        while sum(counts.values()) > len(whole) - (len(splits) - len(counts)):
-            counts[max(counts, key=lambda split: counts[split])] -= 1
-        taken = [split for split, count in counts.items() for _ in range(count)]
-        places = dict(zip(drawn, taken + [splits[-1]] * len(drawn), strict=False))
-        return {name: places[_WINDOW.sub("", name)] for name in names}
+        counts: dict[str, int] = {}
+        for split, share in self.shares.items():
+            counts[split] = max(1, round(share * videos))
+        # A split of the remaining videos keeps at least one.
+        most = videos - (len(splits) - len(counts))
+        while sum(counts.values()) > most:
+            largest_split = max(counts, key=counts.__getitem__)
+            counts[largest_split] -= 1
+        order: list[str] = []
+        for split, count in counts.items():
+            order += [split] * count
+        return order + [splits[-1]] * (videos - len(order))
+
+
+def _draw_key(name: str) -> bytes:
+    """Return a key whose order looks random but never changes."""
+    return hashlib.sha256(name.encode()).digest()
+
+
+def _whole_video(name: str) -> str:
+    """Return the name of the video that a part of it belongs to."""
+    return _WINDOW.sub("", name)
 
 
 def write(
-    made: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, Any], media: Path | None
+    chain: MadeBy, folder: Path, shares: SplitShares, funnel: Mapping[str, Any], media: Path | None
 ) -> str | None:
-    """Declare what a chain wrote to a folder as a benchmark; return its id, None where the chain made no row.
+    """Declare what a chain wrote to a folder as a benchmark.
+
+    Returns:
+        The benchmark's id, or None where the chain wrote no row.
 
     Raises:
         InputError: There are fewer videos than splits.
     """
-    rows = read_json(folder / FILES[made])
-    entries = list(rows.values()) if isinstance(rows, dict) else rows
-    if not entries:
+    document = read_json(folder / FILES[chain])
+    rows: Rows = list(document.values()) if isinstance(document, dict) else document
+    if not rows:
         return None
-    video = "vid" if made == "moments" else "video"
-    files = {"test": FILES[made]}
-    if shares.shares:
-        places = shares.split_videos(entry[video] for entry in entries)
-        files = {
-            split: f"rows_{split}.json"
-            for split in dict.fromkeys([*shares.shares, *places.values()])
-        }
-        for split, file in files.items():
-            write_json(folder / file, [entry for entry in entries if places[entry[video]] == split])
-    # The folder's name, unless an installed benchmark or task has it.
-    name = re.sub(r"\W+", "_", folder.resolve().name.lower(), flags=re.ASCII).strip("_")
-    name = name if re.match(r"[a-z]", name) else f"made_{name}".rstrip("_")
-    here = str((folder / benchmark_file.NAME).resolve())
-    taken = {
-        spec.id for spec in discovery.specs().values() if str(Path(spec.file).resolve()) != here
-    }
-    taken |= {
-        task.name for spec in discovery.specs().values() if spec.id in taken for task in spec.tasks
-    }
-    name = f"made_{name}" if name in taken else name
-    said = studio_data("made.yaml")
-    options = made == "moments" and any(entry.get("options") for entry in entries)
-    by_split = "".join(
-        f"  {split}: {{source: {{file: {file}}}}}\n" for split, file in files.items()
-    )
-    declaration = said["declaration"].format(
-        name=name,
-        made=made,
-        rows=said["rows"]["moments with options" if options else made],
-        file=next(iter(files.values())),
-        splits=f"splits:\n{by_split}" if len(files) > 1 else "",
-    )
-    write_text(folder / benchmark_file.NAME, declaration)
+    split_files = _write_splits(chain, folder, shares, rows)
+    name = _free_id(folder)
+    write_text(folder / benchmark_file.NAME, _declaration(chain, name, split_files, rows))
     if media is not None:
         containment.allow(folder, media)
-    videos = len({entry[video] for entry in entries})
-    models = (
-        f"{role}: {', '.join(use['returned']) or use['asked']}"
-        for role, use in funnel["models"].items()
+    categories = ["video-text-to-text"]
+    if chain == "moments":
+        categories.append("multiple-choice")
+    datasheet = datasheet_form.as_text(
+        _datasheet_sections(chain, funnel, split_files, rows),
+        categories=categories,
+        creators=["machine-generated"],
     )
-    stages = (
-        f"- {stage['name']}: {stage['in']} in, {stage['out']} out"
-        + "".join(
-            f"; {number} {reason.replace('_', ' ')}" for reason, number in stage["dropped"].items()
-        )
-        for stage in funnel["stages"]
-    )
-    edited = funnel.get("edited_after")
-    texts = {
-        "checked": said["edited"].format(stages=", ".join(edited)) if edited else said["checked"],
-        "rows": len(entries),
-        "videos": f"{videos} video{'s' * (videos != 1)}",
-        "splits": f", in the splits {', '.join(files)}, which share no video"
-        if len(files) > 1
-        else "",
-        "made": made,
-        "source": said["source"][made],
-        "today": datetime.now(tz=UTC).date().isoformat(),
-        "models": "; ".join(models),
-        "prompts": ", ".join(
-            f"`{name}` {digest[:8]}" for name, digest in funnel["prompts"].items()
-        ),
-        "stages": "\n".join(stages),
-    }
-    written = {section: text.format(**texts) for section, text in said["datasheet"].items()}
-    categories = ["video-text-to-text", *(["multiple-choice"] if made == "moments" else [])]
-    write_text(
-        folder / datasheet_form.FILE,
-        datasheet_form.as_text(written, categories=categories, creators=["machine-generated"]),
-    )
+    write_text(folder / datasheet_form.FILE, datasheet)
     return name
+
+
+def _write_splits(chain: MadeBy, folder: Path, shares: SplitShares, rows: Rows) -> dict[str, str]:
+    """Write the rows of each split, and return the name of its file."""
+    if not shares.shares:
+        return {"test": FILES[chain]}
+    field = _VIDEO_FIELDS[chain]
+    split_of = shares.split_videos(row[field] for row in rows)
+    files: dict[str, str] = {}
+    for split in dict.fromkeys([*shares.shares, *split_of.values()]):
+        files[split] = f"rows_{split}.json"
+        rows_of_split = [row for row in rows if split_of[row[field]] == split]
+        write_json(folder / files[split], rows_of_split)
+    return files
+
+
+def _free_id(folder: Path) -> str:
+    """Return an id after the folder's name that no installed benchmark or task has."""
+    name = re.sub(r"\W+", "_", folder.resolve().name.lower(), flags=re.ASCII).strip("_")
+    if not re.match(r"[a-z]", name):
+        name = f"made_{name}".rstrip("_")
+    declaration = str((folder / benchmark_file.NAME).resolve())
+    used_names: set[str] = set()
+    for spec in discovery.specs().values():
+        if str(Path(spec.file).resolve()) != declaration:
+            used_names.add(spec.id)
+            used_names.update(task.name for task in spec.tasks)
+    if name in used_names:
+        return f"made_{name}"
+    return name
+
+
+def _declaration(chain: MadeBy, name: str, split_files: Mapping[str, str], rows: Rows) -> str:
+    """Return the text of `benchmark.yaml`."""
+    texts = studio_data("made.yaml")
+    kind: str = chain
+    if chain == "moments" and any(row.get("options") for row in rows):
+        kind = "moments with options"
+    splits = ""
+    if len(split_files) > 1:
+        splits = "splits:\n"
+        for split, file in split_files.items():
+            splits += f"  {split}: {{source: {{file: {file}}}}}\n"
+    return texts["declaration"].format(
+        name=name,
+        made=chain,
+        rows=texts["rows"][kind],
+        file=next(iter(split_files.values())),
+        splits=splits,
+    )
+
+
+def _datasheet_sections(
+    chain: MadeBy, funnel: Mapping[str, Any], split_files: Mapping[str, str], rows: Rows
+) -> dict[str, str]:
+    """Return the text of each section of the datasheet."""
+    texts = studio_data("made.yaml")
+    checked = texts["checked"]
+    edited = funnel.get("edited_after")
+    if edited:
+        checked = texts["edited"].format(stages=", ".join(edited))
+    splits = ""
+    if len(split_files) > 1:
+        splits = f", in the splits {', '.join(split_files)}, which share no video"
+    videos = len({row[_VIDEO_FIELDS[chain]] for row in rows})
+    noun = "video" if videos == 1 else "videos"
+    prompts: list[str] = []
+    for name, digest in funnel["prompts"].items():
+        prompts.append(f"`{name}` {digest[:8]}")
+    values = {
+        "checked": checked,
+        "rows": len(rows),
+        "videos": f"{videos} {noun}",
+        "splits": splits,
+        "made": chain,
+        "source": texts["source"][chain],
+        "today": datetime.now(tz=UTC).date().isoformat(),
+        "models": "; ".join(_model_lines(funnel)),
+        "prompts": ", ".join(prompts),
+        "stages": "\n".join(_stage_lines(funnel)),
+    }
+    return {section: text.format(**values) for section, text in texts["datasheet"].items()}
+
+
+def _model_lines(funnel: Mapping[str, Any]) -> list[str]:
+    """Return each role with the models that answered, or else the one that was asked."""
+    lines: list[str] = []
+    for role, use in funnel["models"].items():
+        models = ", ".join(use["returned"]) or use["asked"]
+        lines.append(f"{role}: {models}")
+    return lines
+
+
+def _stage_lines(funnel: Mapping[str, Any]) -> list[str]:
+    """Return a line on each stage with its counts."""
+    lines: list[str] = []
+    for stage in funnel["stages"]:
+        line = f"- {stage['name']}: {stage['in']} in, {stage['out']} out"
+        for reason, count in stage["dropped"].items():
+            line += f"; {count} {reason.replace('_', ' ')}"
+        lines.append(line)
+    return lines

@@ -1,12 +1,15 @@
-"""Bloom's taxonomy: the level of thinking that a question or an answer shows, told by an LLM.
+"""Classify texts by Bloom's taxonomy: the level of thinking that a question or an answer shows.
 
 Six levels from remembering (1) to creating (6); 4 and up are higher-order thinking (MovieCORE,
-section 4.1 and appendix III, which asks GPT-4o-mini). Each text is classified by itself: the same
-question at the same temperature, asked again with the error where a reply can't be read, by
-`profile` through a judge and by `make discussion` as a role. A prompt of the user's (`profile
---judge-prompts FILE`; the authors print theirs as a picture, Fig. S8) says `{answer}` where the
-text stands, and may say `{question}` where it is told whether that is a question or an answer. What
-judges is imported by whoever asks: chains read the levels' names alone.
+section 4.1 and appendix III, which asks GPT-4o-mini). A model classifies each text by itself, with
+the same prompt at the same temperature, and is asked again with the error where its reply can't be
+read. `profile` asks through a judge, `make discussion` as a role of the chain.
+
+A prompt of the user's (`profile --judge-prompts FILE`; the authors print theirs as a picture,
+Fig. S8) has `{answer}` where the text stands. It may have `{question}`, which says whether the text
+is a question or an answer.
+
+The judge's modules are imported inside the functions, since chains need only the levels' names.
 """
 
 import re
@@ -31,10 +34,10 @@ LEVELS = ("Remember", "Understand", "Apply", "Analyze", "Evaluate", "Create")
 HIGHER_ORDER = 4
 """The lowest level of higher-order thinking."""
 SAMPLING = {"temperature": 0.0}
-"""Sent with each question, where a judge's own options don't say otherwise."""
+"""Sent with each question, unless the options of a judge or a role say otherwise."""
 
 SCALE = JudgeSpec(criteria=("level",), low=1, high=len(LEVELS), default_model="gpt-6-luna")
-_NAMED = re.compile(
+_LEVEL_AND_NAME = re.compile(
     rf"\W*(?:level\W+)?([1-{len(LEVELS)}])(?:\W+({'|'.join(LEVELS)}))?\W*", re.IGNORECASE
 )
 
@@ -44,39 +47,63 @@ SIDES: tuple[Side, ...] = ("question", "answer")
 
 
 class BloomText(NamedTuple):
-    """A text to classify, and what it is."""
+    """A text to classify, and its side: question or answer."""
 
     side: Side
     text: str
 
 
 def read_level(reply: str) -> int:
-    """Return the level of a reply that is a number, a number with its level's name, or an object with a `score`."""
+    """Return the level that a reply states.
+
+    A reply is a number, a number with its level's name, or an object with a `score`.
+
+    Raises:
+        UnreadableError: The reply is none of these, or its name belongs to another level.
+    """
     from reelbench.judges.parsing import parse_score
 
-    if (score := parse_score(reply, SCALE.low, SCALE.high, bare_integer=True)) is not None:
+    score = parse_score(reply, SCALE.low, SCALE.high, bare_integer=True)
+    if score is not None:
         return score
-    named = _NAMED.fullmatch(reply)
-    if named is None:
+    match = _LEVEL_AND_NAME.fullmatch(reply)
+    if match is None:
         raise UnreadableError(f"the reply is not one whole number from {SCALE.low} to {SCALE.high}")
-    level, name = int(named[1]), named[2]
-    if name is not None and name.capitalize() != LEVELS[level - 1]:
-        raise UnreadableError(f"level {level} is {LEVELS[level - 1]}, and the reply says {name}")
+    level = int(match[1])
+    name = match[2]
+    level_name = LEVELS[level - 1]
+    if name is not None and name.capitalize() != level_name:
+        raise UnreadableError(f"level {level} is {level_name}, and the reply says {name}")
     return level
 
 
 @cache
 def scale_prompts(prompts: str = "reelbench") -> "PromptSet":
-    """Return the prompts that ask for a text's level, as a judge's: ours, or those of the user's file."""
+    """Return the prompts that ask for a text's level, as a judge's.
+
+    Args:
+        prompts: `reelbench` for ours, or the path of the user's file.
+    """
     from reelbench.judges.prompting import load_scale_prompts
 
-    own = resources.files("reelbench.studio") / "prompts" / "bloom"
-    loaded = load_scale_prompts("bloom", SCALE, own, prompts, places=("answer",))
-    return replace(loaded, read=past_reasoning(read_level), again=PromptFiles(own).retry)
+    folder = resources.files("reelbench.studio") / "prompts" / "bloom"
+    prompt_set = load_scale_prompts("bloom", SCALE, folder, prompts, places=("answer",))
+    retry = PromptFiles(folder).retry
+    return replace(prompt_set, read=past_reasoning(read_level), again=retry)
+
+
+def higher_order(level: int | None) -> float | None:
+    """Return 100 for a level of higher-order thinking, 0 for another, None for none.
+
+    The mean over texts is the share of higher-order thinking in per cent.
+    """
+    if level is None:
+        return None
+    return 100.0 if level >= HIGHER_ORDER else 0.0
 
 
 def as_item(text: BloomText, place: int = 0) -> "Item":
-    """Return a text as an item of a judge's."""
+    """Return a text as a judge's item."""
     from reelbench.registry.records import Item
 
     return Item(
@@ -95,10 +122,13 @@ def classify(
 
     prompts = scale_prompts(options.prompts)
     items = [as_item(text, place) for place, text in enumerate(texts)]
+    levels: list[int | None] = []
     with bar("classifying", len(items)) as show:
         run = JudgeRun(SCALE, prompts, items, options, show=show, on_note=note)
-        # Under mean votes a level may lie between two; the nearest counts.
-        levels = [
-            round(verdict.scores["level"]) if "level" in verdict.scores else None for verdict in run
-        ]
+        for verdict in run:
+            level = verdict.scores.get("level")
+            # The mean of several votes may lie between two levels: the nearest counts.
+            if level is not None:
+                level = round(level)
+            levels.append(level)
     return levels, run.record

@@ -1,4 +1,4 @@
-"""How many went into each stage of a chain, how many came out, and why the others did not."""
+"""Count what goes into each stage of a chain, what comes out, and why the rest is dropped."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ class StageRecord(Record):
 
     name: str
     entered: Count = Field(alias="in")
-    left: Count = Field(alias="out")
+    passed: Count = Field(alias="out")
     dropped: dict[str, int] = Field(description="Reason -> how many.")
 
 
@@ -28,9 +28,9 @@ class TokensRecord(Record):
 
 
 class RoleRecord(Record):
-    """Who played a role."""
+    """The models that played a role."""
 
-    asked: str = Field(description="The model that was named.")
+    requested: str = Field(alias="asked", description="The model that was named.")
     returned: dict[str, int] = Field(description="Model as the server names it -> replies.")
     sampling: Omittable[dict[str, Any] | None] = Field(
         default=None,
@@ -46,11 +46,16 @@ class EstimateRecord(Record):
 
 
 class AcrossTimeRecord(Record):
-    """Questions that reason across time, and certificates of those whose both spans are known (ReXTime, C.6)."""
+    """Questions that reason across time, and their certificates (ReXTime, C.6).
+
+    Certificates are of the questions whose own span and answer span are both known.
+    """
 
     questions: int = Field(ge=0)
-    known: int = Field(
-        ge=0, description="Questions with a span of their own and one of their answer."
+    with_both_spans: int = Field(
+        alias="known",
+        ge=0,
+        description="Questions with a span of their own and one of their answer.",
     )
     identical: int = Field(ge=0, description="Of these, both spans are the same.")
     contained: int = Field(ge=0, description="One span lies within the other: not across time.")
@@ -60,7 +65,7 @@ class AcrossTimeRecord(Record):
 
 
 class CostRecord(Record):
-    """What 1,000 kept questions cost."""
+    """The cost of 1,000 questions that passed all stages."""
 
     models_usd: float = Field(ge=0)
     people_hours: float = Field(ge=0)
@@ -69,7 +74,7 @@ class CostRecord(Record):
 
 
 class FunnelRecord(Record):
-    """`funnel.json`: what went into each stage of a chain, what came out, and what it took."""
+    """The content of `funnel.json`: the stages of a chain, its calls and their cost."""
 
     stages: tuple[StageRecord, ...]
     calls: int = Field(ge=0, description="Replies that this run asked for.")
@@ -104,34 +109,37 @@ class FunnelRecord(Record):
 
 
 def join_accounts(earlier: FunnelRecord, later: FunnelRecord) -> FunnelRecord:
-    """Return the account of a chain that was stopped and went on: of all its stages, replies, models and prompts.
+    """Return one account of a chain that was stopped and continued.
 
-    The calls are the later run's; whatever was paid before is among the replies that were there.
+    It has the stages, replies, models and prompts of both runs. The calls are the later run's, and
+    the earlier run's calls count as cached replies.
     """
     models = earlier.models | later.models
     for role in earlier.models.keys() & later.models.keys():
-        before, after = earlier.models[role], later.models[role]
-        returned = Counter(before.returned) + Counter(after.returned)
-        models[role] = after.model_copy(update={"returned": dict(sorted(returned.items()))})
+        replies = Counter(earlier.models[role].returned) + Counter(later.models[role].returned)
+        returned = dict(sorted(replies.items()))
+        models[role] = later.models[role].model_copy(update={"returned": returned})
+    tokens = TokensRecord(
+        prompt=earlier.tokens.prompt + later.tokens.prompt,
+        completion=earlier.tokens.completion + later.tokens.completion,
+    )
+    prompts = earlier.prompts | later.prompts
     return later.model_copy(
         update={
             "stages": (*earlier.stages, *later.stages),
             "cached": earlier.calls + earlier.cached + later.cached,
-            "tokens": TokensRecord(
-                prompt=earlier.tokens.prompt + later.tokens.prompt,
-                completion=earlier.tokens.completion + later.tokens.completion,
-            ),
+            "tokens": tokens,
             "models": models,
             "thresholds": earlier.thresholds | later.thresholds,
             "settings": earlier.settings | later.settings,
             "edited_after": earlier.edited_after,
-            "prompts": dict(sorted((earlier.prompts | later.prompts).items())),
+            "prompts": dict(sorted(prompts.items())),
         }
     )
 
 
 class DroppedError(Exception):
-    """An item that a chain goes on without; `reason` is a word or two, joined by underscores."""
+    """An item is dropped; `reason` is a word or two joined by underscores."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -139,7 +147,7 @@ class DroppedError(Exception):
 
 
 class Funnel:
-    """Stages in the order of the chain. All counts add up whatever order the items come in."""
+    """Counts by stage; the items may come in any order."""
 
     def __init__(self, *names: str) -> None:
         self._entered = Counter[str]()
@@ -147,7 +155,10 @@ class Funnel:
 
     @contextmanager
     def stage(self, name: str, size: int = 1) -> Iterator[None]:
-        """Count what the block does to an item (or to `size` of them): it comes out, or is dropped with a reason."""
+        """Count one item that goes through the block, or `size` of them.
+
+        An item comes out, or the block drops it by raising DroppedError, which is raised again.
+        """
         try:
             yield
         except DroppedError as error:
@@ -162,43 +173,80 @@ class Funnel:
 
     def document(self) -> list[dict[str, Any]]:
         """Return the stages as `funnel.json` has them."""
-        counts = [(name, self._entered[name], dropped) for name, dropped in self._dropped.items()]
-        return [
-            {
-                "name": name,
-                "in": entered,
-                "out": entered - lost.total(),
-                "dropped": dict(sorted((+lost).items())),
-            }
-            for name, entered, lost in counts
-        ]
+        stages: list[dict[str, Any]] = []
+        for name, dropped in self._dropped.items():
+            entered = self._entered[name]
+            reasons = {reason: count for reason, count in sorted(dropped.items()) if count > 0}
+            stages.append(
+                {
+                    "name": name,
+                    "in": entered,
+                    "out": entered - dropped.total(),
+                    "dropped": reasons,
+                }
+            )
+        return stages
 
 
-_KEPT, _LOST, _EMPTY = COLOURS[0], COLOURS[1], GRID
-_MARGIN, _NAME, _BAR, _LOSSES, _ROW, _HEIGHT = 12, 150, 320, 430, 34, 20
-_LONGEST = 70  # characters of a row's losses
+_PASSED_COLOUR = COLOURS[0]
+_DROPPED_COLOUR = COLOURS[1]
+_EMPTY_COLOUR = GRID
+_MARGIN = 12
+_NAME_WIDTH = 150
+_BAR_WIDTH = 320
+_REASONS_WIDTH = 430
+_ROW_HEIGHT = 34
+_BAR_HEIGHT = 20
+_LONGEST_REASONS = 70  # characters
+_FONT_SIZE = 13
 
 
 def to_svg(stages: Sequence[Mapping[str, Any]]) -> str:
-    """Draw the stages of a `funnel.json`; a bar's length is the share of the stage's own `in` that came out."""
+    """Draw the stages of a `funnel.json`.
+
+    The length of a bar is the share of the stage's own `in` that came out.
+    """
     parts: list[str] = []
-    left = _MARGIN + _NAME
+    counts: list[str] = []
     for place, stage in enumerate(stages):
-        top = _MARGIN + place * _ROW
-        middle = top + _HEIGHT / 2 + 4
-        share = stage["out"] / stage["in"] if stage["in"] else 0.0
-        losses = ", ".join(
-            f"{reason.replace('_', ' ')} {count}" for reason, count in stage["dropped"].items()
-        )
-        if len(losses) > _LONGEST:
-            losses = losses[: _LONGEST - 1] + "…"
-        parts += [
-            text(_MARGIN, middle, stage["name"].replace("_", " "), size=13),
-            rectangle(left, top, _BAR, _HEIGHT, _LOST if stage["in"] else _EMPTY),
-            rectangle(left, top, _BAR * share, _HEIGHT, _KEPT),
-            text(left + _BAR + 10, middle, f"{stage['out']} of {stage['in']}", size=13),
-            text(left + _BAR + 110, middle, losses, size=13, fill=SOFT),
-        ]
-    description = "; ".join(f"{stage['name']}: {stage['out']} of {stage['in']}" for stage in stages)
-    width, height = 2 * _MARGIN + _NAME + _BAR + _LOSSES, 2 * _MARGIN + _ROW * len(stages)
-    return svg_document("What came through", height, parts, width=width, description=description)
+        counts.append(f"{stage['name']}: {stage['out']} of {stage['in']}")
+        parts += _stage_row(stage, top=_MARGIN + place * _ROW_HEIGHT)
+    width = 2 * _MARGIN + _NAME_WIDTH + _BAR_WIDTH + _REASONS_WIDTH
+    height = 2 * _MARGIN + _ROW_HEIGHT * len(stages)
+    return svg_document(
+        "What came through", height, parts, width=width, description="; ".join(counts)
+    )
+
+
+def _stage_row(stage: Mapping[str, Any], top: float) -> list[str]:
+    """Return the name, the bar, the counts and the reasons of one stage."""
+    entered = stage["in"]
+    share = 0.0
+    background = _EMPTY_COLOUR
+    if entered:
+        share = stage["out"] / entered
+        background = _DROPPED_COLOUR
+    bar_start = _MARGIN + _NAME_WIDTH
+    bar_end = bar_start + _BAR_WIDTH
+    baseline = top + _BAR_HEIGHT / 2 + 4
+    name = stage["name"].replace("_", " ")
+    counts = f"{stage['out']} of {entered}"
+    return [
+        text(_MARGIN, baseline, name, size=_FONT_SIZE),
+        rectangle(bar_start, top, _BAR_WIDTH, _BAR_HEIGHT, background),
+        rectangle(bar_start, top, _BAR_WIDTH * share, _BAR_HEIGHT, _PASSED_COLOUR),
+        text(bar_end + 10, baseline, counts, size=_FONT_SIZE),
+        text(bar_end + 110, baseline, _reasons_text(stage["dropped"]), size=_FONT_SIZE, fill=SOFT),
+    ]
+
+
+def _reasons_text(dropped: Mapping[str, int]) -> str:
+    """Return the reasons with their counts, cut where they are long."""
+    reasons: list[str] = []
+    for reason, count in dropped.items():
+        name = reason.replace("_", " ")
+        reasons.append(f"{name} {count}")
+    joined = ", ".join(reasons)
+    if len(joined) > _LONGEST_REASONS:
+        return joined[: _LONGEST_REASONS - 1] + "…"
+    return joined

@@ -1,9 +1,10 @@
-"""The questions of a discussion beside those of a single pass, which MovieCORE's paper shows by examples only.
+"""Compare two sets of questions on the same videos.
 
-MovieCORE's Table 1 (Flesch-Kincaid grade; depth of the parse tree with a parser, Bloom's level and
-the share of higher-order ones with a model that tells them), words, and specificity: names and
-numbers in a text. Each is a mean over texts, with an interval over videos for the difference (none
-under ten videos, `stats.intervals`).
+The paper on MovieCORE shows a discussion's questions beside a single pass's by examples only. Here
+both are measured: MovieCORE's Table 1 (Flesch-Kincaid grade; the depth of the parse tree where
+there is a parser; Bloom's level and the share of higher-order ones where a model told them), words,
+and specificity, which is the number of names and numbers in a text. Each measure is a mean over
+texts. The difference has an interval over videos, or none under ten videos (`stats.intervals`).
 """
 
 import re
@@ -26,26 +27,29 @@ from reelbench.studio.discussion_files import WrittenQuestion
 from reelbench.studio.funnel import FunnelRecord
 
 Pairs = Mapping[str, tuple[Sequence[WrittenQuestion], Sequence[WrittenQuestion]]]
-"""Video -> the single pass's questions, and the discussion's."""
+"""The single pass's questions and the discussion's, by video."""
 
 Levels = dict[Side, dict[str, int]]
-"""Side -> text -> its level of Bloom's taxonomy, where it is known."""
+"""The level of Bloom's taxonomy of each text, where it is known, by side."""
 
 TextMeasure = Callable[[Side, Sequence[str]], Sequence[float | None]]
-"""Side and texts -> the value of each, None where it has none."""
+"""A function from a side and texts to the value of each text, None where it has none."""
 
 
-# What stands before them is looked at behind their first character: a search for that alone is
-# fast.
+# The lookbehind comes after the first character: a search for that character alone is fast.
 _NAME = re.compile(r"[A-Z](?<=[^\s.!?\"“] [A-Z])[\w'’-]*(?: [A-Z][\w'’-]*)*")
 _NUMBER = re.compile(r"\d(?<![\w.]\d)\d*(?:[.,:]\d+)*(?!\w)")
 _NOT_A_NAME = {"I"}
 
 
 def specificity(text: str) -> int:
-    """Return the number of different names and numbers in a text; a name is capitalised within a sentence."""
-    names = {name for name in _NAME.findall(text) if name not in _NOT_A_NAME}
-    return len(names | set(_NUMBER.findall(text)))
+    """Return the number of different names and numbers in a text.
+
+    A name is a word that is capitalised within a sentence.
+    """
+    names = set(_NAME.findall(text)) - _NOT_A_NAME
+    numbers = set(_NUMBER.findall(text))
+    return len(names | numbers)
 
 
 def comparison_document(
@@ -56,60 +60,86 @@ def comparison_document(
 ) -> dict[str, Any]:
     """Return the document of `comparison.json`.
 
-    `verdicts`: what a judge said of each video in each order (1: the discussion's are better, 0.5:
-    neither). Without a judge, a parser for the parse depth, or levels of Bloom's taxonomy these are
-    left out.
+    Args:
+        pairs: The questions of both sets, by video.
+        verdicts: A judge's verdict on each video in each order. 1: the discussion's questions are
+            better, 0.5: neither are.
+        parser: For the parse depth, which is left out without one.
+        levels: Levels of Bloom's taxonomy, whose measures are left out without them.
     """
-    measured = {}
+    measures: dict[str, dict[str, Any]] = {}
     for name, measure in text_measures(parser, levels).items():
         for side in SIDES:
-            texts = [
-                [[getattr(one, side) for one in questions] for questions in sets]
-                for sets in pairs.values()
-            ]
-            measured[f"{name}_{side}"] = difference(
-                texts, side, measure, ("single_pass", "discussion")
+            texts_by_video: list[list[list[str]]] = []
+            for single_pass, discussion in pairs.values():
+                texts_by_video.append(
+                    [
+                        [getattr(question, side) for question in single_pass],
+                        [getattr(question, side) for question in discussion],
+                    ]
+                )
+            measures[f"{name}_{side}"] = difference(
+                texts_by_video, side, measure, ("single_pass", "discussion")
             )
     win_rate = None
-    if verdicts:  # a tie counts half
-        rate = mean_over_clusters(
-            np.array([sum(orders) / 2 for orders in verdicts.values()]),
-            list(verdicts),
-            bounds=(0, 1),
-        )
-        win_rate = {
-            "value": rate.value,
-            "ci95": list(rate.ci95) if rate.ci95 else None,
-            "videos": len(verdicts),
-            "same_in_both_orders": sum(first == second for first, second in verdicts.values())
-            / len(verdicts),
-            "single_pass_shown_first": sum(first for first, _ in verdicts.values()) / len(verdicts),
-            "discussion_shown_first": sum(second for _, second in verdicts.values())
-            / len(verdicts),
-        }
-    return {"videos": len(pairs), "measures": measured, "win_rate": win_rate}
+    if verdicts:
+        win_rate = _win_rate(verdicts)
+    return {"videos": len(pairs), "measures": measures, "win_rate": win_rate}
+
+
+def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+    """Return the share of videos whose discussion a judge preferred, ties as half."""
+    outcomes = np.array(list(verdicts.values()))
+    rate = mean_over_clusters(outcomes.mean(axis=1), list(verdicts), bounds=(0, 1))
+    same_in_both_orders = outcomes[:, 0] == outcomes[:, 1]
+    return {
+        "value": rate.value,
+        "ci95": list(rate.ci95) if rate.ci95 else None,
+        "videos": len(verdicts),
+        "same_in_both_orders": float(same_in_both_orders.mean()),
+        "single_pass_shown_first": float(outcomes[:, 0].mean()),
+        "discussion_shown_first": float(outcomes[:, 1].mean()),
+    }
 
 
 def text_measures(
     parser: readability.Parser | None, levels: Levels | None = None
 ) -> dict[str, TextMeasure]:
-    """Return the measures of texts by name; parse depth and Bloom's levels where it is known how to tell them."""
+    """Return the measures of texts by name.
+
+    Parse depth needs a parser, and Bloom's levels need levels; else they are left out.
+    """
     measures: dict[str, TextMeasure] = {
-        "flesch_kincaid": lambda _, texts: [readability.flesch_kincaid(text) for text in texts],
-        "words": lambda _, texts: [float(len(words(text))) for text in texts],
-        "specificity": lambda _, texts: [float(specificity(text)) for text in texts],
+        "flesch_kincaid": _grades,
+        "words": _word_counts,
+        "specificity": _specificities,
     }
     if parser is not None:
         measures["parse_depth"] = lambda _, texts: list(parser.depths(texts))
     if levels is not None:
-        measures["bloom"] = lambda side, texts: [levels[side].get(text) for text in texts]
-        measures["higher_order"] = lambda side, texts: [
-            None
-            if (level := levels[side].get(text)) is None
-            else 100.0 * (level >= bloom.HIGHER_ORDER)
-            for text in texts
-        ]
+        measures["bloom"] = lambda side, texts: _levels_of(levels[side], texts)
+        measures["higher_order"] = lambda side, texts: _higher_order(levels[side], texts)
     return measures
+
+
+def _grades(_: Side, texts: Sequence[str]) -> list[float | None]:
+    return [readability.flesch_kincaid(text) for text in texts]
+
+
+def _word_counts(_: Side, texts: Sequence[str]) -> list[float]:
+    return [float(len(words(text))) for text in texts]
+
+
+def _specificities(_: Side, texts: Sequence[str]) -> list[float]:
+    return [float(specificity(text)) for text in texts]
+
+
+def _levels_of(levels: Mapping[str, int], texts: Sequence[str]) -> list[int | None]:
+    return [levels.get(text) for text in texts]
+
+
+def _higher_order(levels: Mapping[str, int], texts: Sequence[str]) -> list[float | None]:
+    return [bloom.higher_order(levels.get(text)) for text in texts]
 
 
 def difference(
@@ -118,51 +148,77 @@ def difference(
     measure: TextMeasure,
     names: tuple[str, str],
 ) -> dict[str, Any]:
-    """Return a measure's mean over each of two sets, under their names, and `difference` (the second's more), `ci95`.
+    """Return a measure's mean over each of two sets, and their difference.
 
-    `videos` are the texts of the first set and of the second, by video.
+    Args:
+        videos: The texts of the first set and of the second, by video.
+        side: What the texts are.
+        measure: Gives the value of each text.
+        names: The keys of the two means.
+
+    Returns:
+        The two means, `difference` (the second minus the first) and its interval `ci95`.
     """
-    sums = np.zeros((len(videos), 4))
-    for place, sets in enumerate(videos):
-        for which, texts in enumerate(sets):
-            values = [value for value in measure(side, texts) if value is not None]
-            sums[place, 2 * which : 2 * which + 2] = sum(values), len(values)
-    of_first, of_last = sums[:, :2].sum(axis=0), sums[:, 2:].sum(axis=0)
-    first, last = (
-        float(total / number) if number else None for total, number in (of_first, of_last)
-    )
-    if first is None or last is None:
-        return {names[0]: first, names[1]: last, "difference": None, "ci95": None}
+    sums = np.zeros((len(videos), 4))  # the sum and the number of the first set, then the second
+    for place, (first_texts, second_texts) in enumerate(videos):
+        first_values = _known_values(measure(side, first_texts))
+        second_values = _known_values(measure(side, second_texts))
+        sums[place] = (
+            sum(first_values),
+            len(first_values),
+            sum(second_values),
+            len(second_values),
+        )
+    first_sum, first_count, second_sum, second_count = sums.sum(axis=0)
+    first_mean = float(first_sum / first_count) if first_count else None
+    second_mean = float(second_sum / second_count) if second_count else None
+    means = {names[0]: first_mean, names[1]: second_mean}
+    if first_mean is None or second_mean is None:
+        return {**means, "difference": None, "ci95": None}
     _, _, test = difference_of_means(sums[:, [2, 3, 0, 1]])
-    ends = list(test.interval()) if test else None
-    return {names[0]: first, names[1]: last, "difference": last - first, "ci95": ends}
+    interval = list(test.interval()) if test else None
+    return {**means, "difference": second_mean - first_mean, "ci95": interval}
+
+
+def _known_values(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class MadeRun:
-    """What a chain wrote to a folder: its funnel, and video -> its questions with their answers."""
+    """A chain's folder: its funnel, and the questions of each video with their answers."""
 
     folder: Path
     funnel: FunnelRecord
     questions: Mapping[str, list[dict[str, str]]]
 
+    def texts(self, video: str, side: Side) -> list[str]:
+        """Return the questions on a video, or their answers."""
+        return [question[side] for question in self.questions[video]]
+
 
 def read_run(folder: Path) -> MadeRun:
-    """Read a folder that `make discussion` or `make moments` wrote; InputError names what is missing or wrong in it."""
-    path = next((folder / name for name in FILES.values() if (folder / name).is_file()), None)
-    if path is None or not (folder / "funnel.json").is_file():
+    """Read a folder that `make discussion` or `make moments` wrote.
+
+    Raises:
+        InputError: Something is missing or wrong in it; the message names it.
+    """
+    paths = [folder / name for name in FILES.values()]
+    path = next((path for path in paths if path.is_file()), None)
+    funnel_path = folder / "funnel.json"
+    if path is None or not funnel_path.is_file():
         raise InputError(
-            f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; give a chain's --out"
+            f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; "
+            "give a chain's --out"
         )
-    funnel = record_of(FunnelRecord, read_json(folder / "funnel.json"), str(folder / "funnel.json"))
+    funnel = record_of(FunnelRecord, read_json(funnel_path), str(funnel_path))
     document = read_json(path)
+    entries = document.values() if isinstance(document, dict) else document
     questions: dict[str, list[dict[str, str]]] = {}
-    for place, entry in enumerate(
-        document.values() if isinstance(document, dict) else document, start=1
-    ):
-        known: dict[str, Any] = entry if isinstance(entry, dict) else {}
-        texts = {side: known[side] for side in SIDES if isinstance(known.get(side), str)}
-        video = str(known.get("video") or known.get("vid") or "")
+    for place, entry in enumerate(entries, start=1):
+        fields: dict[str, Any] = entry if isinstance(entry, dict) else {}
+        texts = {side: fields[side] for side in SIDES if isinstance(fields.get(side), str)}
+        video = str(fields.get("video") or fields.get("vid") or "")
         if not video or len(texts) < len(SIDES):
             raise InputError(
                 f"{path}, entry {place}: not a question with its video, question and answer"
@@ -176,11 +232,12 @@ def comparison_of_runs(
 ) -> dict[str, Any]:
     """Return the document of `make compare --json`.
 
-    `a` and `b` (folder, questions, videos, stages, models, what differs in their settings and
-    prompts); `same`: questions that both have, on one video and word for word (case and space
-    apart), and `same_answers`: those with the same answer too; `measures`: measure and side -> mean
-    of `a`, of `b`, `difference` (b minus a) and `ci95` over the `videos` that both have (None under
-    ten).
+    Returns:
+        `a` and `b`: folder, questions, videos, stages, models, and what differs in their settings
+        and prompts. `videos`: how many both have. `same`: questions that both have, on one video
+        and word for word (case and space apart). `same_answers`: those with the same answer too.
+        `measures`: by measure and side, the mean of `a`, of `b`, `difference` (b minus a) and
+        `ci95` over the common videos (None under ten).
 
     Raises:
         InputError: They have no video in common.
@@ -188,32 +245,30 @@ def comparison_of_runs(
     videos = sorted(a.questions.keys() & b.questions.keys())
     if not videos:
         raise InputError(f"{a.folder} and {b.folder}: no video has questions in both")
-    same = same_answers = 0
+    same = 0
+    same_answers = 0
     for video in videos:
-        theirs = {_plain(one["question"]): _plain(one["answer"]) for one in b.questions[video]}
-        for one in a.questions[video]:
-            known = theirs.get(_plain(one["question"]))
-            same += known is not None
-            same_answers += known == _plain(one["answer"])
+        answers_of_b: dict[str, str] = {}
+        for entry in b.questions[video]:
+            answers_of_b[_plain(entry["question"])] = _plain(entry["answer"])
+        for entry in a.questions[video]:
+            answer_of_b = answers_of_b.get(_plain(entry["question"]))
+            if answer_of_b is not None:
+                same += 1
+            if answer_of_b == _plain(entry["answer"]):
+                same_answers += 1
+    measures: dict[str, dict[str, Any]] = {}
+    for name, measure in text_measures(parser).items():
+        for side in SIDES:
+            texts = [[a.texts(video, side), b.texts(video, side)] for video in videos]
+            measures[f"{name}_{side}"] = difference(texts, side, measure, ("a", "b"))
     return {
-        "a": _about(a, b),
-        "b": _about(b, a),
+        "a": _run_summary(a, b),
+        "b": _run_summary(b, a),
         "videos": len(videos),
         "same": same,
         "same_answers": same_answers,
-        "measures": {
-            f"{name}_{side}": difference(
-                [
-                    [[one[side] for one in run.questions[video]] for run in (a, b)]
-                    for video in videos
-                ],
-                side,
-                measure,
-                ("a", "b"),
-            )
-            for name, measure in text_measures(parser).items()
-            for side in SIDES
-        },
+        "measures": measures,
     }
 
 
@@ -221,19 +276,23 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _about(run: MadeRun, other: MadeRun) -> dict[str, Any]:
-    document, others = (one.funnel.model_dump(mode="json", by_alias=True) for one in (run, other))
-    changed = {
-        part: {
-            key: value for key, value in document[part].items() if others[part].get(key) != value
+def _run_summary(run: MadeRun, compared_run: MadeRun) -> dict[str, Any]:
+    """Return a run's counts, stages, models, and settings that differ."""
+    document = run.funnel.model_dump(mode="json", by_alias=True)
+    compared = compared_run.funnel.model_dump(mode="json", by_alias=True)
+    differing: dict[str, dict[str, Any]] = {}
+    for part in ("settings", "thresholds", "prompts"):
+        compared_values = compared[part]
+        values = {
+            key: value for key, value in document[part].items() if compared_values.get(key) != value
         }
-        for part in ("settings", "thresholds", "prompts")
-    }
+        if values:
+            differing[part] = values
     return {
         "folder": str(run.folder),
         "questions": sum(map(len, run.questions.values())),
         "videos": len(run.questions),
         "stages": document["stages"],
         "models": {role: use["asked"] for role, use in document["models"].items()},
-        "differs": {part: values for part, values in changed.items() if values},
+        "differs": differing,
     }

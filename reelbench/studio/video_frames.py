@@ -1,4 +1,4 @@
-"""What a model is shown of a video: frames from the frame store, as attachments of a message."""
+"""Take the frames of a video that a model is shown, as attachments of a message."""
 
 import asyncio
 import os
@@ -18,14 +18,21 @@ _IN_A_PLAN = 16  # pictures, where the sampling does not say how many
 
 
 class VideoFrames:
-    """Finds videos as a benchmark's lie, takes their frames, and keeps a few decoders busy at most."""
+    """Takes frames of a benchmark's videos, with a few decoders at a time."""
 
     def __init__(
         self, spec: BenchmarkSpec, frames: str, media: Path | None, split: str | None = None
     ) -> None:
-        """Set up: `frames` as `FrameSampling` reads it; they are pictures, or with `as=clip` one video.
+        """Read the sampling, and find the folder of the videos.
 
-        Videos are in the folder `media`, or where a split's are, by default the default one's.
+        Args:
+            spec: The benchmark, which says how its videos are named.
+            frames: A sampling as `FrameSampling` reads it: pictures, or with `as=clip` one video.
+            media: The folder with the videos; None for the folder of the split.
+            split: The split; None for the default one.
+
+        Raises:
+            InputError: The sampling takes no frames, or asks for subtitles.
         """
         self.sampling = FrameSampling.parse(frames)
         if self.sampling.decodes and self.sampling.form_given != "clip":
@@ -43,29 +50,36 @@ class VideoFrames:
 
     @property
     def view(self) -> str:
-        """What a prompt says that a model is shown."""
+        """The words of a prompt for what a model is shown."""
         pictures = "pictures taken in order from one video"
-        return f"a clip made of {pictures}" if self.sampling.form == "clip" else pictures
+        if self.sampling.form == "clip":
+            return f"a clip made of {pictures}"
+        return pictures
 
     async def attachments(self, row: Row, *, plan: bool) -> list[Attachment]:
-        """Return the frames of a row's video (its media key is `video`); DroppedError where there are none.
+        """Return the frames of a row's video, whose media key is `video`.
 
         A `plan` decodes nothing: pictures without content stand in.
+
+        Raises:
+            DroppedError: The video is missing or can't be read.
         """
         try:
             if plan:
-                there = self._library.find(row)
+                video = self._library.find(row)
             else:
                 async with self._decoders:
-                    there = await asyncio.to_thread(self._library.frames, row, self.sampling)
+                    video = await asyncio.to_thread(self._library.frames, row, self.sampling)
         except MediaError:
             raise DroppedError("media_unreadable") from None
         except InputError:  # no file can have such a name
-            there = None
-        if there is None:
+            video = None
+        if video is None:
             raise DroppedError("media_missing")
-        if isinstance(there, StoredFrames):
-            return Shown.of(there).media
+        if isinstance(video, StoredFrames):
+            return Shown.of(video).media
         if self.sampling.form == "clip":
             return [Attachment("video_url", "video/mp4", b"")]
-        return [Attachment("image_url", "image/jpeg", b"")] * (self.sampling.frames or _IN_A_PLAN)
+        count = self.sampling.frames or _IN_A_PLAN
+        picture = Attachment("image_url", "image/jpeg", b"")
+        return [picture] * count
