@@ -1,9 +1,9 @@
-"""A dataset's profile: what the four papers measure of a dataset, on any benchmark here or on the user's own rows.
+"""Profile a dataset: take the measures of the four papers on a benchmark or on the user's own rows.
 
 MovieCORE's cognitive tests (Table 1) on questions and answers, CogME's tag distribution and how
 accuracy goes with it (Figure 4), ReXTime's span lengths, certificate lengths and question-answer
-IoU (supplement C.6), CURVE's counts by locale, skill and reasoning step. What can't be computed is
-None, with a note that says why.
+IoU (supplement C.6), CURVE's counts by locale, skill and reasoning step. A measure that can't be
+computed is None, with a note that says why.
 """
 
 import re
@@ -31,7 +31,8 @@ from reelbench.base.files import read_json_or_jsonl, read_jsonl
 from reelbench.base.languages import UNSPACED, language_of, words
 from reelbench.base.progress import Bar, no_bar
 from reelbench.data import loading
-from reelbench.registry.rows import LETTERS, steps
+from reelbench.registry.records import Sample
+from reelbench.registry.rows import LETTERS, Row, steps
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, cognitive_profile, result_files
 from reelbench.scoring.certificate_length import certificates
@@ -46,22 +47,30 @@ if TYPE_CHECKING:
 
 _NUMBERED = re.compile(r"^\s*\(?\d+\s*[.):]", re.MULTILINE)
 
+Note = Callable[[str], None]
+"""Called with a line for the user."""
 
 Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Text = Annotated[str, Field(coerce_numbers_to_str=True)]
 
 
-def _in_order(ends: tuple[float, ...]) -> tuple[float, ...]:
+def _check_span(ends: tuple[float, ...]) -> tuple[float, ...]:
     if ends and (len(ends) != 2 or ends[0] > ends[1]):  # noqa: PLR2004
         raise ValueError("expected [start, end] in seconds")
     return ends
 
 
-Ends = Annotated[tuple[Seconds, ...], AfterValidator(_in_order)]
+def _none_if_blank(text: str | None) -> str | None:
+    if text and text.strip():
+        return text
+    return None
+
+
+Ends = Annotated[tuple[Seconds, ...], AfterValidator(_check_span)]
 
 
 class ProfileRow(BaseModel):
-    """One question of a dataset, as far as a profile looks at it.
+    """One question of a dataset, with the fields that a profile looks at.
 
     Spans are [start, end] in seconds, `duration` is the video's length in seconds; empty or None
     where unknown.
@@ -71,9 +80,7 @@ class ProfileRow(BaseModel):
 
     id: Text
     question: str = Field(pattern=r"\S")
-    answer: Annotated[
-        str | None, AfterValidator(lambda text: text if text and text.strip() else None)
-    ] = None
+    answer: Annotated[str | None, AfterValidator(_none_if_blank)] = None
     language: str = "en"
     video: Text = ""
     span: Ends = ()
@@ -83,8 +90,8 @@ class ProfileRow(BaseModel):
     reasoning_steps: int | None = None
 
 
-_READ = ("id", "question", "answer", "language", "video", "span", "question_span", "duration")
-"""What is read of the user's own rows; other fields are left alone."""
+_FIELDS = ("id", "question", "answer", "language", "video", "span", "question_span", "duration")
+"""The fields that are read of the user's own rows; other fields are ignored."""
 
 
 class _QuestionSpan(BaseModel):
@@ -94,7 +101,7 @@ class _QuestionSpan(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """What is profiled: its name, its questions, and the benchmark it is, if it is one."""
+    """A dataset to profile: its name, its questions, and its benchmark, if it is one."""
 
     name: str
     entries: list[ProfileRow]
@@ -102,33 +109,48 @@ class Dataset:
 
 
 def read_benchmark(name: str, split: str | None = None, data: Path | None = None) -> Dataset:
-    """Read a benchmark's (or one of its tasks') rows; errors as in `data.loading.locate`."""
+    """Read the rows of a benchmark, or of one of its tasks.
+
+    Raises:
+        ReelbenchError: As in `data.loading.locate`.
+    """
     located = loading.locate(name, split, data)
-    spec, entries = located.spec, list[ProfileRow]()
-    for row in located.read():
-        fields = _known(row) | {
-            "labels": {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}
-        }
-        if spec.asks_choice and "answer" in fields:
-            fields["answer"] = row["options"][LETTERS.index(row["answer"])]
-        if "skills" in row:
-            fields["labels"]["skills"] = row["skills"]
-        if told := steps(row):
-            fields["reasoning_steps"] = count_steps(told)
-        entries.append(ProfileRow.model_validate(fields))
-    return Dataset(name if split is None else f"{name} {split}", entries, spec)
+    entries = [_benchmark_row(located.spec, row) for row in located.read()]
+    dataset_name = name if split is None else f"{name} {split}"
+    return Dataset(dataset_name, entries, located.spec)
 
 
-def _known(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in _READ if row.get(name) not in (None, "", [])}
+def _benchmark_row(spec: BenchmarkSpec, row: Row) -> ProfileRow:
+    """Return a benchmark's row as a profile looks at it."""
+    labels = {facet.name: row[facet.name] for facet in spec.facets if facet.in_rows}
+    if "skills" in row:
+        labels["skills"] = row["skills"]
+    fields = _filled_fields(row)
+    fields["labels"] = labels
+    if spec.asks_choice and "answer" in fields:
+        place = LETTERS.index(row["answer"])
+        fields["answer"] = row["options"][place]
+    step_texts = steps(row)
+    if step_texts:
+        fields["reasoning_steps"] = count_steps(step_texts)
+    return ProfileRow.model_validate(fields)
+
+
+def _filled_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in _FIELDS if row.get(name) not in (None, "", [])}
 
 
 def count_steps(texts: Iterable[str]) -> int:
-    """Return the number of reasoning steps: a text is one, or as many as it has numbers, or else lines."""
-    return sum(
-        len(_NUMBERED.findall(text)) or sum(bool(line.strip()) for line in text.splitlines())
-        for text in texts
-    )
+    """Return the number of reasoning steps in texts.
+
+    A text has as many steps as it has numbers, or else as many as it has lines.
+    """
+    count = 0
+    for text in texts:
+        numbers = len(_NUMBERED.findall(text))
+        lines = [line for line in text.splitlines() if line.strip()]
+        count += numbers or len(lines)
+    return count
 
 
 def read_file(path: Path, name: str | None = None) -> Dataset:
@@ -136,31 +158,42 @@ def read_file(path: Path, name: str | None = None) -> Dataset:
 
     JSON Lines, a JSON list, or a JSON object whose values are the rows (as `make discussion` writes
     them). The data set is called `name`, or after the file. `id` (or `qid`) and the other fields of
-    `_READ` are read too. InputError names the file, the line and the field that is wrong.
+    `_FIELDS` are read too.
+
+    Raises:
+        InputError: A line is wrong; the message names the file, the line and the field.
     """
     if path.suffix == ".json":
-        document = read_json_or_jsonl(path)
-        if isinstance(document, dict) and "question" not in document:
-            document = list(document.values())
-        rows = list(enumerate(document if isinstance(document, list) else [document], start=1))
         unit = "entry"
+        rows = list(enumerate(_json_rows(path), start=1))
     else:
-        rows, unit = read_jsonl(path), "line"
+        unit = "line"
+        rows = read_jsonl(path)
     if not rows:
         raise InputError(
             f'{path}: no rows; expected one JSON object per line with "question" and "answer"'
         )
-    rows_read = list[ProfileRow]()
+    entries: list[ProfileRow] = []
     for number, row in rows:
         where = f"{path}, {unit} {number}"
         if not isinstance(row, dict):
             raise InputError(
-                f'{where}: expected an object with "question" and "answer", found {type(row).__name__}'
+                f'{where}: expected an object with "question" and "answer", '
+                f"found {type(row).__name__}"
             )
-        rows_read.append(
-            record_of(ProfileRow, {"id": row.get("qid", number), **_known(row)}, where)
-        )
-    return Dataset(name or path.stem, rows_read)
+        fields = {"id": row.get("qid", number), **_filled_fields(row)}
+        entries.append(record_of(ProfileRow, fields, where))
+    return Dataset(name or path.stem, entries)
+
+
+def _json_rows(path: Path) -> list[Any]:
+    """Return the rows of a list, of an object of rows, or the one row."""
+    document = read_json_or_jsonl(path)
+    if isinstance(document, list):
+        return document
+    if isinstance(document, dict) and "question" not in document:
+        return list(document.values())
+    return [document]
 
 
 _TOP = 200
@@ -168,7 +201,7 @@ _TOP = 200
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """Files about the dataset that are not part of it, and who classifies."""
+    """Files beside the dataset, and the tools that measure texts."""
 
     parser: text_profile.Parser | None = None
     """For the parse depth; None leaves it out."""
@@ -177,19 +210,20 @@ class Extras:
     tags: Path | None = None
     """CogME's tags by question id (JSON Lines)."""
     question_spans: Path | None = None
-    """Where the events that questions name lie, by id (JSON Lines with `qid` or `id`, and `span`)."""
+    """Spans of the events that questions name (JSON Lines with `qid` or `id`, and `span`)."""
     result: Path | None = None
     """Folder of a result on this dataset: labels get the accuracy of its model."""
-    note: Callable[[str], None] = lambda _: None
+    note: Note = lambda _: None
     bar: Bar = no_bar
     all_published: bool = False
-    """Whether all data sets of MovieCORE's Table 1 stand beside this one, or its own row alone."""
+    """True puts all of MovieCORE's Table 1 beside this dataset, False its own row alone."""
 
 
 class Measure(BaseModel):
-    """One quantity of texts: the mean over questions, over answers, and the mean of the two, as in MovieCORE's Table 1.
+    """One quantity of texts, as in MovieCORE's Table 1.
 
-    `values` has the single texts' values by side.
+    It has the mean over questions and the mean over answers. `values` has the values of single
+    texts by side.
     """
 
     question: float | None
@@ -200,15 +234,13 @@ class Measure(BaseModel):
     @property
     def average(self) -> float | None:
         """Mean of questions' and answers' means; None where one of them is missing."""
-        return (
-            None
-            if self.question is None or self.answer is None
-            else (self.question + self.answer) / 2
-        )
+        if self.question is None or self.answer is None:
+            return None
+        return (self.question + self.answer) / 2
 
 
 class Label(BaseModel):
-    """A label's questions: how many, their share in per cent, and the accuracy on them (0 to 100).
+    """The questions of a label: number, share in per cent, and accuracy (0 to 100).
 
     Of answers that are judged by points, the accuracy is their mean share of the points: each
     question gives its labels the credit that its answer earned, as with a rubric (CogME,
@@ -224,14 +256,17 @@ class Label(BaseModel):
     @computed_field
     @property
     def weak(self) -> bool | None:
-        """Whether it is rare and answered badly; None without an accuracy."""
-        return (
-            None if self.accuracy is None else cognitive_profile.is_weak(self.share, self.accuracy)
-        )
+        """True where it is rare and answered badly; None without an accuracy."""
+        if self.accuracy is None:
+            return None
+        return cognitive_profile.is_weak(self.share, self.accuracy)
 
 
 class Spans(BaseModel):
-    """Where answers lie in their videos; means over the questions that have what is needed, intervals over videos."""
+    """The answers' places in their videos.
+
+    Each mean is over the questions that have the fields it needs; its interval is over videos.
+    """
 
     n: int
     length: float
@@ -249,7 +284,10 @@ class Spans(BaseModel):
 
 
 class Profile(BaseModel):
-    """All that is measured of one dataset, as `--json` prints it; None where it could not be."""
+    """The profile of one dataset, as `--json` prints it.
+
+    A field is None where it could not be measured.
+    """
 
     name: str
     rows: int
@@ -271,251 +309,366 @@ class Profile(BaseModel):
     def sides(self, name: str) -> tuple[float | None, ...]:
         """Return a measure of texts: of questions, of answers, and the average of the two."""
         measure: Measure | None = getattr(self, name)
-        return (
-            (None,) * 3 if measure is None else (measure.question, measure.answer, measure.average)
-        )
+        if measure is None:
+            return (None, None, None)
+        return (measure.question, measure.answer, measure.average)
 
     @field_serializer("words")
     def _with_vocabulary(self, words: Measure | None) -> dict[str, Any] | None:
-        counted, top = self.vocabulary, dict(self.vocabulary.most_common(_TOP))
-        return words and {
+        if words is None:
+            return None
+        return {
             **words.model_dump(),
-            "total": counted.total(),
-            "vocabulary": len(counted),
-            "top": top,
+            "total": self.vocabulary.total(),
+            "vocabulary": len(self.vocabulary),
+            "top": dict(self.vocabulary.most_common(_TOP)),
         }
 
     @field_serializer("reasoning_steps")
     def _with_mean(self, steps: Counter[int]) -> dict[str, Any] | None:
-        counts = dict(sorted(steps.items()))
-        return (
-            {"n": steps.total(), "mean": statistics.fmean(steps.elements()), "counts": counts}
-            if steps
-            else None
-        )
+        if not steps:
+            return None
+        return {
+            "n": steps.total(),
+            "mean": statistics.fmean(steps.elements()),
+            "counts": dict(sorted(steps.items())),
+        }
 
 
 def profile(dataset: Dataset, extras: Extras) -> Profile:
     """Measure a dataset."""
-    entries, correct = dataset.entries, dict[str, float]()
+    entries = dataset.entries
+    credits_by_id: dict[str, float] = {}
     if extras.question_spans is not None:
         entries = _with_question_spans(entries, extras.question_spans, extras.note)
     if extras.tags is not None:
         entries = _with_tags(entries, extras.tags, extras.note)
     if extras.result is not None:
-        entries, correct = _with_result(
-            replace(dataset, entries=entries), extras.result, extras.note
-        )
-    labels, links = _labels(entries, correct), dict[str, float]()
-    for (
-        facet,
-        of,
-    ) in labels.items():  # how frequency and accuracy go together, where three labels say so
-        known = [(label.n, label.accuracy) for label in of.values() if label.accuracy is not None]
-        if len(known) > 2 and (rho := spearman(*zip(*known, strict=True))) is not None:  # noqa: PLR2004
-            links[facet] = rho
-    measures, made_with = _measures(replace(dataset, entries=entries), extras)
-    said, papers = (
-        _texts(entries, lambda language: language not in UNSPACED),
-        from_papers("profiles"),
-    )
+        tagged_dataset = replace(dataset, entries=entries)
+        credits_by_id, facets = _read_result(tagged_dataset, extras.result, extras.note)
+        entries = [_with_facets(entry, facets.get(entry.id, {})) for entry in entries]
+    labels = _labels(entries, credits_by_id)
+    text_measures = _measures(replace(dataset, entries=entries), extras)
+    spaced_texts = _texts(entries, lambda language: language not in UNSPACED)
+    word_lists = [words(text) for _, text in spaced_texts]
+    vocabulary = Counter[str]()
+    for word_list in word_lists:
+        vocabulary.update(word.lower() for word in word_list)
+    languages = Counter(entry.language for entry in entries)
+    step_counts = [entry.reasoning_steps for entry in entries]
     return Profile(
         name=dataset.name,
         rows=len(entries),
-        videos=len({entry.video for entry in entries})
-        if all(entry.video for entry in entries)
-        else None,
-        languages=dict(Counter(entry.language for entry in entries).most_common()),
-        **measures,
-        words=_measure(said, (float(len(words(text))) for _, text in said)),
-        vocabulary=Counter(word.lower() for _, text in said for word in words(text)),
+        videos=_count_videos(entries),
+        languages=dict(languages.most_common()),
+        **text_measures.measures,
+        words=_measure(spaced_texts, map(float, map(len, word_lists))),
+        vocabulary=vocabulary,
         labels=labels,
-        accuracy_link=links,
+        accuracy_link=_accuracy_links(labels),
         spans=_spans(entries),
-        reasoning_steps=Counter(
-            entry.reasoning_steps for entry in entries if entry.reasoning_steps is not None
-        ),
-        made_with=made_with,
-        published=tuple(
-            {**row, **{name: papers[name] for name in ("cite", "of", "made_with")}}
-            for row in papers["rows"]
-            if extras.all_published
-            or (dataset.spec is not None and row["benchmark"] == dataset.spec.id)
-        ),
+        reasoning_steps=Counter(count for count in step_counts if count is not None),
+        made_with=text_measures.made_with,
+        published=_published_rows(dataset.spec, all_rows=extras.all_published),
     )
 
 
+def _count_videos(entries: Sequence[ProfileRow]) -> int | None:
+    """Return the number of videos; None where an entry does not name its video."""
+    videos = {entry.video for entry in entries}
+    if "" in videos:
+        return None
+    return len(videos)
+
+
+def _published_rows(spec: BenchmarkSpec | None, *, all_rows: bool) -> tuple[Mapping[str, Any], ...]:
+    """Return the published figures to stand beside a dataset's: all, or its own."""
+    papers = from_papers("profiles")
+    source = {name: papers[name] for name in ("cite", "of", "made_with")}
+    rows: list[Mapping[str, Any]] = []
+    for row in papers["rows"]:
+        is_own = spec is not None and row["benchmark"] == spec.id
+        if all_rows or is_own:
+            rows.append({**row, **source})
+    return tuple(rows)
+
+
 # --- texts
-# ----------------------------------------------------------------------------------------------------------
 
 
-def _measures(dataset: Dataset, extras: Extras) -> tuple[dict[str, Measure | None], dict[str, str]]:
-    """Return what tools and judges say of the texts, by the names of a profile's fields, and which they were."""
-    entries, note, parser = dataset.entries, extras.note, extras.parser
-    languages = [language_of(entry.language) for entry in entries]
-    english = _texts(entries, lambda language: language == "en")
-    if english and (others := len(languages) - languages.count("en")):
-        not_english = number_of(others, "question is", "questions are")
+@dataclass(frozen=True, slots=True)
+class _TextMeasures:
+    """Measures of texts by their fields in a profile, and the tools that made them."""
+
+    measures: dict[str, Measure | None]
+    made_with: dict[str, str]
+
+
+def _measures(dataset: Dataset, extras: Extras) -> _TextMeasures:
+    """Measure texts by their Flesch-Kincaid grade, parse depth and Bloom's levels."""
+    result = _TextMeasures({}, {})
+    _add_grade(dataset, extras.note, result)
+    if extras.parser is not None:
+        _add_parse_depth(dataset, extras.parser, extras.note, result)
+    if result.measures["flesch_kincaid"] is not None:
+        result.made_with["flesch_kincaid"] = text_profile.SYLLABLES
+    if extras.judge is not None:
+        _add_bloom(dataset, extras.judge, extras, result)
+    return result
+
+
+def _add_grade(dataset: Dataset, note: Note, result: _TextMeasures) -> None:
+    """Add the Flesch-Kincaid grade of the English texts."""
+    texts = _texts(dataset.entries, lambda language: language == "en")
+    excluded = _count_other_languages(dataset.entries, "en")
+    if not texts:
+        note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
+    elif excluded:
+        not_english = number_of(excluded, "question is", "questions are")
         note(
             f"{dataset.name}: {not_english} not in English and left out of the Flesch-Kincaid grade"
         )
-    elif not english:
-        note(f"{dataset.name}: no question is in English, which the Flesch-Kincaid grade is for")
-    grade = _measure(english, (text_profile.flesch_kincaid(text) for _, text in english))
-    measures, made_with = {"flesch_kincaid": grade}, dict[str, str]()
-    if parser is not None:
-        if others := len(languages) - languages.count(parser.language):
-            note(
-                f"{dataset.name}: {others} questions are in languages that {parser.name} does not parse and left out "
-                "of the parse depth"
-            )
-        parsed = _texts(entries, lambda language: language == parser.language)
-        measures["parse_depth"] = depth = _measure(
-            parsed, parser.depths(text for _, text in parsed)
+    grades = [text_profile.flesch_kincaid(text) for _, text in texts]
+    result.measures["flesch_kincaid"] = _measure(texts, grades)
+
+
+def _add_parse_depth(
+    dataset: Dataset, parser: text_profile.Parser, note: Note, result: _TextMeasures
+) -> None:
+    """Add the parse depth of the texts in the parser's language."""
+    excluded = _count_other_languages(dataset.entries, parser.language)
+    if excluded:
+        note(
+            f"{dataset.name}: {excluded} questions are in languages that {parser.name} does not "
+            "parse and left out of the parse depth"
         )
-        made_with |= {"parse_depth": parser.name} if depth else {}
-    made_with |= {"flesch_kincaid": text_profile.SYLLABLES} if grade else {}
-    if extras.judge is not None:
-        texts = _texts(entries)
-        levels, record = bloom.classify(texts, extras.judge, note, extras.bar)
-        if lacking := levels.count(None):
-            note(
-                f"{lacking} of {len(levels)} texts have no level of Bloom's taxonomy and are left out of the mean"
-            )
-        higher = (
-            level if level is None else 100.0 * (level >= bloom.HIGHER_ORDER) for level in levels
+    texts = _texts(dataset.entries, lambda language: language == parser.language)
+    depth = _measure(texts, parser.depths(text for _, text in texts))
+    result.measures["parse_depth"] = depth
+    if depth is not None:
+        result.made_with["parse_depth"] = parser.name
+
+
+def _add_bloom(
+    dataset: Dataset, judge: "JudgeOptions", extras: Extras, result: _TextMeasures
+) -> None:
+    """Add Bloom's levels by a judge, and the share of higher-order ones."""
+    texts = _texts(dataset.entries)
+    levels, record = bloom.classify(texts, judge, extras.note, extras.bar)
+    missing = levels.count(None)
+    if missing:
+        extras.note(
+            f"{missing} of {len(levels)} texts have no level of Bloom's taxonomy "
+            "and are left out of the mean"
         )
-        measures |= {"bloom": _measure(texts, levels), "higher_order": _measure(texts, higher)}
-        answered = ", ".join(record.returned) or record.requested
-        made_with["bloom"] = f"{answered}, prompts {record.prompt} {record.prompt_sha256[:12]}"
-    return measures, made_with
+    result.measures["bloom"] = _measure(texts, levels)
+    result.measures["higher_order"] = _measure(texts, map(bloom.higher_order, levels))
+    model = ", ".join(record.returned) or record.requested
+    result.made_with["bloom"] = f"{model}, prompts {record.prompt} {record.prompt_sha256[:12]}"
+
+
+def _count_other_languages(entries: Sequence[ProfileRow], language: str) -> int:
+    languages = [language_of(entry.language) for entry in entries]
+    return len(languages) - languages.count(language)
 
 
 def _texts(
-    entries: Iterable[ProfileRow], speaks: Callable[[str], bool] = lambda _: True
+    entries: Iterable[ProfileRow], accepts: Callable[[str], bool] = lambda _: True
 ) -> list[bloom.BloomText]:
-    """Return the texts of the entries whose language (`en`) is one that is looked at."""
-    fits = [entry for entry in entries if speaks(language_of(entry.language))]
-    return [
-        bloom.BloomText(side, text)
-        for entry in fits
-        for side in bloom.SIDES
-        if (text := getattr(entry, side))
-    ]
+    """Return the texts of the entries whose language (`en`) is accepted."""
+    texts: list[bloom.BloomText] = []
+    for entry in entries:
+        if not accepts(language_of(entry.language)):
+            continue
+        for side in bloom.SIDES:
+            text = getattr(entry, side)
+            if text:
+                texts.append(bloom.BloomText(side, text))
+    return texts
 
 
 def _measure(texts: Iterable[bloom.BloomText], values: Iterable[float | None]) -> Measure | None:
     """Return a measure of a value for each text; None where no text has one."""
     by_side: dict[str, list[float]] = {side: [] for side in bloom.SIDES}
-    for (side, _), value in zip(texts, values, strict=True):
+    for text, value in zip(texts, values, strict=True):
         if value is not None:
-            by_side[side].append(value)
+            by_side[text.side].append(value)
     if not any(by_side.values()):
         return None
-    means = {side: statistics.fmean(known) if known else None for side, known in by_side.items()}
+    means: dict[str, float | None] = {}
+    for side, side_values in by_side.items():
+        means[side] = statistics.fmean(side_values) if side_values else None
     return Measure(**means, values=by_side)
 
 
 # --- labels
-# --------------------------------------------------------------------------------------------------------
 
 
-def _with_tags(
-    entries: Sequence[ProfileRow], path: Path, note: Callable[[str], None]
-) -> list[ProfileRow]:
-    tags, asked = cognitive_profile.read_tags(path), {entry.id for entry in entries}
-    without_question, without_tags = len(tags.keys() - asked), len(asked - tags.keys())
+def _with_tags(entries: Sequence[ProfileRow], path: Path, note: Note) -> list[ProfileRow]:
+    """Give entries the tags of a file.
+
+    Raises:
+        InputError: No tag belongs to an entry.
+    """
+    tags = cognitive_profile.read_tags(path)
+    ids = {entry.id for entry in entries}
+    without_question = len(tags.keys() - ids)
+    without_tags = len(ids - tags.keys())
     if without_question == len(tags):
         raise InputError(
             f"{path}: none of its {len(tags)} qids is among the {len(entries)} questions"
         )
     if without_question or without_tags:
         note(
-            f"{path}: {without_question} tags without a question, {without_tags} questions without tags"
+            f"{path}: {without_question} tags without a question, "
+            f"{without_tags} questions without tags"
         )
-    facets = {name: given.facets for name, given in tags.items()}
-    return [e.model_copy(update={"labels": {**e.labels, **facets.get(e.id, {})}}) for e in entries]
+    tagged_entries: list[ProfileRow] = []
+    for entry in entries:
+        labels = dict(entry.labels)
+        if entry.id in tags:
+            labels |= tags[entry.id].facets
+        tagged_entries.append(entry.model_copy(update={"labels": labels}))
+    return tagged_entries
 
 
-def _with_result(
-    dataset: Dataset, result: Path, note: Callable[[str], None]
-) -> tuple[list[ProfileRow], dict[str, float]]:
-    """Return the entries, with a result's labels where they have none, and question id -> credit, 0 to 1."""
-    folder, spec = result_files.folder_of_one(result), dataset.spec
+Facets = Mapping[str, Sequence[str]]
+
+
+def _read_result(
+    dataset: Dataset, result: Path, note: Note
+) -> tuple[dict[str, float], dict[str, Facets]]:
+    """Return credits and facets by question id; a credit is from 0 to 1.
+
+    Raises:
+        InputError: The result is on another benchmark, or scores none of the questions.
+    """
+    folder = result_files.folder_of_one(result)
+    spec = dataset.spec
     benchmark = result_files.read(folder).benchmark.id
     if spec is None or spec.id != benchmark:
         raise InputError(
-            f"{folder}: a result on {benchmark}, not on {dataset.name}; leave out --result or name {benchmark}"
+            f"{folder}: a result on {benchmark}, not on {dataset.name}; "
+            f"leave out --result or name {benchmark}"
         )
-    samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-    correct: dict[str, float] = {}
-    low, high = spec.primary.bounds
-    for (
-        name,
-        sample,
-    ) in samples.items():  # by the choice where there is one, else the share of the primary's scale
-        if "correct" in sample.scores:
-            correct[name] = sample.scores["correct"]
-        elif (score := aggregation.score_of(spec, sample)) is not None:
-            correct[name] = (score - low) / (high - low)
-    unscored = [entry.id in correct for entry in dataset.entries].count(False)
+    credits_by_id: dict[str, float] = {}
+    facets: dict[str, Facets] = {}
+    for sample in result_files.read_samples(folder):
+        facets[sample.id] = sample.facets
+        credit = _credit(spec, sample)
+        if credit is not None:
+            credits_by_id[sample.id] = credit
+    unscored = sum(entry.id not in credits_by_id for entry in dataset.entries)
     if unscored == len(dataset.entries):
         raise InputError(
             f"{folder}: no question of {dataset.name} is scored in it; nothing to link labels to"
         )
     if unscored:
         note(f"{folder}: {unscored} questions are not scored in it and have no accuracy")
-    facets = {name: sample.facets for name, sample in samples.items()}
-    # Its own labels stay, and stand first.
-    labels = [
-        {**entry.labels, **facets.get(entry.id, {}), **entry.labels} for entry in dataset.entries
-    ]
-    return [
-        e.model_copy(update={"labels": of}) for e, of in zip(dataset.entries, labels, strict=True)
-    ], correct
+    return credits_by_id, facets
+
+
+def _credit(spec: BenchmarkSpec, sample: Sample) -> float | None:
+    """Return the credit of an answer, from 0 to 1.
+
+    It is that of the choice where there is one, or else the share of the primary metric's scale.
+    """
+    if "correct" in sample.scores:
+        return sample.scores["correct"]
+    score = aggregation.score_of(spec, sample)
+    if score is None:
+        return None
+    low, high = spec.primary.bounds
+    return (score - low) / (high - low)
+
+
+def _with_facets(entry: ProfileRow, facets: Facets) -> ProfileRow:
+    """Give an entry the labels of a result; its own labels stay, and stand first."""
+    labels = {**entry.labels, **facets, **entry.labels}
+    return entry.model_copy(update={"labels": labels})
 
 
 def _labels(
-    entries: Sequence[ProfileRow], correct: Mapping[str, float]
+    entries: Sequence[ProfileRow], credits_by_id: Mapping[str, float]
 ) -> dict[str, dict[str, Label]]:
+    """Return the labels of each facet, the most frequent first."""
     videos = {entry.id: entry.video for entry in entries}
-    known = Counter(facet for entry in entries for facet in entry.labels)
-    counted: dict[str, dict[str, list[str]]] = {}
+    facet_counts = Counter[str]()
+    ids_by_facet: dict[str, dict[str, list[str]]] = {}
     for entry in entries:
+        facet_counts.update(list(entry.labels))
         for facet, names in entry.labels.items():
+            ids_by_label = ids_by_facet.setdefault(facet, {})
             for name in dict.fromkeys(names):
-                counted.setdefault(facet, {}).setdefault(name, []).append(entry.id)
-    figures: dict[str, dict[str, Label]] = {}
-    for facet, names in counted.items():
-        figures[facet] = {}
-        for name, ids in sorted(names.items(), key=lambda pair: (-len(pair[1]), pair[0])):
-            rate = None
-            if answered := [item for item in dict.fromkeys(ids) if item in correct]:
-                values = 100 * np.array([correct[item] for item in answered], dtype=np.float64)
-                rate = mean_over_clusters(
-                    values, [videos[item] for item in answered], bounds=(0, 100)
-                )
-            share = 100 * len(ids) / known[facet]
-            figures[facet][name] = Label(
-                n=len(ids), share=share, accuracy=rate and rate.value, ci95=rate and rate.ci95
+                ids_by_label.setdefault(name, []).append(entry.id)
+    labels: dict[str, dict[str, Label]] = {}
+    for facet, ids_by_label in ids_by_facet.items():
+        labels[facet] = {}
+        for name in sorted(ids_by_label, key=lambda name: (-len(ids_by_label[name]), name)):
+            ids = ids_by_label[name]
+            accuracy = _accuracy(ids, videos, credits_by_id)
+            labels[facet][name] = Label(
+                n=len(ids),
+                share=100 * len(ids) / facet_counts[facet],
+                accuracy=accuracy.value,
+                ci95=accuracy.ci95,
             )
-    return figures
+    return labels
 
+
+_NO_ESTIMATE = Estimate(None, None)
+
+
+def _accuracy(
+    ids: Iterable[str], videos: Mapping[str, str], credits_by_id: Mapping[str, float]
+) -> Estimate:
+    """Return the mean credit of the scored questions, 0 to 100."""
+    scored_ids = [name for name in dict.fromkeys(ids) if name in credits_by_id]
+    if not scored_ids:
+        return _NO_ESTIMATE
+    values = 100 * np.array([credits_by_id[name] for name in scored_ids], dtype=np.float64)
+    clusters = [videos[name] for name in scored_ids]
+    return mean_over_clusters(values, clusters, bounds=(0, 100))
+
+
+_LEAST_LABELS = 3  # for a correlation
+
+
+def _accuracy_links(labels: Mapping[str, Mapping[str, Label]]) -> dict[str, float]:
+    """Return the correlation of frequency and accuracy by facet, given three labels."""
+    links: dict[str, float] = {}
+    for facet, facet_labels in labels.items():
+        counts: list[float] = []
+        accuracies: list[float] = []
+        for label in facet_labels.values():
+            if label.accuracy is not None:
+                counts.append(label.n)
+                accuracies.append(label.accuracy)
+        if len(counts) < _LEAST_LABELS:
+            continue
+        rho = spearman(counts, accuracies)
+        if rho is not None:
+            links[facet] = rho
+    return links
+
+
+# --- spans
 
 _MOST_NOTED = 3
 
 
-def _with_question_spans(
-    entries: list[ProfileRow], path: Path, note: Callable[[str], None]
-) -> list[ProfileRow]:
-    """Give entries the spans of their questions that a file has, JSON Lines of `qid` (or `id`) and `span`.
+def _with_question_spans(entries: list[ProfileRow], path: Path, note: Note) -> list[ProfileRow]:
+    """Give entries the spans of their questions from a file.
 
-    InputError where none is of them, or a line is wrong.
+    The file has JSON Lines of `qid` (or `id`) and `span`.
+
+    Raises:
+        InputError: A line is wrong, or none belongs to an entry.
     """
-    read = [
-        record_of(_QuestionSpan, row, f"{path}, line {number}") for number, row in read_jsonl(path)
-    ]
-    spans = {given.qid: given.span for given in read}
+    spans: dict[str, tuple[float, ...]] = {}
+    for number, row in read_jsonl(path):
+        line = record_of(_QuestionSpan, row, f"{path}, line {number}")
+        spans[line.qid] = line.span
     ids = {entry.id for entry in entries}
     strangers = [name for name in spans if name not in ids]
     if len(strangers) == len(spans):
@@ -523,12 +676,14 @@ def _with_question_spans(
             f"{path}: none of its {len(spans)} ids is among the {len(entries)} questions"
         )
     if strangers:
-        note(
-            f"{path}: {len(strangers)} spans without a question: {', '.join(strangers[:_MOST_NOTED])}"
-        )
-    return [
-        e.model_copy(update={"question_span": spans[e.id]}) if e.id in spans else e for e in entries
-    ]
+        examples = ", ".join(strangers[:_MOST_NOTED])
+        note(f"{path}: {len(strangers)} spans without a question: {examples}")
+    spanned_entries: list[ProfileRow] = []
+    for entry in entries:
+        if entry.id in spans:
+            entry = entry.model_copy(update={"question_span": spans[entry.id]})  # noqa: PLW2901
+        spanned_entries.append(entry)
+    return spanned_entries
 
 
 def _spans(entries: Sequence[ProfileRow]) -> Spans | None:
@@ -536,24 +691,26 @@ def _spans(entries: Sequence[ProfileRow]) -> Spans | None:
     grounded = [entry for entry in entries if entry.span]
     if not grounded:
         return None
-    lengths = [entry.span[1] - entry.span[0] for entry in grounded]
-    shares = [
-        100 * length / entry.duration
-        for entry, length in zip(grounded, lengths, strict=True)
-        if entry.duration
-    ]
-    both = [entry for entry in grounded if entry.question_span]
-    known = (
-        certificates([(e.question_span, e.span) for e in both], [e.video for e in both])
-        if both
-        else None
-    )
-    length, iou = (known.length, known.qa_miou) if known else [Estimate(None, None)] * 2
+    lengths: list[float] = []
+    shares: list[float] = []
+    for entry in grounded:
+        start, end = entry.span
+        lengths.append(end - start)
+        if entry.duration:
+            shares.append(100 * (end - start) / entry.duration)
+    with_question_span = [entry for entry in grounded if entry.question_span]
+    length = iou = _NO_ESTIMATE
+    if with_question_span:
+        both_spans = [(entry.question_span, entry.span) for entry in with_question_span]
+        measured = certificates(both_spans, [entry.video for entry in with_question_span])
+        length = measured.length
+        iou = measured.qa_miou
+    share = statistics.fmean(shares) if shares else None
     return Spans(
         n=len(grounded),
         length=statistics.fmean(lengths),
-        share=statistics.fmean(shares) if shares else None,
-        question_spans=len(both),
+        share=share,
+        question_spans=len(with_question_span),
         certificate_length=length.value,
         qa_iou=iou.value,
         certificate_length_ci95=length.ci95,
