@@ -1,13 +1,13 @@
-"""A chain of questions to language models: the one way to run it.
+"""Run a chain of questions to language models over many items.
 
-A chain is a plain async function over one item. It asks through `Chain.ask`, which reads every
-reply, asks again with the error where a reply does not read, and drops the item with a reason where
-that does not help. An item has one call in flight at a time, and as many items are under way as
-calls may be in flight.
+A chain is a plain async function over one item. It asks through `ChainCase.ask`, which reads every
+reply. Where a reply can't be read, the role is asked again with the error; where that does not
+help, the item is dropped with a reason. An item has one call in flight at a time. As many items are
+under way as calls may be in flight.
 
-There is no state to keep: every reply is in the cache of `reelbench.llm` the moment it arrives, so
-a chain that was killed and is run again replays what it has and asks for the rest. The same items
-and replies give the same results in the same order.
+The chain itself keeps no state: every reply is in the cache of `reelbench.llm` the moment it
+arrives. A chain that was killed and is run again takes those replies from the cache and asks for
+the rest. The same items and replies give the same results in the same order.
 """
 
 import json
@@ -47,19 +47,22 @@ from reelbench.studio.funnel import DroppedError, Funnel, FunnelRecord, join_acc
 
 ROLES = "roles.yaml"
 _TRACE = ".trace.jsonl"
+_ACCOUNT = ".account.json"
 
 
 class Role(BaseModel):
-    """Who speaks in a chain."""
+    """A speaker in a chain."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(
-        pattern=r"^[a-z][a-z0-9_]*$"
-    )  # as the command line and the trace call the role
-    prompt: str  # file with its instructions
-    sees: tuple[str, ...]  # the material it is shown, and the roles whose words, in this order
-    model: str | None = None  # asked, where the command line names none for it
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """As the command line and the trace call the role."""
+    prompt: str
+    """File with its instructions."""
+    sees: tuple[str, ...]
+    """The material that it is shown, and the roles whose words it is shown, in this order."""
+    model: str | None = None
+    """The model to ask where the command line names none."""
 
 
 class _Roles(BaseModel):
@@ -69,17 +72,26 @@ class _Roles(BaseModel):
 
 
 class ChainPrompts(PromptFiles):
-    """The prompts of one chain, its roles, and the hash of each file that was used."""
+    """The prompts and roles of one chain, with the hash of each file used."""
 
     def __init__(self, chain: str, folder: Path | None = None) -> None:
-        """Read nothing yet but the user's folder, whose files take the place of ours; InputError where it has none."""
+        """List the prompt files, and read none of them yet.
+
+        Args:
+            chain: Name of the chain, and of the folder with our prompts.
+            folder: The user's folder, whose files take the place of ours.
+
+        Raises:
+            InputError: The user's folder has no prompt file.
+        """
         super().__init__(resources.files("reelbench.studio") / "prompts" / chain, folder)
 
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The chain's roles in order; InputError names what is wrong in their file."""
-        text, where = self.text(ROLES), str(self.files[ROLES])
-        roles = record_of(_Roles, read_mapping(text, where), where).roles
+        where = str(self.files[ROLES])
+        document = read_mapping(self.text(ROLES), where)
+        roles = record_of(_Roles, document, where).roles
         names = [role.name for role in roles]
         if len(set(names)) < len(names):
             raise InputError(f"{where}: a role's name occurs twice; there are {', '.join(names)}")
@@ -105,14 +117,14 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(slots=True)
 class ChainCase(Generic[ItemT]):
-    """One item on its way through a chain, and what was asked for it so far (lines of `trace.jsonl`)."""
+    """One item on its way through a chain."""
 
     item: ItemT
     chain: "Chain"
-    about: dict[str, object] = field(
-        default_factory=dict[str, object]
-    )  # what the trace says of each question about it
+    about: dict[str, object] = field(default_factory=dict[str, object])
+    """Fields that the trace has on each question about the item."""
     lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """The questions so far, as lines of `trace.jsonl`."""
 
     async def ask(
         self,
@@ -125,103 +137,126 @@ class ChainCase(Generic[ItemT]):
         vote: int = 0,
         **about: object,
     ) -> T:
-        """Ask a role one question about the item, and return what `read` makes of a reply (else UnreadableError).
+        """Ask a role one question about the item, and return the reply's value.
 
-        `stand_in` is a reply such as the role might give: what a plan counts and goes on with.
-        `rest` says what can be kept of the last reply where none reads, `vote` is its number among
-        several wanted for one question, `about` is what the trace says of this question alone.
+        Args:
+            role: The role to ask.
+            messages: The question.
+            read: Returns the value of a reply, or raises UnreadableError.
+            stand_in: A reply such as the role might give, which a plan counts and goes on with.
+            rest: Returns the usable part of the last reply where none can be read.
+            vote: The reply's number among several replies to one question.
+            about: Fields that the trace has on this question alone.
 
         Raises:
             DroppedError: Nothing was answered; the reason is the asker's (`unavailable`,
                 `unparsable`, …).
             PendingError: The question is in a batch.
         """
-        chain, asker, sent = self.chain, self.chain.askers[role], [messages]
+        chain = self.chain
+        asker = chain.askers[role]
+        questions = [messages]  # the first, and those that were asked again
 
         def again(before: Sequence[Message], reply: str | None, error: str) -> Sequence[Message]:
-            sent.append(chain.prompts.retry(before, reply, error))
-            return sent[-1]
+            question = chain.prompts.retry(before, reply, error)
+            questions.append(question)
+            return question
 
         if chain.planning:
             cursor = RetryCursor(asker, messages, past_reasoning(read), vote=vote, again=again)
             if cursor.key is not None:
                 chain.plan_call(role, messages, stand_in)
                 return read(stand_in)
-            asked = cursor.result()
+            result = cursor.result()
         else:
-            asked = await asker.ask(messages, past_reasoning(read), vote=vote, again=again)
-        for kept, question in zip(asked.replies, sent, strict=False):
-            reply = kept.reply
+            result = await asker.ask(messages, past_reasoning(read), vote=vote, again=again)
+        for attempt, question in zip(result.replies, questions, strict=False):
+            reply = attempt.reply
             chain.use[role].add(reply)
-            self.lines.append(
-                {
-                    "role": role,
-                    **self.about,
-                    **about,
-                    "vote": vote,
-                    "attempt": kept.attempt,
-                    "read": kept.value is not None,
-                    "model": reply.returned,
-                    "messages": on_record(question),
-                    **({"sampling": asker.sampling} if asker.sampling else {}),
-                    "reply": reply.raw,
-                    "tokens": {
-                        "prompt": reply.prompt_tokens,
-                        "completion": reply.completion_tokens,
-                    },
-                    "key": kept.key.hex(),
-                }
-            )
-        value = asked.value
-        if asked.reason == PENDING:
+            line = {
+                "role": role,
+                **self.about,
+                **about,
+                "vote": vote,
+                "attempt": attempt.attempt,
+                "read": attempt.value is not None,
+                "model": reply.returned,
+                "messages": on_record(question),
+            }
+            if asker.sampling:
+                line["sampling"] = asker.sampling
+            line["reply"] = reply.raw
+            line["tokens"] = {
+                "prompt": reply.prompt_tokens,
+                "completion": reply.completion_tokens,
+            }
+            line["key"] = attempt.key.hex()
+            self.lines.append(line)
+        if result.reason == PENDING:
             raise PendingError(PENDING_SHOWN.format(1))
-        if value is None and asked.reason == UNPARSABLE:
-            value = rest(asked.replies[-1].reply.raw or "")
+        value = result.value
+        if value is None and result.reason == UNPARSABLE:
+            last_reply = result.replies[-1].reply
+            value = rest(last_reply.raw or "")
         if value is None:
-            raise DroppedError(asked.reason or UNPARSABLE)
+            raise DroppedError(result.reason or UNPARSABLE)
         return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageOptions:
-    """Which stages of a chain are run, and what is shown of videos meanwhile."""
+    """The stages of a chain to run, and the frames that they show."""
 
     frames: str = "uniform:16,size=448,as=images"
-    media: Path | None = None  # folder with the videos
-    start_after: str | None = None  # stage that the items have been through
-    until: str | None = None  # stage to stop after; None for the last
+    media: Path | None = None
+    """Folder with the videos."""
+    start_after: str | None = None
+    """Stage that the items have been through."""
+    until: str | None = None
+    """Stage to stop after; None for the last."""
 
     def stages_run(self, stages: Sequence[str]) -> slice:
-        """Return the slice of the stages that are run; InputError where a named one isn't there, or comes before."""
+        """Return the slice of the stages to run.
+
+        Raises:
+            InputError: A named stage isn't there, or the chain would stop before it starts.
+        """
         for option, name in (("--from", self.start_after), ("--until", self.until)):
             if name is not None and name not in stages:
                 raise InputError(
                     f"{option}: no stage is called {name!r}; there are {', '.join(stages)}"
                 )
-        start = 0 if self.start_after is None else stages.index(self.start_after) + 1
-        end = len(stages) if self.until is None else stages.index(self.until) + 1
-        if end < start or (end == start and self.until is not None):
+        start = 0
+        if self.start_after is not None:
+            start = stages.index(self.start_after) + 1
+        if self.until is None:
+            return slice(start, len(stages))
+        end = stages.index(self.until) + 1
+        if end <= start:
             raise InputError(f"--until {self.until}: comes before --from {self.start_after}")
         return slice(start, end)
 
 
 @dataclass(frozen=True, slots=True)
 class ChainSetup:
-    """Whom a chain asks, and where its results go; all roles together may spend one budget."""
+    """The models of a chain's roles, its output folder and its budget."""
 
     models: Mapping[str, AskOptions]
-    out: Path | None  # where results are written; None for a plan: nothing is asked or written
+    """The model of each role."""
+    out: Path | None
+    """Where results are written; None for a plan, which asks and writes nothing."""
     budget: Budget | None = None
-    on_note: Callable[[str], None] = lambda _: (
-        None
-    )  # called with each line that the user should know
-    show: Show = no_show  # called as items are done
+    """For all roles together."""
+    on_note: Callable[[str], None] = lambda _: None
+    """Called with each line for the user."""
+    show: Show = no_show
+    """Called as items are done."""
 
 
 class Chain:
-    """Asks for a chain: one asker for each model, a budget for all, and the funnel's account of it.
+    """A chain's askers, one for each model, and its account.
 
-    In a plan a reply that is not in the cache is counted and stood in for.
+    In a plan, a reply that is not in the cache is counted, and a stand-in takes its place.
     """
 
     def __init__(
@@ -235,54 +270,65 @@ class Chain:
     ) -> None:
         """Set up, without sending anything.
 
-        `sampling` says what goes with each of a role's questions; `start_after` is the stage after
-        which an earlier run was stopped, whose account this one's goes on from.
+        Args:
+            setup: Models, output folder and budget.
+            prompts: The chain's prompts.
+            funnel: Counts what comes through.
+            sampling: Sent with each question of a role.
+            start_after: The stage after which an earlier run was stopped; the account of this run
+                continues that run's.
         """
         self.prompts = prompts
         self.funnel = funnel
         self.planning = setup.out is None
         self._out = setup.out
-        self._earlier = self._earlier_trace = None
+        self._earlier: FunnelRecord | None = None
+        self._earlier_trace: Path | None = None
         if setup.out is not None and start_after is not None:
-            self._earlier = _earlier(setup.out, start_after)
-            self._earlier_trace = self._earlier and setup.out / stage_file(start_after, _TRACE)
+            self._earlier = _earlier_account(setup.out, start_after)
+            if self._earlier is not None:
+                self._earlier_trace = setup.out / stage_file(start_after, _TRACE)
         self.use = {role: Tally() for role in setup.models}
-        """What each role's replies came to, whenever they were paid."""
+        """The replies to each role and their tokens, whenever they were paid."""
         self._planned = {role: Tally() for role in setup.models}
         self.note = setup.on_note
         self._show = setup.show
         self.askers: dict[str, Asker] = {}
         for role, options in setup.models.items():
-            sent = {**(sampling or {}).get(role, {}), **options.extra}
-            like = (
-                known
-                for known in self.askers.values()
-                if (known.options, known.sampling) == (options, sent)
-            )
-            self.askers[role] = next(like, None) or Asker(
-                options, sent, budget=setup.budget, on_note=setup.on_note, tells=True
-            )
+            role_sampling = (sampling or {}).get(role, {})
+            self.askers[role] = self._asker(setup, options, {**role_sampling, **options.extra})
         self._distinct = list(dict.fromkeys(self.askers.values()))
-        self._concurrency = max(
-            (options.concurrency for options in setup.models.values()), default=1
-        )
+        concurrencies = [options.concurrency for options in setup.models.values()]
+        self._concurrency = max(concurrencies, default=1)
+
+    def _asker(self, setup: ChainSetup, options: AskOptions, sampling: dict[str, object]) -> Asker:
+        """Return the asker of these options: one of another role, or else a new one."""
+        for asker in self.askers.values():
+            if asker.options == options and asker.sampling == sampling:
+                return asker
+        return Asker(options, sampling, budget=setup.budget, on_note=setup.on_note, tells=True)
 
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:
-        """Hold everything open that asking takes, and what was asked: a file without a name, as it may be long."""
-        async with AsyncExitStack() as held:
-            self._trace = held.enter_context(tempfile.TemporaryFile("w+b"))  # noqa: SIM115 - it does
+        """Open the askers and the trace.
+
+        The trace is a file without a name until it is saved, as it may be long.
+        """
+        async with AsyncExitStack() as stack:
+            self._trace = stack.enter_context(tempfile.TemporaryFile("w+b"))  # noqa: SIM115 - it does
             if self._earlier_trace is not None:
-                with self._earlier_trace.open("rb") as before:
-                    shutil.copyfileobj(before, self._trace)
+                with self._earlier_trace.open("rb") as earlier_trace:
+                    shutil.copyfileobj(earlier_trace, self._trace)
             for asker in self._distinct:
-                await held.enter_async_context(asker)
+                await stack.enter_async_context(asker)
             yield
 
     def plan_call(self, role: str, messages: Sequence[Message], stand_in: str) -> None:
-        """Count a call that a run would make, whose reply would be about as long as `stand_in`."""
-        asker, use = self.askers[role], self._planned[role]
-        prompt, completion = estimated_tokens(messages), estimated_tokens([{"content": stand_in}])
+        """Count a call of a run, whose reply is about as long as `stand_in`."""
+        asker = self.askers[role]
+        use = self._planned[role]
+        prompt = estimated_tokens(messages)
+        completion = estimated_tokens([{"content": stand_in}])
         use.replies += 1
         use.prompt_tokens += prompt
         use.completion_tokens += completion
@@ -295,17 +341,26 @@ class Chain:
         items: Iterable[ItemT],
         work: Callable[[ChainCase[ItemT]], Awaitable[ResultT]],
         *,
-        shown: bool = True,
+        show_progress: bool = True,
     ) -> list[ResultT | None]:
-        """Return what `work` made of each item, None where it was dropped, in the order of the items.
+        """Return the result of `work` on each item, in the order of the items.
 
-        `shown` says whether the items count for the user's progress bar. PendingError where items
-        wait for replies in a batch: nothing that follows from them can be done yet.
+        Args:
+            items: The items.
+            work: The chain.
+            show_progress: True where the items count for the user's progress bar.
+
+        Returns:
+            The results, None for a dropped item.
+
+        Raises:
+            PendingError: Items wait for replies in a batch, so nothing that follows from them can
+                be done yet.
         """
         pending = 0
         results: list[ResultT | None] = []
 
-        async def worked(case: ChainCase[ItemT]) -> ResultT | None:
+        async def work_or_none(case: ChainCase[ItemT]) -> ResultT | None:
             nonlocal pending
             try:
                 return await work(case)
@@ -315,13 +370,13 @@ class Chain:
                 pending += 1
                 return None
 
-        runner = Runner(
-            self.askers.values(), self._show if shown else no_show, at_once=self._concurrency
-        )
-        async for case, result in runner.run((ChainCase(item, self) for item in items), worked):
-            self._trace.writelines(
-                json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in case.lines
-            )
+        show = self._show if show_progress else no_show
+        runner = Runner(self.askers.values(), show, at_once=self._concurrency)
+        cases = (ChainCase(item, self) for item in items)
+        async for case, result in runner.run(cases, work_or_none):
+            for line in case.lines:
+                text = json.dumps(line, ensure_ascii=False)
+                self._trace.write(text.encode() + b"\n")
             case.lines.clear()
             results.append(result)
         if pending:
@@ -329,25 +384,32 @@ class Chain:
         return results
 
     # --- the account
-    # -------------------------------------------------------------------------------------------------
 
     @property
     def calls(self) -> int:
-        """Replies that this run asked for and got; in a plan, those it would ask for."""
+        """Replies that this run asked for and got; in a plan, those to ask for."""
         return sum(asker.tally.calls for asker in self._distinct)
 
     def cost_usd(self) -> float | None:
-        """Return the cost of all replies behind the results, whenever they were paid; in a plan, of those to be asked.
+        """Return the cost of all replies behind the results, whenever they were paid.
 
-        None without prices.
+        In a plan it is the cost of the replies to be asked for. It is None without prices.
         """
-        costs = [
-            self.askers[role].options.cost_usd(use.prompt_tokens, use.completion_tokens)
-            for role, use in (self._planned if self.planning else self.use).items()
-        ]
+        tallies = self._planned if self.planning else self.use
+        costs: list[float | None] = []
+        for role, use in tallies.items():
+            options = self.askers[role].options
+            costs.append(options.cost_usd(use.prompt_tokens, use.completion_tokens))
         if self._earlier is not None and self._earlier.models:
             costs.append(self._earlier.cost_usd)
-        return None if None in costs or not costs else sum(filter(None, costs))
+        if not costs:
+            return None
+        total = 0.0
+        for cost in costs:
+            if cost is None:
+                return None
+            total += cost
+        return total
 
     def write(
         self,
@@ -358,28 +420,30 @@ class Chain:
         lines: Iterable[dict[str, Any]] = (),
         **more: object,
     ) -> dict[str, Any]:
-        """Write what was asked (`trace.jsonl`) and what it came to (`funnel.json`, `funnel.svg`); return the latter.
+        """Write `trace.jsonl`, `funnel.json` and `funnel.svg`, and return the funnel's document.
 
-        Of a plan nothing is written, and the plan is returned.
+        For a plan, nothing is written, and the plan is returned.
 
-        `thresholds` say where what is kept was parted from the rest, `settings` how it was made;
-        `until` is the stage that the chain is stopped after, with the `lines` of its file; `more`
-        are other fields of the funnel.
+        Args:
+            thresholds: The limits by which questions were kept or dropped.
+            settings: How the questions were made.
+            until: The stage after which the chain is stopped.
+            lines: The lines of that stage's file.
+            more: Further fields of the funnel.
         """
         if self._out is None:
             return self.plan()
         funnel = self.account(thresholds, settings, **more)
         document = funnel.model_dump(mode="json", by_alias=True)
         self.save_trace(self._out / "trace.jsonl")
-        if (
-            until is not None
-        ):  # people may edit what a chain has after a stage; beside it, how it came about
+        if until is not None:
+            # People may edit the stage's file, so the account beside it has the hash as written.
             path = self._out / stage_file(until)
             write_jsonl(path, lines)
             self.save_trace(self._out / stage_file(until, _TRACE))
             account = _Account(file_sha256=sha256_of(path), funnel=funnel)
             write_json(
-                self._out / stage_file(until, ".account.json"),
+                self._out / stage_file(until, _ACCOUNT),
                 account.model_dump(mode="json", by_alias=True),
             )
         write_json(self._out / "funnel.json", document)
@@ -387,7 +451,10 @@ class Chain:
         return document
 
     def save_trace(self, path: Path) -> None:
-        """Write what was asked for the items that are done, behind what an earlier run asked, in one step."""
+        """Write the trace of the items that are done, in one step.
+
+        The lines of the earlier run come first.
+        """
         self._trace.seek(0)
         with open_aside(path, "wb") as file:
             shutil.copyfileobj(self._trace, file)
@@ -402,27 +469,30 @@ class Chain:
         too.
         """
         total = Tally.total([*self.use.values()])
+        models: dict[str, dict[str, Any]] = {}
+        for role, use in self.use.items():
+            asker = self.askers[role]
+            models[role] = {
+                "asked": asker.options.model,
+                "returned": dict(sorted(use.returned.items())),
+                "sampling": asker.sampling or None,
+            }
         document = {
             "stages": self.funnel.document(),
             "calls": self.calls,
             "cached": max(0, total.replies - self.calls),
             "tokens": {"prompt": total.prompt_tokens, "completion": total.completion_tokens},
-            "models": {
-                role: {
-                    "asked": self.askers[role].options.model,
-                    "returned": dict(sorted(use.returned.items())),
-                    "sampling": self.askers[role].sampling or None,
-                }
-                for role, use in self.use.items()
-            },
+            "models": models,
             "thresholds": dict(thresholds),
             "settings": dict(settings),
             "prompts": dict(sorted(self.prompts.sha256.items())),
             "cost_usd": self.cost_usd(),
             **more,
         }
-        own = FunnelRecord.model_validate(document)
-        return own if self._earlier is None else join_accounts(self._earlier, own)
+        account = FunnelRecord.model_validate(document)
+        if self._earlier is None:
+            return account
+        return join_accounts(self._earlier, account)
 
     def plan(self) -> dict[str, Any]:
         """Return the plan: the calls of a run where everything that is asked comes through."""
@@ -439,26 +509,30 @@ class Chain:
 
 
 class _Account(Record):
-    """What a stage's file took: its sha256 as it was written, and the funnel up to there."""
+    """The account of a stage's file: its hash when written, and its funnel."""
 
     file_sha256: str
     funnel: FunnelRecord
 
 
-def _earlier(folder: Path, stage: str) -> FunnelRecord | None:
-    """Return what a chain came to that was stopped after a stage; None where people made its file without one."""
-    path = folder / stage_file(stage, ".account.json")
-    if not path.is_file() or not (folder / stage_file(stage, _TRACE)).is_file():
+def _earlier_account(folder: Path, stage: str) -> FunnelRecord | None:
+    """Return the funnel of a chain that was stopped after a stage.
+
+    None where people made the stage's file without a chain.
+    """
+    path = folder / stage_file(stage, _ACCOUNT)
+    trace = folder / stage_file(stage, _TRACE)
+    if not path.is_file() or not trace.is_file():
         return None
-    account = record_of(
-        _Account, read_json(path), str(path), f"; write it anew with --until {stage}"
-    )
+    advice = f"; write it anew with --until {stage}"
+    account = record_of(_Account, read_json(path), str(path), advice)
     funnel = account.funnel
-    if sha256_of(folder / stage_file(stage)) != account.file_sha256:
-        funnel = funnel.model_copy(update={"edited_after": (*(funnel.edited_after or ()), stage)})
-    return funnel
+    if sha256_of(folder / stage_file(stage)) == account.file_sha256:
+        return funnel
+    edited_stages = funnel.edited_after or ()
+    return funnel.model_copy(update={"edited_after": (*edited_stages, stage)})
 
 
 def stage_file(stage: str, ending: str = ".jsonl") -> str:
-    """Return the name of the file that `--until` writes and `--from` reads, or of one beside it."""
+    """Return the name of a stage's file, or of one beside it."""
     return f"{stage.replace(' ', '_')}{ending}"

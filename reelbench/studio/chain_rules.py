@@ -1,6 +1,7 @@
-"""The rules of chains: what ReXTime leaves to whoever makes questions, and the gates at a chain's end.
+"""The rules of chains: limits on sources, on ratings and at the gates.
 
-Each field is an option of the command line. Shares are of the video's length, times are in seconds.
+ReXTime leaves most of them open. Each field is an option of the command line. Shares are of the
+video's length, times are in seconds.
 """
 
 import re
@@ -13,7 +14,10 @@ from reelbench.base.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRules:
-    """What a source must be like (supplement, C.2, where it says: 80 %, 60 %, 10 s)."""
+    """Limits on a source.
+
+    The supplement (C.2) states 80 %, 60 % and 10 s.
+    """
 
     longest_event: float = field(
         default=0.8, metadata={"help": "Maximum length of an event, as a share of the video."}
@@ -60,9 +64,8 @@ class SourceRules:
     )
 
     def __post_init__(self) -> None:
-        if self.overlap not in ("none", "partial") and not re.fullmatch(
-            r"\d+(\.\d+)?", self.overlap
-        ):
+        is_word = self.overlap in ("none", "partial")
+        if not is_word and not re.fullmatch(r"\d+(\.\d+)?", self.overlap):
             raise InputError(
                 f"--overlap: {self.overlap!r} is not none, partial or a number of seconds"
             )
@@ -70,7 +73,7 @@ class SourceRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cuts:
-    """Which ratings keep a question; the supplement prints none of these."""
+    """The ratings that keep a question; the supplement prints none of these."""
 
     similar_from: int = field(
         default=2,
@@ -111,7 +114,7 @@ class Cuts:
 
 
 class GateName(StrEnum):
-    """The gates, in the order in which questions pass them: what costs nothing first."""
+    """The gates, in order: those that cost nothing come first."""
 
     REFUSALS = "refusals"
     DUPLICATES = "duplicates"
@@ -121,7 +124,7 @@ class GateName(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRules:
-    """Which gates there are, and where they part."""
+    """The chosen gates and their limits."""
 
     gate: list[GateName] | None = field(
         default=None,
@@ -145,7 +148,8 @@ class GateRules:
     blind_orders: int = field(
         default=3,
         metadata={
-            "help": "Orders of the options in which a question is asked blind; right in all drops it.",
+            "help": "Orders of the options in which a question is asked blind; "
+            "right in all drops it.",
             "min": 1,
         },
     )

@@ -1,4 +1,4 @@
-"""The studio's data beside its code, as YAML: words for people, what papers report of their own data, tables."""
+"""Load the studio's data files: words for people, figures that papers report, and tables."""
 
 from functools import cache
 from importlib import resources
@@ -16,5 +16,5 @@ def studio_data(path: str) -> Any:  # noqa: ANN401 - what a file holds
 
 
 def from_papers(part: str) -> dict[str, Any]:
-    """Return what the papers report, to stand beside what is measured here: `profiles`, `ratings` or `diagnosis`."""
+    """Return the figures that the papers report: `profiles`, `ratings` or `diagnosis`."""
     return studio_data("published.yaml")[part]

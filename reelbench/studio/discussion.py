@@ -446,11 +446,11 @@ async def _compare_sets(
     judged: dict[str, tuple[float, float]] | None = None
     told: Levels | None = None
     if JUDGE in chain.use:
-        verdicts = zip(whole, await chain.run(whole, discussion.judge, shown=False), strict=True)
+        verdicts = zip(whole, await chain.run(whole, discussion.judge, show_progress=False), strict=True)
         judged = {talk.video.name: verdict for talk, verdict in verdicts if verdict is not None}
     if BLOOM in chain.use:
         told = {side: {} for side in bloom.SIDES}
-        for levels in await chain.run(whole, discussion.levels, shown=False):
+        for levels in await chain.run(whole, discussion.levels, show_progress=False):
             for side, known in (levels or {}).items():
                 told[side] |= known
     return judged, told

@@ -1,9 +1,9 @@
-"""Gates at the end of a chain: questions that are no good for a test of videos are dropped, each with its reason.
+"""Drop the questions at the end of a chain that are no good for a test of videos.
 
-No paper of the four has them. Refusals and near-duplicates are told by rules; whether what is known
-of a video supports an answer, and whether a question is answered without the video, is asked of a
-model. A question on which a gate's model gave nothing readable is kept: it was not found wanting,
-and the gate counts it as `unchecked`.
+No paper of the four has such gates. Rules find refusals and near-duplicates. A model is asked
+whether the material on a video supports an answer, and whether a question is answered without the
+video. A question on which that model gives nothing readable is kept, and the gate counts it as
+unchecked.
 """
 
 import random
@@ -19,32 +19,41 @@ from pydantic import BaseModel, StrictBool
 from reelbench.base.languages import UNSPACED_SCRIPTS
 from reelbench.llm.reading import UnreadableError, is_refusal, read_model
 from reelbench.registry.rows import LETTERS
-from reelbench.studio.chain import Chain, ChainCase, ChainPrompts
+from reelbench.studio.chain import Chain, ChainCase, ChainPrompts, filler_text
 from reelbench.studio.chain_rules import GateName, GateRules
 from reelbench.studio.data_files import studio_data
 from reelbench.studio.funnel import DroppedError
 
-BLIND, CHECKER = "blind", "checker"
+BLIND = "blind"
+CHECKER = "checker"
 _SUPPORT = ("no", "partly", "fully")
 _WORD = re.compile(rf"[{UNSPACED_SCRIPTS}]|[^\W_{UNSPACED_SCRIPTS}]+")
-_STEM = 3  # letters that an ending must leave
-_COMMON = frozenset(studio_data("words.yaml")["common"].split())
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
-
-
+_SHORTEST_STEM = 3  # letters that an ending must leave
+_COMMON_WORDS = frozenset(studio_data("words.yaml")["common"].split())
+_QUOTATION = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _PART = re.compile(r"<(\w+)>")
-_NO_ANSWERS = studio_data("no_answers.yaml")
-_pattern = "|".join(_NO_ANSWERS["patterns"])
-while _PART.search(_pattern):  # a part may hold others
-    _pattern = _PART.sub(lambda part: _NO_ANSWERS["parts"][part[1]], _pattern)
-_CANT_TELL = re.compile(_pattern, re.IGNORECASE)
-"""Answers that say that there is none; what is quoted in them is left out before."""
+
+
+def _no_answer_pattern() -> re.Pattern[str]:
+    """Return the pattern of answers that say that there is none."""
+    document = studio_data("no_answers.yaml")
+    pattern = "|".join(document["patterns"])
+    while _PART.search(pattern):  # a part may hold others
+        pattern = _PART.sub(lambda part: document["parts"][part[1]], pattern)
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_NO_ANSWER = _no_answer_pattern()
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class GateQuestion:
-    """A finished question: `options` in order, "" as `right` without them; `known` is what is known of the video."""
+    """A finished question.
+
+    `options` are in order, and `right` is one of them; without options it is "". `material` is the
+    material on the video.
+    """
 
     id: str
     video: str
@@ -52,11 +61,12 @@ class GateQuestion:
     answer: str
     options: tuple[str, ...] = ()
     right: str = ""
-    known: str = ""
+    material: str = ""
 
 
 _Case = ChainCase[GateQuestion]
-_Wanting = Callable[[_Case], Awaitable[str | None]]
+_Check = Callable[[_Case], Awaitable[str | None]]
+"""Returns the reason to drop a question, or None."""
 
 
 class _Letter(BaseModel):
@@ -75,7 +85,13 @@ class Gates:
     """The gates that the user asked for."""
 
     def __init__(self, rules: GateRules, folder: Path | None = None, *, seed: int = 0) -> None:
-        """Read the prompts, `folder`'s in the place of ours; `seed` is of the options' orders."""
+        """Set up the gates.
+
+        Args:
+            rules: The chosen gates and their limits.
+            folder: The user's prompts, which take the place of ours.
+            seed: Seed of the options' orders.
+        """
         self.rules = rules
         self.names = tuple(name for name in GateName if name in (rules.gate or ()))
         self._prompts = ChainPrompts("gates", folder)
@@ -83,165 +99,209 @@ class Gates:
 
     @property
     def thresholds(self) -> dict[str, int | float | str]:
-        """What the funnel says of where they part; nothing without gates."""
-        return (
-            {key: value for key, value in asdict(self.rules).items() if key != "gate"}
-            if self.names
-            else {}
-        )
+        """The limits, as the funnel has them; nothing without gates."""
+        if not self.names:
+            return {}
+        thresholds = asdict(self.rules)
+        del thresholds["gate"]
+        return thresholds
 
     def roles(self, *, options: bool) -> dict[str, bool]:
-        """Return the roles, with whether each is asked; `options` says whether the questions have any."""
+        """Return True for each role that the gates ask.
+
+        `options` is True where the questions have options.
+        """
         blind = GateName.ANSWERABLE in self.names
-        return {
-            BLIND: blind,
-            CHECKER: GateName.UNSUPPORTED in self.names or (blind and not options),
-        }
+        unsupported = GateName.UNSUPPORTED in self.names
+        return {BLIND: blind, CHECKER: unsupported or (blind and not options)}
 
     async def passing(self, chain: Chain, questions: Sequence[GateQuestion]) -> set[str]:
-        """Return the ids that pass all gates, in whose stages of the funnel the others are counted."""
-        asked = {GateName.UNSUPPORTED: self._unsupported, GateName.ANSWERABLE: self._answerable}
+        """Return the ids of the questions that pass all gates, and count the others."""
         for name in self.names:
-            if name in asked:
-                reasons = await self._reasons_by_id(chain, name, questions, asked[name])
-            elif name is GateName.REFUSALS:
-                reasons = {
-                    each.id: "refusal"
-                    for each in questions
-                    for text in (each.question, each.answer)
-                    if is_refusal(text) or _CANT_TELL.search(_QUOTED.sub("", text))
-                }
-            else:
-                reasons = dict.fromkeys(
-                    near_duplicates(questions, self.rules.duplicate_from), "duplicate"
-                )
-            reasons = (
-                {} if chain.planning and name not in asked else reasons
-            )  # stand-ins are all alike
+            reasons = await self._reasons(chain, name, questions)
             chain.funnel.count(name, len(questions), Counter(reasons.values()))
             questions = [question for question in questions if question.id not in reasons]
         chain.prompts.sha256.update(self._prompts.sha256)
         return {question.id for question in questions}
 
-    async def _reasons_by_id(
-        self, chain: Chain, name: GateName, questions: Sequence[GateQuestion], wanting: _Wanting
+    async def _reasons(
+        self, chain: Chain, name: GateName, questions: Sequence[GateQuestion]
     ) -> dict[str, str]:
-        """Return the id of each question that is found wanting -> the reason."""
+        """Return the reason to drop, by the ids of the questions that one gate drops."""
+        if name is GateName.UNSUPPORTED:
+            return await self._reasons_of_model(chain, name, questions, self._unsupported)
+        if name is GateName.ANSWERABLE:
+            return await self._reasons_of_model(chain, name, questions, self._answerable)
+        if chain.planning:
+            return {}  # the stand-ins of a plan are all alike
+        if name is GateName.REFUSALS:
+            refusals = [question.id for question in questions if _is_refused(question)]
+            return dict.fromkeys(refusals, "refusal")
+        duplicates = near_duplicates(questions, self.rules.duplicate_from)
+        return dict.fromkeys(duplicates, "duplicate")
+
+    async def _reasons_of_model(
+        self, chain: Chain, name: GateName, questions: Sequence[GateQuestion], check: _Check
+    ) -> dict[str, str]:
+        """Return the reasons of a gate that asks a model."""
         unchecked: Counter[str] = Counter()
 
-        async def reason(case: _Case) -> str | None:
+        async def reason_to_drop(case: _Case) -> str | None:
             case.about = {"video": case.item.video}
             try:
-                return await wanting(case)
+                return await check(case)
             except DroppedError as error:
                 unchecked[error.reason] += 1
                 return None
 
-        found = zip(questions, await chain.run(questions, reason, shown=False), strict=True)
+        results = await chain.run(questions, reason_to_drop, show_progress=False)
         if unchecked:
-            reasons = ", ".join(
-                f"{reason} {number}" for reason, number in sorted(unchecked.items())
-            )
+            counts = [f"{reason} {count}" for reason, count in sorted(unchecked.items())]
             chain.note(
-                f"{name}: {unchecked.total()} questions could not be checked and were kept ({reasons})"
+                f"{name}: {unchecked.total()} questions could not be checked and were kept "
+                f"({', '.join(counts)})"
             )
-        return {asked.id: dropped for asked, dropped in found if dropped}
+        reasons: dict[str, str] = {}
+        for question, reason in zip(questions, results, strict=True):
+            if reason is not None:
+                reasons[question.id] = reason
+        return reasons
 
     async def _unsupported(self, case: _Case) -> str | None:
-        asked, least = case.item, self.rules.supported_from
-        shown = {"known": asked.known, "question": asked.question, "answer": asked.answer}
-        verdict = await self._ask(case, "support.txt", _Support, **shown)
-        return "unsupported" if _SUPPORT.index(verdict.support) < _SUPPORT.index(least) else None
+        """Ask a model how far the material supports the answer."""
+        question = case.item
+        verdict = await self._ask(
+            case,
+            "support.txt",
+            _Support,
+            known=question.material,
+            question=question.question,
+            answer=question.answer,
+        )
+        least = _SUPPORT.index(self.rules.supported_from)
+        if _SUPPORT.index(verdict.support) < least:
+            return "unsupported"
+        return None
 
     async def _answerable(self, case: _Case) -> str | None:
-        asked = case.item
-        if not asked.options:
-            blind = self._prompts.messages("blind.txt", [("question", asked.question)])
-            guess = await case.ask(BLIND, blind, _some_text, stand_in="word " * 60)
-            shown = {"question": asked.question, "answer": asked.answer, "guess": guess}
-            verdict = await self._ask(case, "same.txt", _Same, **shown)
-            return "answerable" if verdict.same else None
+        """Ask a model that does not see the video for the answer."""
+        if not case.item.options:
+            return await self._answerable_openly(case)
         for order in range(self.rules.blind_orders):
-            options = list(asked.options)
-            random.Random(f"{self._seed}|{asked.id}|{order}").shuffle(options)  # noqa: S311 - no secret
-            right = LETTERS[options.index(asked.right)]
-            lettered = "\n".join(
-                f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)
-            )
-            choice = await self._ask(
-                case, "blind.txt", _Letter, question=asked.question, options=lettered
-            )
-            if (choice.answer or "").strip(".)( ").upper() != right and not case.chain.planning:
+            is_right = await self._is_guessed(case, order)
+            if not is_right and not case.chain.planning:
                 return None
         return None if case.chain.planning else "answerable"
 
+    async def _answerable_openly(self, case: _Case) -> str | None:
+        """Ask a model for an answer in words, and another whether it is right."""
+        question = case.item
+        messages = self._prompts.messages("blind.txt", [("question", question.question)])
+        stand_in = filler_text(60) + " "
+        guess = await case.ask(BLIND, messages, _nonempty, stand_in=stand_in)
+        verdict = await self._ask(
+            case,
+            "same.txt",
+            _Same,
+            question=question.question,
+            answer=question.answer,
+            guess=guess,
+        )
+        return "answerable" if verdict.same else None
+
+    async def _is_guessed(self, case: _Case, order: int) -> bool:
+        """Return True where a model chooses the right one of the shuffled options."""
+        question = case.item
+        options = list(question.options)
+        random.Random(f"{self._seed}|{question.id}|{order}").shuffle(options)  # noqa: S311 - no secret
+        right_letter = LETTERS[options.index(question.right)]
+        lines: list[str] = []
+        for letter, option in zip(LETTERS, options, strict=False):
+            lines.append(f"{letter}. {option}")
+        choice = await self._ask(
+            case, "blind.txt", _Letter, question=question.question, options="\n".join(lines)
+        )
+        letter = (choice.answer or "").strip(".)( ").upper()
+        return letter == right_letter
+
     async def _ask(self, case: _Case, prompt: str, model: type[ModelT], **material: str) -> ModelT:
-        role, stand_in = _ASKED[prompt]
+        role, stand_in = _ROLES_AND_STAND_INS[prompt]
         messages = self._prompts.messages(prompt, list(material.items()))
         return await case.ask(
             role, messages, lambda text: read_model(text, model), stand_in=stand_in, id=case.item.id
         )
 
 
-_ASKED = {
+_ROLES_AND_STAND_INS = {
     "blind.txt": (BLIND, '{"answer": "A"}'),
     "same.txt": (CHECKER, '{"same": false}'),
     "support.txt": (CHECKER, '{"support": "fully"}'),
 }
-"""Prompt -> the role that is asked, and what a plan goes on with."""
+"""The role that each prompt is for, and the reply that a plan goes on with."""
 
 
-def _some_text(reply: str) -> str:
-    if not reply.strip():
+def _nonempty(reply: str) -> str:
+    text = reply.strip()
+    if not text:
         raise UnreadableError("the reply is empty")
-    return reply.strip()
+    return text
+
+
+def _is_refused(question: GateQuestion) -> bool:
+    """Return True where question or answer refuses, or says that there is none."""
+    for text in (question.question, question.answer):
+        if is_refusal(text):
+            return True
+        if _NO_ANSWER.search(_QUOTATION.sub("", text)):
+            return True
+    return False
 
 
 def near_duplicates(questions: Iterable[GateQuestion], least: float) -> dict[str, str]:
-    """Return id -> id of an earlier question on another video that has the same content words, or nearly.
+    """Return the earlier question that each near-duplicate is like, both by id.
 
-    Alike are two questions that have at least the share `least` of all their content words in
-    common (Jaccard index).
+    Two questions on different videos are alike where they have at least the share `least` of all
+    their content words in common (Jaccard index).
     """
-    kept: list[tuple[GateQuestion, frozenset[str]]] = []
-    holding: defaultdict[str, list[int]] = defaultdict(list)
-    twice = {}
-    for asked in questions:
-        words = content_words(asked.question)
-        shared = Counter(place for word in words for place in holding[word])
-        for place, common in shared.items():
-            other, others = kept[place]
-            if other.video != asked.video and common >= least * (len(words) + len(others) - common):
-                twice[asked.id] = other.id
+    distinct: list[tuple[GateQuestion, frozenset[str]]] = []
+    places_by_word: defaultdict[str, list[int]] = defaultdict(list)
+    duplicates: dict[str, str] = {}
+    for question in questions:
+        words = content_words(question.question)
+        common_words = Counter[int]()
+        for word in words:
+            common_words.update(places_by_word[word])
+        for place, common in common_words.items():
+            earlier, earlier_words = distinct[place]
+            union = len(words) + len(earlier_words) - common
+            if earlier.video != question.video and common >= least * union:
+                duplicates[question.id] = earlier.id
                 break
         else:
             for word in words:
-                holding[word].append(len(kept))
-            kept.append((asked, words))
-    return twice
+                places_by_word[word].append(len(distinct))
+            distinct.append((question, words))
+    return duplicates
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text but the commonest English ones, without their commonest endings, and no more.
+    """Return the stems of a text's words, without the commonest English words.
 
-    Of scripts without spaces it has the signs.
+    A stem lacks one of the commonest endings, and no more. Of scripts without spaces each sign is a
+    word.
     """
-    stems = set[str]()
-    for word in _WORD.findall(text.casefold()):
-        if word in _COMMON:
-            continue
-        stem = word
-        if word.endswith("ies") and len(word) > _STEM + 2:
-            stem = f"{word[:-3]}y"
-        elif word.endswith("s") and not word.endswith("ss"):
-            stem = word[:-1]
-        ending = next(
-            (
-                end
-                for end in ("ing", "ed", "e")
-                if stem.endswith(end) and len(stem) - len(end) >= _STEM
-            ),
-            "",
-        )
-        stems.add(stem.removesuffix(ending))
-    return frozenset(stems)
+    words = _WORD.findall(text.casefold())
+    return frozenset(_stem(word) for word in words if word not in _COMMON_WORDS)
+
+
+def _stem(word: str) -> str:
+    """Return a word without its plural ending, and without -ing, -ed or -e."""
+    stem = word
+    if word.endswith("ies") and len(word) > _SHORTEST_STEM + 2:
+        stem = f"{word[:-3]}y"
+    elif word.endswith("s") and not word.endswith("ss"):
+        stem = word[:-1]
+    for ending in ("ing", "ed", "e"):
+        if stem.endswith(ending) and len(stem) - len(ending) >= _SHORTEST_STEM:
+            return stem.removesuffix(ending)
+    return stem

@@ -1,11 +1,14 @@
-"""CogME's manual as data: one text of what each label means, for models (`make tags`) and people (`--ask tags`)."""
+"""Read CogME's manual of labels.
+
+Models (`make tags`) and people (`--ask tags`) get the same text.
+"""
 
 import textwrap
 from functools import cache
 from importlib import resources
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from reelbench.base.base_record import record_of
 from reelbench.base.yaml_text import read_mapping
@@ -13,23 +16,24 @@ from reelbench.scoring.cognitive_profile import COMPONENTS, tags_of
 
 MANUAL = "manual.yaml"
 _WIDTH = 120
+_EXAMPLES_OF_THE_PAPER = 2
 
 
-class _Read(BaseModel):
+class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Component(_Read):
-    """A component of a tag: what it is, and label -> meaning, in CogME's order."""
+class Component(_Part):
+    """A component of a tag, and the meanings of its labels, in CogME's order."""
 
     about: str
     labels: dict[str, str]
 
 
-class Example(_Read):
+class Example(_Part):
     """A question, described, and its tags."""
 
-    asked: str
+    description: str = Field(alias="asked")
     target: list[str]
     content: list[str]
     thinking: str
@@ -37,19 +41,21 @@ class Example(_Read):
     @property
     def text(self) -> str:
         """The example in one sentence."""
-        target, content = ", ".join(self.target), ", ".join(self.content)
-        return f"{self.asked}: target {target}; content {content}; thinking {self.thinking}."
+        target = ", ".join(self.target)
+        content = ", ".join(self.content)
+        return f"{self.description}: target {target}; content {content}; thinking {self.thinking}."
 
 
-class TagManual(_Read):
-    """How to tag."""
+class TagManual(_Part):
+    """The manual of tags."""
 
-    statement: str  # what a tag says
-    components: dict[
-        str, Component
-    ]  # `target`, `content` and `thinking`, with every label of CogME
-    notes: tuple[str, ...]  # what else to mind
-    examples: tuple[Example, ...]  # the paper's own (Figure 2)
+    statement: str
+    """The sentence that a tag stands for."""
+    components: dict[str, Component]
+    """`target`, `content` and `thinking`, with every label of CogME."""
+    notes: tuple[str, ...]
+    examples: tuple[Example, ...]
+    """The paper's own (Figure 2)."""
 
     @model_validator(mode="after")
     def _has_cogmes_labels(self) -> Self:
@@ -66,24 +72,30 @@ class TagManual(_Read):
         parts = [f'A tag says: "{self.statement}"']
         for name, component in self.components.items():
             lines = [f"{name.upper()}, {component.about}:"]
-            lines += [f"- {label}: {meaning}" for label, meaning in component.labels.items()]
+            for label, meaning in component.labels.items():
+                lines.append(f"- {label}: {meaning}")
             parts.append("\n".join(lines))
         parts += [textwrap.fill(note, _WIDTH) for note in self.notes]
-        shown = [
-            textwrap.fill(f"- {example.text}", _WIDTH, subsequent_indent="  ")
-            for example in self.examples
-        ]
-        if shown:
-            parts.append(
-                "\n".join(
-                    ["Two examples from the paper:" if len(shown) == 2 else "Examples:", *shown]
-                )
-            )  # noqa: PLR2004
+        if self.examples:
+            parts.append(self._examples_text())
         return "\n\n".join(parts)
+
+    def _examples_text(self) -> str:
+        """Return the examples, one a paragraph, under their title."""
+        lines = ["Examples:"]
+        if len(self.examples) == _EXAMPLES_OF_THE_PAPER:
+            lines = ["Two examples from the paper:"]
+        for example in self.examples:
+            lines.append(textwrap.fill(f"- {example.text}", _WIDTH, subsequent_indent="  "))
+        return "\n".join(lines)
 
 
 def read_manual(text: str, where: str) -> TagManual:
-    """Read a manual from YAML; InputError names what is wrong in it."""
+    """Read a manual from YAML.
+
+    Raises:
+        InputError: Something is wrong in it; the message names it, and `where` it is.
+    """
     return record_of(TagManual, read_mapping(text, where), where)
 
 
