@@ -1,11 +1,12 @@
-"""Questions from a discussion among language models, as MovieCORE's were made (section 3.2, figure 2, appendix II.2).
+"""Make questions by a discussion among language models, as MovieCORE did.
 
-An expert writes questions from what is known of a video; reviewers speak one after the other; a
-critic puts together what they said, and by that the expert improves the questions, each of which
-keeps its number. The authors did not publish their prompts: these are ours.
+Follows section 3.2, figure 2 and appendix II.2. An expert writes questions from the material on a
+video. Reviewers speak one after the other; a critic sums up what they said; then the expert
+improves the questions, each of which keeps its number. The authors did not publish their prompts:
+these are ours.
 
-A discussion can be stopped after any stage (`--until`), in a file that people can edit, and go on
-from there.
+A discussion can be stopped after any stage (`--until`), in a file that people can edit, and be
+continued from there.
 """
 
 import json
@@ -52,8 +53,10 @@ CONTEXT = "context"
 JUDGE = "judge"
 BLOOM = "bloom"
 REFINED = "refined"
+QUESTIONS = "questions"
 DATA = ("metadata", "qa", "context")
-"""What a role may be shown of a video."""
+"""The material on a video that a role may be shown."""
+_LEAST_ROLES = 2
 
 
 class _Questions(BaseModel):
@@ -67,16 +70,18 @@ class _Verdict(BaseModel):
 
 
 class WrittenQuestions(NamedTuple):
-    """Questions that could be used, reason -> how many others the reply held, and whether it named their numbers."""
+    """The usable questions of a reply."""
 
     questions: list[WrittenQuestion]
     dropped: Counter[str]
+    """How many others the reply had, by reason."""
     numbered: bool = True
+    """True where the reply named the questions' numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscussionOptions(StageOptions):
-    """How to discuss: how many questions a video, and rounds of review; frames are shown for the context."""
+    """Questions for each video and rounds of review; the context is asked with frames."""
 
     questions: int = 5
     rounds: int = 1
@@ -87,7 +92,7 @@ class DiscussionOptions(StageOptions):
 
 
 class _Turn(NamedTuple):
-    """A stage of a discussion: who speaks in which round; None for the context, which several calls give."""
+    """A stage of a discussion; `role` is None for the context, which takes several calls."""
 
     name: str
     role: Role | None
@@ -100,211 +105,270 @@ class Discussion:
     def __init__(
         self, prompts: ChainPrompts, options: DiscussionOptions, gates: Gates | None = None
     ) -> None:
-        """Read the roles; InputError where one of them is not as a discussion needs it."""
+        """Read the roles.
+
+        Raises:
+            InputError: A role is not as a discussion needs it.
+        """
         self.prompts = prompts
         self.options = options
         self.gates = gates or Gates(GateRules())
         self.roles = prompts.roles
-        self.context_questions = [
-            line.strip() for line in prompts.text("context_questions.txt").splitlines()
-        ]
-        if len(self.roles) < 2:  # noqa: PLR2004
-            raise InputError(
-                "roles.yaml: a discussion takes two roles or more; the first one writes, the others review"
-            )
-        known = {*DATA, *(role.name for role in self.roles)}
-        for role in self.roles:
-            if unknown := [seen for seen in role.sees if seen not in known]:
-                raise InputError(
-                    f"roles.yaml: {role.name} sees {unknown[0]!r}; there are {', '.join(sorted(known))}"
-                )
-            if role.name in {*DATA, JUDGE, BLOOM}:
-                raise InputError(
-                    f"roles.yaml: no role may be called {role.name}; that name has another meaning"
-                )
+        lines = prompts.text("context_questions.txt").splitlines()
+        self.context_questions = [line.strip() for line in lines]
+        _check_roles(self.roles)
         self.expert, *reviewers = self.roles
         turns = [_Turn(CONTEXT, None, 0), _Turn(self.expert.name, self.expert, 0)]
         for number in range(1, options.rounds + 1):
-            after = "" if number == 1 else f" {number}"
-            turns += [_Turn(f"{role.name}{after}", role, number) for role in reviewers]
-            turns.append(_Turn(f"{REFINED}{after}", self.expert, number))
+            suffix = "" if number == 1 else f" {number}"
+            turns += [_Turn(f"{role.name}{suffix}", role, number) for role in reviewers]
+            turns.append(_Turn(f"{REFINED}{suffix}", self.expert, number))
         self.turns = turns[options.stages_run([turn.name for turn in turns])]
         self.pictures = VideoFrames(discovery.get("moviecore"), options.frames, options.media)
 
     @property
     def speakers(self) -> list[Role]:
         """The roles of the turns that are taken."""
-        return [role for role in self.roles if any(turn.role is role for turn in self.turns)]
+        names = {turn.role.name for turn in self.turns if turn.role is not None}
+        return [role for role in self.roles if role.name in names]
 
     async def discuss(self, case: ChainCase[DiscussionVideo]) -> "Talk":
-        """Discuss one video; DroppedError where there are no first questions, or, with `until`, where a stage fails.
+        """Discuss one video.
 
-        Where a later role gives nothing that can be used, what was written before it is kept.
+        Where a later role gives nothing usable, the questions written before it are kept.
+
+        Raises:
+            DroppedError: There are no first questions, or, with `until`, a stage fails.
         """
         talk = Talk(case.item.model_copy(update={"words": [*case.item.words]}))
         for turn in self.turns:
             case.about = {"video": talk.video.name, "round": turn.round}
             try:
                 with case.chain.funnel.stage(turn.name):
-                    await self._take(case, talk, turn)
+                    await self._take_turn(case, talk, turn)
             except DroppedError:
                 if self.options.until is not None or not talk.sets(self.expert):
                     raise
                 break
         return talk
 
-    async def _take(self, case: ChainCase[DiscussionVideo], talk: "Talk", turn: _Turn) -> None:
-        """Take one turn: its words join the talk's."""
-        video, role = talk.video, turn.role
+    async def _take_turn(self, case: ChainCase[DiscussionVideo], talk: "Talk", turn: _Turn) -> None:
+        """Ask one role, and add its words to the talk."""
+        video = talk.video
+        role = turn.role
         if role is None:
-            if video.context:
-                return
-            row = {"id": video.name, "video": video.name}
-            shown = await self.pictures.attachments(row, plan=case.chain.planning)
-            answers = []
-            for question in self.context_questions:
-                messages = self.prompts.messages(
-                    "context.txt", (), shown, question=question, view=self.pictures.view
-                )
-                answers.append(await case.ask(CONTEXT, messages, _text, stand_in=filler_text(100)))
-            video.context = answers
+            if not video.context:
+                video.context = await self._ask_context(case, video)
             return
         if video.context is None:
             raise InputError(
                 f"--from: {video.name} has no context, which a discussion goes on from"
             )
-        data = self._data(talk)
-        material = [(name, data[name]) for name in role.sees if name in data]
-        for word in video.words[len(talk.texts) :]:  # made once, and not by each who hears it
-            written = [question.model_dump() for question in word.questions]
-            talk.texts.append(material_text(written) if written else word.text)
-        heard = zip(video.words, talk.texts, strict=True)
-        material += [(word.role, text) for word, text in heard if word.role in role.sees]
+        material = self._material(talk, role)
         messages = self.prompts.messages(role.prompt, material, questions=self.options.questions)
-        said = SpokenWord(role=role.name, round=turn.round)
+        word = SpokenWord(role=role.name, round=turn.round)
         if role is self.expert:
             count = self.options.questions
-            # Questions whose texts all differ, also between rounds, as a model's do: each is
-            # classified by itself.
-            text = filler_text(90)
-            pairs = [
-                {
-                    "id": place,
-                    "question": f"{turn.round} {place} {text[:100]}",
-                    "answer": f"{turn.round} {place} {text}",
-                    "short_answer": text[:80],
-                }
-                for place in range(1, count + 1)
-            ]
-            written = await case.ask(
+            talk.written = await case.ask(
                 role.name,
                 messages,
-                lambda text: _read(text, count, refined=turn.round > 0),
-                stand_in=json.dumps({"questions": pairs}),
-                rest=lambda text: _rest(text, count),
+                lambda text: _read_questions(text, count, refined=turn.round > 0),
+                stand_in=_questions_stand_in(count, turn.round),
+                rest=lambda text: _usable_questions(text, count),
             )
-            talk.written, said.questions = written, written.questions
+            word.questions = talk.written.questions
         else:
-            said.text = await case.ask(role.name, messages, _text, stand_in=filler_text(250))
-        video.words.append(said)
+            word.text = await case.ask(role.name, messages, _read_text, stand_in=filler_text(250))
+        video.words.append(word)
+
+    async def _ask_context(
+        self, case: ChainCase[DiscussionVideo], video: DiscussionVideo
+    ) -> list[str]:
+        """Ask the context questions about the frames of a video."""
+        row = {"id": video.name, "video": video.name}
+        frames = await self.pictures.attachments(row, plan=case.chain.planning)
+        answers: list[str] = []
+        for question in self.context_questions:
+            messages = self.prompts.messages(
+                "context.txt", (), frames, question=question, view=self.pictures.view
+            )
+            answer = await case.ask(CONTEXT, messages, _read_text, stand_in=filler_text(100))
+            answers.append(answer)
+        return answers
+
+    def _material(self, talk: "Talk", role: Role) -> list[tuple[str, str]]:
+        """Return a role's material: on the video, then words that were spoken."""
+        data = self._data(talk)
+        material = [(name, data[name]) for name in role.sees if name in data]
+        # A word's text is made once, and not for each role that sees it.
+        for word in talk.video.words[len(talk.texts) :]:
+            talk.texts.append(_word_text(word))
+        words = zip(talk.video.words, talk.texts, strict=True)
+        return material + [(word.role, text) for word, text in words if word.role in role.sees]
 
     def finished(self, talk: "Talk") -> list[GateQuestion]:
         """Return a video's last questions as gates look at them."""
-        known, video = "\n\n".join(self._data(talk).values()), talk.video.name
-        return [
-            GateQuestion(f"{video}_{asked.id}", video, asked.question, asked.answer, known=known)
-            for asked in talk.last or ()
-        ]
+        video = talk.video.name
+        material = "\n\n".join(self._data(talk).values())
+        questions: list[GateQuestion] = []
+        for question in talk.last or ():
+            questions.append(
+                GateQuestion(
+                    f"{video}_{question.id}",
+                    video,
+                    question.question,
+                    question.answer,
+                    material=material,
+                )
+            )
+        return questions
 
     async def judge(self, case: ChainCase["Talk"]) -> tuple[float, float]:
-        """Return a judge's verdict on the discussion's questions beside the first ones, in both orders.
+        """Return a judge's verdict on the discussion's questions beside the first ones.
 
-        1: they are the better set, 0: the others are, 0.5: neither.
+        The verdict is asked in both orders. 1: they are the better set, 0: the others are, 0.5:
+        neither.
         """
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
+        first = _unnumbered(case.item.first)
+        last = _unnumbered(case.item.last or [])
+        first_is_a = await self._ask_judge(case, first, last)
+        last_is_a = await self._ask_judge(case, last, first)
+        outcomes_if_first_is_a = {"A": 0.0, "B": 1.0, "tie": 0.5}
+        outcomes_if_last_is_a = {"A": 1.0, "B": 0.0, "tie": 0.5}
+        return outcomes_if_first_is_a[first_is_a], outcomes_if_last_is_a[last_is_a]
+
+    async def _ask_judge(
+        self, case: ChainCase["Talk"], set_a: str, set_b: str
+    ) -> Literal["A", "B", "tie"]:
+        """Ask the judge which of two sets is better."""
         data = self._data(case.item)
-        # Without the numbers, which are the same in both.
-        plain = [
-            [question.model_dump(exclude={"id"}) for question in written]
-            for written in case.item.both
-        ]
-        outcomes = []
-        for order in ((0, 1), (1, 0)):
-            shown = [
-                (f"set_{letter}", material_text(plain[place]))
-                for letter, place in zip("AB", order, strict=True)
-            ]
-            messages = self.prompts.messages("judge.txt", [*data.items(), *shown])
-            with case.chain.funnel.stage(JUDGE):
-                verdict = await case.ask(
-                    JUDGE,
-                    messages,
-                    lambda text: read_model(text, _Verdict),
-                    stand_in='{"better": "tie"}',
-                )
-            outcomes.append(
-                0.5 if verdict.better == "tie" else float(order["AB".index(verdict.better)] == 1)
+        material = [*data.items(), ("set_A", set_a), ("set_B", set_b)]
+        messages = self.prompts.messages("judge.txt", material)
+        with case.chain.funnel.stage(JUDGE):
+            verdict = await case.ask(
+                JUDGE,
+                messages,
+                lambda text: read_model(text, _Verdict),
+                stand_in='{"better": "tie"}',
             )
-        return outcomes[0], outcomes[1]
+        return verdict.better
 
     async def levels(self, case: ChainCase["Talk"]) -> Levels:
-        """Return the levels of Bloom's taxonomy of both sets' texts, without those that could not be told."""
+        """Return the levels of Bloom's taxonomy of both sets' texts.
+
+        Texts whose level could not be told are left out.
+        """
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
         levels: Levels = {side: {} for side in bloom.SIDES}
         prompts = bloom.scale_prompts()
         self.prompts.sha256[BLOOM] = prompts.sha256
-        for question in [question for written in case.item.both for question in written]:
-            for side, known in levels.items():
+        for question in [*case.item.first, *(case.item.last or [])]:
+            for side, levels_of_side in levels.items():
                 text = getattr(question, side)
-                if text not in known:
-                    messages = prompts.messages("level", bloom.as_item(bloom.BloomText(side, text)))
-                    with suppress(DroppedError), case.chain.funnel.stage(BLOOM):
-                        known[text] = await case.ask(
-                            BLOOM, messages, bloom.read_level, stand_in="4"
-                        )
+                if text in levels_of_side:
+                    continue
+                item = bloom.as_item(bloom.BloomText(side, text))
+                messages = prompts.messages("level", item)
+                with suppress(DroppedError), case.chain.funnel.stage(BLOOM):
+                    level = await case.ask(BLOOM, messages, bloom.read_level, stand_in="4")
+                    levels_of_side[text] = level
         return levels
 
     def _data(self, talk: "Talk") -> dict[str, str]:
         """Return the material on a talk's video, whose context is known: made once."""
         if not talk.data:
-            video, answers = talk.video, talk.video.context or ()
-            paired = zip(self.context_questions, answers, strict=True)
+            video = talk.video
+            pairs = [pair.model_dump() for pair in video.qa]
+            context: list[str] = []
+            for question, answer in zip(self.context_questions, video.context or (), strict=True):
+                context.append(f"{question}\n{answer}")
             talk.data = {
                 "metadata": material_text({"video": video.name, **video.shown_metadata}),
-                "qa": material_text([pair.model_dump() for pair in video.qa]),
-                "context": "\n\n".join(f"{question}\n{answer}" for question, answer in paired),
+                "qa": material_text(pairs),
+                "context": "\n\n".join(context),
             }
         return talk.data
 
 
+def _check_roles(roles: Sequence[Role]) -> None:
+    """Check the roles of a discussion.
+
+    Raises:
+        InputError: There are too few, one has a name of ours, or sees what isn't there.
+    """
+    if len(roles) < _LEAST_ROLES:
+        raise InputError(
+            "roles.yaml: a discussion takes two roles or more; "
+            "the first one writes, the others review"
+        )
+    material_names = {*DATA, *(role.name for role in roles)}
+    for role in roles:
+        for name in role.sees:
+            if name not in material_names:
+                raise InputError(
+                    f"roles.yaml: {role.name} sees {name!r}; "
+                    f"there are {', '.join(sorted(material_names))}"
+                )
+        if role.name in {*DATA, JUDGE, BLOOM}:
+            raise InputError(
+                f"roles.yaml: no role may be called {role.name}; that name has another meaning"
+            )
+
+
 @dataclass(slots=True)
 class Talk:
-    """A discussion: its video, with what is known of it and who said what, and the questions that came of it."""
+    """A discussion of one video."""
 
     video: DiscussionVideo
-    written: WrittenQuestions = field(
-        default_factory=lambda: WrittenQuestions([], Counter())
-    )  # by the expert, last
-    first: list[WrittenQuestion] = field(
-        default_factory=list[WrittenQuestion]
-    )  # of the expert, once it is over
-    last: list[WrittenQuestion] | None = None  # likewise; None where no review ended
-    data: dict[str, str] = field(
-        default_factory=dict[str, str]
-    )  # what every turn is shown of the video
-    texts: list[str] = field(default_factory=list[str])  # of what was said, word by word
-
-    @property
-    def both(self) -> tuple[list[WrittenQuestion], list[WrittenQuestion]]:
-        """The first questions, and the last."""
-        return self.first, self.last or []
+    """The video, with the words spoken so far."""
+    written: WrittenQuestions = field(default_factory=lambda: WrittenQuestions([], Counter()))
+    """The expert's latest questions."""
+    first: list[WrittenQuestion] = field(default_factory=list[WrittenQuestion])
+    """The expert's first questions, once the discussion is over."""
+    last: list[WrittenQuestion] | None = None
+    """The expert's last questions, once it is over; None where no review ended."""
+    data: dict[str, str] = field(default_factory=dict[str, str])
+    """The material on the video."""
+    texts: list[str] = field(default_factory=list[str])
+    """The text of each word of the video."""
 
     def sets(self, expert: Role) -> list[list[WrittenQuestion]]:
         """Return the expert's questions, turn by turn."""
         return [word.questions for word in self.video.words if word.role == expert.name]
 
 
-def _text(reply: str) -> str:
+def _word_text(word: SpokenWord) -> str:
+    """Return a role's words as material: its questions, if it wrote any, or its text."""
+    if not word.questions:
+        return word.text
+    return material_text([question.model_dump() for question in word.questions])
+
+
+def _unnumbered(questions: Sequence[WrittenQuestion]) -> str:
+    """Return questions as material, without their numbers, which are the same in both sets."""
+    return material_text([question.model_dump(exclude={"id"}) for question in questions])
+
+
+def _questions_stand_in(count: int, round_number: int) -> str:
+    """Return questions such as an expert might write, for a plan.
+
+    All texts differ, also between rounds, as a model's do: Bloom's level is asked of each text.
+    """
+    text = filler_text(90)
+    questions = [
+        {
+            "id": place,
+            "question": f"{round_number} {place} {text[:100]}",
+            "answer": f"{round_number} {place} {text}",
+            "short_answer": text[:80],
+        }
+        for place in range(1, count + 1)
+    ]
+    return json.dumps({"questions": questions})
+
+
+def _read_text(reply: str) -> str:
     text = strip_reasoning(reply)
     if text is None:
         raise UnreadableError("the reply ends before its reasoning does")
@@ -315,11 +379,13 @@ def _text(reply: str) -> str:
     return text.strip()
 
 
-def _read(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
+def _read_questions(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
+    """Read an expert's reply; `refined` questions may name the numbers that they had."""
     questions = read_model(reply, _Questions).questions
     if len(questions) != count:
         raise UnreadableError(f"questions: there are {len(questions)}, expected {count}")
-    if len({question.question.casefold() for question in questions}) < count:
+    distinct = {question.question.casefold() for question in questions}
+    if len(distinct) < count:
         raise UnreadableError("questions: one is there twice, each must be another")
     ids = [question.id for question in questions]
     numbered = refined and any(ids)
@@ -331,43 +397,48 @@ def _read(reply: str, count: int, *, refined: bool) -> WrittenQuestions:
 
 
 def _number_questions(questions: Sequence[WrittenQuestion], *, keep: bool) -> list[WrittenQuestion]:
-    """Return questions with a number each, in the numbers' order: their own where it is free, else the next one."""
-    own = [
-        question.id
-        for question in questions
-        if keep and question.id and question.id <= len(questions)
-    ]
-    free = iter([number for number in range(1, len(questions) + 1) if number not in own])
-    taken: dict[int, WrittenQuestion] = {}
+    """Return questions with a number each, sorted by it.
+
+    With `keep` a question keeps its number where that is free; else it gets the next free one.
+    """
+    count = len(questions)
+    kept_numbers: set[int] = set()
+    if keep:
+        kept_numbers = {
+            question.id for question in questions if question.id and question.id <= count
+        }
+    free_numbers = [number for number in range(1, count + 1) if number not in kept_numbers]
+    by_number: dict[int, WrittenQuestion] = {}
     for question in questions:
-        mine = question.id if question.id in own and question.id not in taken else None
-        number = mine or next(free, len(questions) + len(taken))
-        taken[number] = question.model_copy(update={"id": number})
-    return [question for _, question in sorted(taken.items())]
+        number = question.id
+        if number not in kept_numbers or number in by_number:
+            number = free_numbers.pop(0) if free_numbers else count + len(by_number)
+        by_number[number] = question.model_copy(update={"id": number})
+    return [by_number[number] for number in sorted(by_number)]
 
 
-def _rest(reply: str, count: int) -> WrittenQuestions | None:
-    """Keep the questions of a reply that is not wholly as asked for; None where there is none."""
-    kept: dict[str, WrittenQuestion] = {}
+def _usable_questions(reply: str, count: int) -> WrittenQuestions | None:
+    """Return the usable questions of a malformed reply; None without any."""
+    by_text: dict[str, WrittenQuestion] = {}
     dropped: Counter[str] = Counter()
     for question in questions_in(reply):
         if question is None:
             dropped["unreadable"] += 1
-        elif (known := question.question.casefold()) in kept or len(kept) == count:
-            dropped["repeated" if known in kept else "too_many"] += 1
+            continue
+        text = question.question.casefold()
+        if text in by_text:
+            dropped["repeated"] += 1
+        elif len(by_text) == count:
+            dropped["too_many"] += 1
         else:
-            kept[known] = question
-    return (
-        WrittenQuestions(
-            _number_questions(list(kept.values()), keep=False), dropped, numbered=False
-        )
-        if kept
-        else None
-    )
+            by_text[text] = question
+    if not by_text:
+        return None
+    questions = _number_questions(list(by_text.values()), keep=False)
+    return WrittenQuestions(questions, dropped, numbered=False)
 
 
 # --- a whole file of videos
-# ------------------------------------------------------------------------------------------
 
 
 async def run(
@@ -376,81 +447,114 @@ async def run(
     setup: ChainSetup,
     parser: Parser | None = None,
 ) -> dict[str, Any]:
-    """Discuss videos and write what came of it; return `funnel.json`, or the plan.
+    """Discuss videos and write the files; return the content of `funnel.json`, or the plan.
 
-    The setup has a model for each of the roles, for `context` where a video has none, for `judge`
-    where the two sets shall be compared by one, and for `bloom` where their levels of Bloom's
-    taxonomy shall. Its folder gets `annotations.json`, `single_pass.json`, `trace.jsonl`,
-    `funnel.json` and `comparison.json`, with the parse depth where there is a parser.
+    The folder of the setup gets `annotations.json`, `single_pass.json`, `trace.jsonl`,
+    `funnel.json` and `comparison.json`.
+
+    Args:
+        videos: The videos.
+        discussion: The chain.
+        setup: Has a model for each of the roles, and for `context` where a video has none. With a
+            model for `judge`, that one compares the two sets of questions. With one for `bloom`,
+            that one tells their levels of Bloom's taxonomy.
+        parser: For the parse depth in `comparison.json`.
     """
-    models, out, options = setup.models, setup.out, discussion.options
-    stages = [turn.name for turn in discussion.turns]
-    if options.until is None:  # then the questions, and what is asked to compare the two sets
-        stages += [
-            "questions",
-            *discussion.gates.names,
-            *(role for role in (JUDGE, BLOOM) if role in models),
-        ]
-    funnel = Funnel(*stages)
+    options = discussion.options
+    funnel = Funnel(*_stage_names(discussion, setup))
     chain = Chain(
         setup, discussion.prompts, funnel, {BLOOM: bloom.SAMPLING}, start_after=options.start_after
     )
+    settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
+    if options.start_after is None:  # later stages show no frames
+        settings["frames"] = discussion.pictures.sampling.spec(form=True)
     async with chain.asking():
-        talks = [talk for talk in await chain.run(videos, discussion.discuss) if talk is not None]
-        settings: dict[str, Any] = {"rounds": options.rounds, "questions": options.questions}
-        if options.start_after is None:  # later stages show no frames
-            settings["frames"] = discussion.pictures.sampling.spec(form=True)
+        results = await chain.run(videos, discussion.discuss)
+        talks = [talk for talk in results if talk is not None]
         if options.until is not None:
-            return chain.write(
-                {}, settings, until=options.until, lines=(talk.video.as_line() for talk in talks)
-            )
+            lines = [talk.video.as_line() for talk in talks]
+            return chain.write({}, settings, until=options.until, lines=lines)
         for talk in talks:
-            talk.first, *later = talk.sets(discussion.expert)
-            if later:
-                talk.last = later[-1]
-                funnel.count(
-                    "questions", len(talk.last) + talk.written.dropped.total(), talk.written.dropped
-                )
-        whole = [talk for talk in talks if talk.last is not None]
-        passed = await discussion.gates.passing(
-            chain, [asked for talk in whole for asked in discussion.finished(talk)]
-        )
-        for talk in whole:  # what they drop goes
-            talk.last = [
-                asked for asked in talk.last or () if f"{talk.video.name}_{asked.id}" in passed
-            ]
-        judged, told = await _compare_sets(chain, discussion, whole)
-        if out is None:
+            _end_talk(talk, discussion.expert, funnel)
+        reviewed_talks = [talk for talk in talks if talk.last is not None]
+        await _pass_gates(chain, discussion, reviewed_talks)
+        verdicts = await _verdicts(chain, discussion, reviewed_talks)
+        levels = await _levels(chain, discussion, reviewed_talks)
+        if setup.out is None:
             return chain.plan()
-        if by_order := sum(not talk.written.numbered for talk in whole):
-            settings["paired_by_order"] = by_order
+        unnumbered = sum(not talk.written.numbered for talk in reviewed_talks)
+        if unnumbered:
+            settings["paired_by_order"] = unnumbered
             setup.on_note(
-                f"{by_order} videos' last questions came without numbers: they keep the first ones' by order"
+                f"{unnumbered} videos' last questions came without numbers: "
+                "they keep the first ones' by order"
             )
-        sets = (
-            ("single_pass.json", "reelbench_single_pass"),
-            ("annotations.json", "reelbench_discussion"),
-        )
-        for place, (file, dataset) in enumerate(sets):  # in MovieCORE's own shape
-            entries = annotations(((talk.video, talk.both[place]) for talk in talks), dataset)
-            write_json(out / file, dict(entries))
-        pairs = {talk.video.name: talk.both for talk in whole}
-        write_json(out / "comparison.json", comparison_document(pairs, judged, parser, told))
+        # Both in MovieCORE's own shape.
+        first_sets = [(talk.video, talk.first) for talk in talks]
+        last_sets = [(talk.video, talk.last or []) for talk in talks]
+        single_pass = dict(annotations(first_sets, "reelbench_single_pass"))
+        discussed = dict(annotations(last_sets, "reelbench_discussion"))
+        write_json(setup.out / "single_pass.json", single_pass)
+        write_json(setup.out / "annotations.json", discussed)
+        pairs = {talk.video.name: (talk.first, talk.last or []) for talk in reviewed_talks}
+        comparison = comparison_document(pairs, verdicts, parser, levels)
+        write_json(setup.out / "comparison.json", comparison)
         return chain.write(discussion.gates.thresholds, settings)
 
 
-async def _compare_sets(
-    chain: Chain, discussion: Discussion, whole: Sequence[Talk]
-) -> tuple[dict[str, tuple[float, float]] | None, Levels | None]:
-    """Return a judge's verdict on each video's two sets, and the levels of Bloom's taxonomy, where models are named."""
-    judged: dict[str, tuple[float, float]] | None = None
-    told: Levels | None = None
-    if JUDGE in chain.use:
-        verdicts = zip(whole, await chain.run(whole, discussion.judge, show_progress=False), strict=True)
-        judged = {talk.video.name: verdict for talk, verdict in verdicts if verdict is not None}
-    if BLOOM in chain.use:
-        told = {side: {} for side in bloom.SIDES}
-        for levels in await chain.run(whole, discussion.levels, show_progress=False):
-            for side, known in (levels or {}).items():
-                told[side] |= known
-    return judged, told
+def _stage_names(discussion: Discussion, setup: ChainSetup) -> list[str]:
+    """Return the names of the stages to count."""
+    names = [turn.name for turn in discussion.turns]
+    if discussion.options.until is not None:
+        return names
+    names += [QUESTIONS, *discussion.gates.names]
+    for role in (JUDGE, BLOOM):
+        if role in setup.models:
+            names.append(role)
+    return names
+
+
+def _end_talk(talk: Talk, expert: Role, funnel: Funnel) -> None:
+    """Tell the first and the last questions of a talk, and count the last."""
+    talk.first, *later_sets = talk.sets(expert)
+    if later_sets:
+        talk.last = later_sets[-1]
+        dropped = talk.written.dropped
+        funnel.count(QUESTIONS, len(talk.last) + dropped.total(), dropped)
+
+
+async def _pass_gates(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> None:
+    """Take the questions that the gates drop out of the talks."""
+    questions: list[GateQuestion] = []
+    for talk in talks:
+        questions += discussion.finished(talk)
+    passed_ids = await discussion.gates.passing(chain, questions)
+    for talk in talks:
+        video = talk.video.name
+        last = talk.last or []
+        talk.last = [question for question in last if f"{video}_{question.id}" in passed_ids]
+
+
+async def _verdicts(
+    chain: Chain, discussion: Discussion, talks: Sequence[Talk]
+) -> dict[str, tuple[float, float]] | None:
+    """Return a judge's verdicts on each video's two sets; None without a judge."""
+    if JUDGE not in chain.use:
+        return None
+    results = await chain.run(talks, discussion.judge, show_progress=False)
+    verdicts: dict[str, tuple[float, float]] = {}
+    for talk, verdict in zip(talks, results, strict=True):
+        if verdict is not None:
+            verdicts[talk.video.name] = verdict
+    return verdicts
+
+
+async def _levels(chain: Chain, discussion: Discussion, talks: Sequence[Talk]) -> Levels | None:
+    """Return the levels of Bloom's taxonomy of all texts; None without a model for it."""
+    if BLOOM not in chain.use:
+        return None
+    levels: Levels = {side: {} for side in bloom.SIDES}
+    for levels_of_talk in await chain.run(talks, discussion.levels, show_progress=False):
+        for side, levels_of_side in (levels_of_talk or {}).items():
+            levels[side] |= levels_of_side
+    return levels
