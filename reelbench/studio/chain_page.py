@@ -1,16 +1,17 @@
-"""A page that shows a chain on one video: what survived, who said what, and what came through of all videos.
+"""Write a page on a chain's work on one video.
 
-To be opened from the disk. The data stand as JSON in the page, and its script draws them, as text;
-the files they come from are held to their shapes first, as somebody may have edited them.
+It shows which questions were kept, the turns of all roles, and what came through of all videos. The
+page is opened from the disk. It holds its data as JSON, which its script draws as text. People may
+have edited the files that the data come from, so their shapes are checked first.
 """
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field
@@ -26,71 +27,50 @@ from reelbench.studio.discussion import JUDGE
 from reelbench.studio.discussion_files import WrittenQuestion, questions_in
 from reelbench.studio.funnel import StageRecord, TokensRecord
 
-_COUNTED = {"bloom"}
-"""Roles that are asked one thing of each text: read as figures, not one by one."""
+_COUNTED_ROLES = {"bloom"}
+"""Roles that are asked one thing of each text: the page shows their number alone."""
 _LINKS = (("#survived", "What survived"), ("#said", "Who said what"), ("#videos", "All videos"))
-_SIDES = ("the draft", "the discussion's set")
-"""The two sets that a discussion's judge compares, as A and B when it is first asked; then the other way round."""
+_SET_NAMES = ("the draft", "the discussion's set")
+"""The sets that a discussion's judge compares, as A and B at first, then the other way round."""
 _MATERIAL = re.compile(r"<(\w+) ([0-9a-f]{32})>\n(.*?)\n</\1 \2>", re.DOTALL)
-_SHORT = (
-    700  # characters of material that stands beside a reply; what is longer is with what was asked
-)
-# Of scripts without spaces each character is a word.
+_LONGEST_MATERIAL = 700
+"""Characters of material beside a reply; longer material stands with the question alone."""
 _WORD = re.compile(
     r"\s*(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)"
 )
+"""A word with the space before it; of scripts without spaces each character is a word."""
+_TEXT_FIELDS = ("question", "answer")
 
+Line = dict[str, Any]
+"""A line of the trace, of the checked shape."""
+Question = dict[str, Any]
+"""A question of a chain's file, of the checked shape."""
 Runs = list[tuple[str, str]]
 """Runs of words as (before, after): the same text where nothing changed."""
 
 
 def write(folder: Path, video: str | None = None, out: Path | None = None) -> Path:
-    """Write the page of one video, by default the first one, and return its path; InputError where a file is damaged.
+    """Write the page of one video, and return its path.
 
-    By default it is in the chain's folder, called after the video's media key.
+    Args:
+        folder: The chain's folder.
+        video: The video; None for the first one.
+        out: The page's path; None for one in the folder, called after the video's media key.
+
+    Raises:
+        InputError: A file is damaged.
     """
     lines = list(_trace_lines(folder / "trace.jsonl", video))
     if not lines:
-        raise InputError(
-            f"{folder / 'trace.jsonl'}: nothing was asked{f' for {video!r}' if video else ''}"
-        )
+        which = f" for {video!r}" if video else ""
+        raise InputError(f"{folder / 'trace.jsonl'}: nothing was asked{which}")
     name = lines[0]["video"]
-    made = [
-        entry
-        for file in ("annotations.json", "rextime.json")
-        for entry in _made_questions(folder / file, name)
-    ]
-    drafts = list(_made_questions(folder / "single_pass.json", name))
-    said = [line for line in lines if line["role"] not in _COUNTED]
-    compared, funnel = folder / "comparison.json", folder / "funnel.json"
-    data = {
-        "name": name,
-        "made": made,
-        "drafts": _beside(drafts, made) if drafts else None,
-        "length": max((float(entry.get("duration") or 0) for entry in made), default=0.0),
-        "letters": LETTERS,
-        "replies": len(said),
-        "texts": len(lines) - len(said),
-        "verdicts": [
-            _SIDES[(place + "AB".index(better)) % 2] if better in ("A", "B") else ""
-            for place, better in enumerate(
-                (beside_dictionary(line["reply"] or "")[1] or {}).get("better")
-                for line in said
-                if line["role"] == JUDGE and line["read"]
-            )
-        ],
-        "turns": list(_turns(said)),
-        "compared": _check_shape(_Comparison, read_json(compared), str(compared))
-        if compared.is_file()
-        else None,
-        "stages": _check_shape(_Funnel, read_json(funnel), str(funnel))["stages"],
-    }
     page = shell_page(
         f"{name}: what was made of it",
         page_asset("chain_page.html", "studio"),
         style=page_asset("chain_page.css", "studio"),
         script=page_asset("chain_page.js", "studio"),
-        data=in_script(data),
+        data=in_script(_page_data(folder, name, lines)),
         head=page_head(_LINKS),
     )
     path = out or folder / f"{quote(name, safe='')}.html"
@@ -98,140 +78,275 @@ def write(folder: Path, video: str | None = None, out: Path | None = None) -> Pa
     return path
 
 
-def _beside(
-    drafts: Iterable[Mapping[str, Any]], made: Iterable[Mapping[str, Any]]
+def _page_data(folder: Path, video: str, lines: Sequence[Line]) -> dict[str, Any]:
+    """Return the data of the page."""
+    questions = [
+        *_read_questions(folder / "annotations.json", video),
+        *_read_questions(folder / "rextime.json", video),
+    ]
+    drafts = list(_read_questions(folder / "single_pass.json", video))
+    durations = [float(question.get("duration") or 0) for question in questions]
+    shown_lines = [line for line in lines if line["role"] not in _COUNTED_ROLES]
+    funnel = _read_checked(_Funnel, folder / "funnel.json")
+    comparison = None
+    if (folder / "comparison.json").is_file():
+        comparison = _read_checked(_Comparison, folder / "comparison.json")
+    return {
+        "name": video,
+        "made": questions,
+        "drafts": _draft_comparison(drafts, questions) if drafts else None,
+        "length": max(durations, default=0.0),
+        "letters": LETTERS,
+        "replies": len(shown_lines),
+        "texts": len(lines) - len(shown_lines),
+        "verdicts": _verdicts(shown_lines),
+        "turns": list(_turns(shown_lines)),
+        "compared": comparison,
+        "stages": funnel["stages"],
+    }
+
+
+def _verdicts(lines: Iterable[Line]) -> list[str]:
+    """Return the set that the judge prefers in each order; "" where neither."""
+    verdicts: list[str] = []
+    for line in lines:
+        if line["role"] != JUDGE or not line["read"]:
+            continue
+        _, values = beside_dictionary(line["reply"] or "")
+        better = (values or {}).get("better")
+        verdict = ""
+        if better in ("A", "B"):
+            verdict = _shown_sets(len(verdicts))[better]
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _shown_sets(number: int) -> dict[str, str]:
+    """Return the sets that are shown as A and B in the judge's question of this number."""
+    first, second = _SET_NAMES
+    if number % 2 == 0:
+        return {"A": first, "B": second}
+    return {"A": second, "B": first}
+
+
+def _draft_comparison(
+    drafts: Iterable[Question], questions: Iterable[Question]
 ) -> list[dict[str, Any]]:
-    """Return the single pass beside what came of it, question by question."""
-    first, last = ({entry["question_id"]: entry for entry in entries} for entries in (drafts, made))
-    lines = []
-    for name in sorted(first.keys() | last.keys(), key=lambda name: (len(name), name)):
-        before, after = first.get(name), last.get(name)
-        line: dict[str, Any] = {"id": name, "before": before, "after": after, "changed": []}
+    """Return the single pass beside the last questions, question by question."""
+    first = {question["question_id"]: question for question in drafts}
+    last = {question["question_id"]: question for question in questions}
+    names = first.keys() | last.keys()
+    entries: list[dict[str, Any]] = []
+    for name in sorted(names, key=lambda name: (len(name), name)):
+        before = first.get(name)
+        after = last.get(name)
+        entry: dict[str, Any] = {"id": name, "before": before, "after": after, "changed": []}
         if before and after:
-            line["runs"] = {
-                field: _runs(before[field], after[field]) for field in ("question", "answer")
-            }
-            line["changed"] = [
-                field for field in ("question", "answer") if before[field] != after[field]
-            ]
-        lines.append(line)
-    return lines
+            entry["runs"] = {}
+            for field in _TEXT_FIELDS:
+                entry["runs"][field] = _runs(before[field], after[field])
+                if before[field] != after[field]:
+                    entry["changed"].append(field)
+        entries.append(entry)
+    return entries
 
 
 def _runs(before: str, after: str) -> Runs:
-    words = _WORD.findall(before), _WORD.findall(after)
-    stripped = ([word.strip() for word in side] for side in words)
+    """Return the words of two texts, side by side."""
+    old_words = _WORD.findall(before)
+    new_words = _WORD.findall(after)
+    matcher = SequenceMatcher(
+        None,
+        [word.strip() for word in old_words],
+        [word.strip() for word in new_words],
+        autojunk=False,
+    )
     runs: Runs = []
-    for change, a, b, c, d in SequenceMatcher(None, *stripped, autojunk=False).get_opcodes():
-        old, new = "".join(words[0][a:b]), "".join(words[1][c:d])
-        runs.append((new, new) if change == "equal" else (old, new))
+    for change, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+        old = "".join(old_words[old_start:old_end])
+        new = "".join(new_words[new_start:new_end])
+        if change == "equal":  # also where the spaces differ
+            old = new
+        runs.append((old, new))
     return runs
 
 
-# --- who said what
-# ----------------------------------------------------------------------------------------------------
+# --- turns
 
 
-def _turns(lines: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the turns of one video's trace, in their order; a writer's questions are held to those written before."""
+def _turns(lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+    """Yield the turns of one video's trace, in their order.
+
+    The questions of a writer are compared with those that it wrote before.
+    """
     written: dict[str, dict[int, WrittenQuestion]] = {}
-    for (role, number), group in groupby(
-        lines, key=lambda line: (line["role"], line.get("round") or 0)
-    ):
+    for (role, round_number), group in groupby(lines, key=_role_and_round):
         replies: list[dict[str, Any]] = []
-        asked = -1
+        question_number = -1
         for line in group:
-            asked += line["attempt"] == 0
-            questions = _questions(line["reply"] or "")
-            before = written.get(role, {})
-            sides = (_SIDES if asked % 2 == 0 else _SIDES[::-1]) if role == JUDGE else None
-            words, values = beside_dictionary(line["reply"] or "")
-            put: list[tuple[str, str]] = []
-            for message in line["messages"]:
-                content = message["content"]
-                if not isinstance(content, str):
-                    parts = (
-                        part.get("text") or f"[{part['type']}: {part[part['type']]['url']}]"
-                        for part in content
-                    )
-                    content = "\n".join(parts)
-                put.append((message["role"], content))
-            pieces = [(_spaced(name), text) for name, _, text in _MATERIAL.findall(put[-1][1])]
-            short = sum(len(text) for _, text in pieces) <= _SHORT and not any(
-                text[:1] in "[{" for _, text in pieces
-            )
-            better = (values or {}).get("better") if sides else None
-            prefers = None
-            if sides and better in ("A", "B", "tie"):
-                prefers = (
-                    "Sees no difference"
-                    if better == "tie"
-                    else f"Prefers {sides['AB'.index(better)]}"
-                )
-            # An object's content in words: events with their times, questions, short facts.
-            spans, pairs, facts = [], [], []
-            for name, value in (values or {}).items():
-                span = (values or {}).get(f"{name}_timestamp")
-                ends = (
-                    [end for end in span if isinstance(end, int | float)] if is_array(span) else []
-                )
-                fields = (
-                    {str(key).casefold(): text for key, text in value.items()}
-                    if isinstance(value, dict)
-                    else {}
-                )
-                if {"question", "answer"} <= fields.keys():
-                    pairs.append((str(fields["question"]), str(fields["answer"])))
-                elif (
-                    is_array(span)
-                    and len(span) == len(ends) == 2
-                    and 0 <= ends[0] <= ends[1] < math.inf
-                ):  # noqa: PLR2004
-                    spans.append((f"{_spaced(str(name))}: {value}", ends))
-                elif not isinstance(value, dict | list):
-                    facts.append((_spaced(str(name)), str(value)))
-            shown = {
-                **{name: line[name] for name in ("model", "tokens", "attempt", "read")},
-                "times": 1,
-                "reply": line["reply"] or "",
-                "asked": put,
-                "material": pieces if short else [],
-                "words": words,
-                "questions": [
-                    {
-                        field: _runs(
-                            getattr(before.get(number, question), field), getattr(question, field)
-                        )
-                        for field in ("question", "answer")
-                    }
-                    for number, question in questions.items()
-                ],
-                "prefers": prefers,
-                "shown_first": sides[0] if sides else "",
-                "spans": spans,
-                "pairs": pairs,
-                "facts": facts,
-            }
-            # Those that are the same to the last word are shown once.
-            same = next((reply for reply in replies if reply | {"times": 1} == shown), None)
-            if same is None:
-                replies.append(shown)
-            else:
-                same["times"] += 1
+            if line["attempt"] == 0:
+                question_number += 1
+            questions = _numbered_questions(line["reply"] or "")
+            reply = _shown_reply(line, question_number, questions, written.get(role, {}))
+            _add_reply(replies, reply)
             if line["read"] and questions:
                 written[role] = questions
-        yield {"role": role, "round": number, "replies": replies}
+        yield {"role": role, "round": round_number, "replies": replies}
 
 
-def _questions(reply: str) -> dict[int, WrittenQuestion]:
-    """Return the questions that a reply is, by number; none where it is anything else, or one of them isn't whole."""
+def _role_and_round(line: Line) -> tuple[str, int]:
+    return line["role"], line.get("round") or 0
+
+
+def _add_reply(replies: list[dict[str, Any]], reply: dict[str, Any]) -> None:
+    """Add a reply, or count it where the same one is there to the last word."""
+    for earlier_reply in replies:
+        if earlier_reply | {"times": 1} == reply:
+            earlier_reply["times"] += 1
+            return
+    replies.append(reply)
+
+
+def _shown_reply(
+    line: Line,
+    question_number: int,
+    questions: Mapping[int, WrittenQuestion],
+    earlier_questions: Mapping[int, WrittenQuestion],
+) -> dict[str, Any]:
+    """Return a reply as the page shows it, with its question."""
+    reply_text = line["reply"] or ""
+    words, values = beside_dictionary(reply_text)
+    messages = _messages(line)
+    _, last_text = messages[-1]
+    prefers = None
+    shown_first = ""
+    if line["role"] == JUDGE:
+        shown_sets = _shown_sets(question_number)
+        shown_first = shown_sets["A"]
+        prefers = _preference(shown_sets, (values or {}).get("better"))
+    content = _content(values or {})
+    return {
+        "model": line["model"],
+        "tokens": line["tokens"],
+        "attempt": line["attempt"],
+        "read": line["read"],
+        "times": 1,
+        "reply": reply_text,
+        "asked": messages,
+        "material": _short_material(last_text),
+        "words": words,
+        "questions": _question_runs(questions, earlier_questions),
+        "prefers": prefers,
+        "shown_first": shown_first,
+        "spans": content.spans,
+        "pairs": content.pairs,
+        "facts": content.facts,
+    }
+
+
+def _preference(shown_sets: Mapping[str, str], better: object) -> str | None:
+    """Return a judge's verdict in words; None where there is none."""
+    if better == "tie":
+        return "Sees no difference"
+    if better in ("A", "B"):
+        return f"Prefers {shown_sets[str(better)]}"
+    return None
+
+
+def _question_runs(
+    questions: Mapping[int, WrittenQuestion], earlier_questions: Mapping[int, WrittenQuestion]
+) -> list[dict[str, Runs]]:
+    """Return each question beside the earlier one of its number."""
+    compared: list[dict[str, Runs]] = []
+    for number, question in questions.items():
+        earlier = earlier_questions.get(number, question)
+        runs: dict[str, Runs] = {}
+        for field in _TEXT_FIELDS:
+            runs[field] = _runs(getattr(earlier, field), getattr(question, field))
+        compared.append(runs)
+    return compared
+
+
+def _messages(line: Line) -> list[tuple[str, str]]:
+    """Return the role and the text of each message; media as their address in brackets."""
+    messages: list[tuple[str, str]] = []
+    for message in line["messages"]:
+        content = message["content"]
+        if not isinstance(content, str):
+            content = "\n".join(map(_part_text, content))
+        messages.append((message["role"], content))
+    return messages
+
+
+def _part_text(part: Mapping[str, Any]) -> str:
+    if part.get("text"):
+        return part["text"]
+    kind = part["type"]
+    return f"[{kind}: {part[kind]['url']}]"
+
+
+def _short_material(message: str) -> list[tuple[str, str]]:
+    """Return the pieces of material in a message where they are short, and no JSON."""
+    pieces: list[tuple[str, str]] = []
+    length = 0
+    for name, _, text in _MATERIAL.findall(message):
+        if text.startswith(("[", "{")):
+            return []
+        length += len(text)
+        pieces.append((_spaced(name), text))
+    if length > _LONGEST_MATERIAL:
+        return []
+    return pieces
+
+
+class _Content(NamedTuple):
+    """The content of a reply's object in words: events with times, questions, short facts."""
+
+    spans: list[tuple[str, list[float]]]
+    pairs: list[tuple[str, str]]
+    facts: list[tuple[str, str]]
+
+
+def _content(values: Mapping[Any, Any]) -> _Content:
+    """Return the content of a reply's object in words."""
+    content = _Content([], [], [])
+    for name, value in values.items():
+        title = _spaced(str(name))
+        ends = _span_ends(values.get(f"{name}_timestamp"))
+        fields: dict[str, Any] = {}
+        if isinstance(value, dict):
+            fields = {str(key).casefold(): text for key, text in value.items()}
+        if "question" in fields and "answer" in fields:
+            content.pairs.append((str(fields["question"]), str(fields["answer"])))
+        elif ends:
+            content.spans.append((f"{title}: {value}", ends))
+        elif not isinstance(value, dict | list):
+            content.facts.append((title, str(value)))
+    return content
+
+
+def _span_ends(span: object) -> list[float]:
+    """Return start and end of a span in a reply; nothing where it is none."""
+    if not is_array(span) or len(span) != 2:  # noqa: PLR2004
+        return []
+    start, end = span
+    if not isinstance(start, int | float) or not isinstance(end, int | float):
+        return []
+    if not 0 <= start <= end < math.inf:
+        return []
+    return [start, end]
+
+
+def _numbered_questions(reply: str) -> dict[int, WrittenQuestion]:
+    """Return a reply's questions by number; none where one of them is malformed."""
     questions: dict[int, WrittenQuestion] = {}
     for place, question in enumerate(questions_in(reply), start=1):
         if question is None:
             return {}
-        questions[
-            question.id if question.id is not None and question.id not in questions else place
-        ] = question
+        number = question.id
+        if number is None or number in questions:
+            number = place
+        questions[number] = question
     return questions
 
 
@@ -241,7 +356,6 @@ def _spaced(name: str) -> str:
 
 
 # --- the files
-# --------------------------------------------------------------------------------------------------------
 
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
@@ -276,7 +390,7 @@ class _Line(BaseModel):
     tokens: TokensRecord
 
 
-class _Made(BaseModel):
+class _Question(BaseModel):
     question: str
     answer: str
     short_answer: str | None = None
@@ -289,7 +403,7 @@ class _Made(BaseModel):
     question_span: tuple[_Seconds, _Seconds] | None = None
 
 
-class _Discussed(_Made):
+class _DiscussedQuestion(_Question):
     question_id: str
 
 
@@ -316,8 +430,11 @@ class _Funnel(BaseModel):
     stages: list[StageRecord]
 
 
-def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
-    """Yield the lines of one video, by default the first one; the file, which may be long, is read line by line."""
+def _trace_lines(path: Path, video: str | None) -> Iterator[Line]:
+    """Yield the lines of one video, by default the first one.
+
+    The file may be long, so it is read line by line.
+    """
     try:
         file = path.open("rb")
     except OSError as error:
@@ -327,35 +444,46 @@ def _trace_lines(path: Path, video: str | None) -> Iterator[dict[str, Any]]:
     decoder = Decoder(path)
     with file:
         for number, text in enumerate(file, start=1):
+            where = f"{path}, line {number}"
             try:
                 line = decoder.decode(text.decode("utf-8"), number)
                 name = line["video"]
             except (ValueError, LookupError, TypeError):
                 raise InputError(
-                    f"{path}, line {number}: not a line of a chain's trace; is the file whole?"
+                    f"{where}: not a line of a chain's trace; is the file whole?"
                 ) from None
-            video = name if video is None else video
+            if video is None:
+                video = name
             if name == video:
-                yield _check_shape(_Line, line, f"{path}, line {number}")
+                yield _checked(_Line, line, where)
 
 
-def _made_questions(path: Path, video: str) -> Iterator[dict[str, Any]]:
+def _read_questions(path: Path, video: str) -> Iterator[Question]:
     """Yield the questions on a video; none where there is no such file."""
-    document = read_json(path) if path.is_file() else []
-    if not isinstance(document, dict | list):
+    if not path.is_file():
+        return
+    document = read_json(path)
+    if isinstance(document, dict):
+        entries = document.items()
+    elif isinstance(document, list):
+        entries = enumerate(document, start=1)
+    else:
         raise InputError(f"{path}: not a chain's questions, but {type(document).__name__}")
-    for place, entry in (
-        document.items() if isinstance(document, dict) else enumerate(document, start=1)
-    ):
+    for place, entry in entries:
+        where = f"{path}, entry {place}"
         if not isinstance(entry, dict):
-            raise InputError(f"{path}, entry {place}: not a question, but {type(entry).__name__}")
+            raise InputError(f"{where}: not a question, but {type(entry).__name__}")
         if video in (entry.get("video"), entry.get("vid")):
-            yield _check_shape(
-                _Made if "vid" in entry else _Discussed, entry, f"{path}, entry {place}"
-            )
+            shape = _Question if "vid" in entry else _DiscussedQuestion
+            yield _checked(shape, entry, where)
 
 
-def _check_shape(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-    """Return a value as it is; InputError where it lacks what its kind has."""
+def _read_checked(shape: type[BaseModel], path: Path) -> dict[str, Any]:
+    """Read a document and check its shape."""
+    return _checked(shape, read_json(path), str(path))
+
+
+def _checked(shape: type[BaseModel], value: Any, where: str) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+    """Return a value as it is; InputError where it lacks a field of its shape."""
     record_of(shape, value, where)
     return value

@@ -201,8 +201,8 @@ class Discussion:
         data = self._data(talk)
         material = [(name, data[name]) for name in role.sees if name in data]
         # A word's text is made once, and not for each role that sees it.
-        for word in talk.video.words[len(talk.texts) :]:
-            talk.texts.append(_word_text(word))
+        new_words = talk.video.words[len(talk.texts) :]
+        talk.texts += map(_word_text, new_words)
         words = zip(talk.video.words, talk.texts, strict=True)
         return material + [(word.role, text) for word, text in words if word.role in role.sees]
 
@@ -210,18 +210,16 @@ class Discussion:
         """Return a video's last questions as gates look at them."""
         video = talk.video.name
         material = "\n\n".join(self._data(talk).values())
-        questions: list[GateQuestion] = []
-        for question in talk.last or ():
-            questions.append(
-                GateQuestion(
-                    f"{video}_{question.id}",
-                    video,
-                    question.question,
-                    question.answer,
-                    material=material,
-                )
+        return [
+            GateQuestion(
+                f"{video}_{question.id}",
+                video,
+                question.question,
+                question.answer,
+                material=material,
             )
-        return questions
+            for question in talk.last or ()
+        ]
 
     async def judge(self, case: ChainCase["Talk"]) -> tuple[float, float]:
         """Return a judge's verdict on the discussion's questions beside the first ones.

@@ -1,7 +1,8 @@
-"""Captions and queries that questions on moments are made from, and the rules that decide which are fit for it.
+"""Read the captions and queries that questions on moments are made from, and filter them.
 
-ActivityNet Captions (JSON) and QVHighlights (JSON Lines), filtered as ReXTime's authors did
-(supplement, C.2). What they leave open is an option with a default of ours.
+The files are ActivityNet Captions (JSON) and QVHighlights (JSON Lines). The filters are those of
+ReXTime's authors (supplement, C.2). Where the supplement gives no number, an option has a default
+of ours.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -19,8 +21,8 @@ from reelbench.studio.chain_rules import SourceRules
 from reelbench.studio.funnel import DroppedError
 
 EXPECTED = (
-    'ActivityNet Captions\' JSON ({video: {"duration", "timestamps", "sentences"}}) or QVHighlights\' JSON Lines '
-    '({"qid", "query", "duration", "vid", "relevant_windows"})'
+    'ActivityNet Captions\' JSON ({video: {"duration", "timestamps", "sentences"}}) or '
+    'QVHighlights\' JSON Lines ({"qid", "query", "duration", "vid", "relevant_windows"})'
 )
 
 Span = tuple[float, float]
@@ -28,7 +30,7 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A part of a video, in seconds, and what happens in it."""
+    """A part of a video, in seconds, with its caption."""
 
     start: float
     end: float
@@ -56,7 +58,10 @@ class Captioned:
 
 
 class Query(BaseModel, coerce_numbers_to_str=True):
-    """A query on a video and the windows, in seconds, that answer it; QVHighlights' names are its fields' aliases."""
+    """A query on a video and the windows, in seconds, that answer it.
+
+    QVHighlights' names of the fields are their aliases.
+    """
 
     id: str = Field(validation_alias="qid")
     text: str = Field(validation_alias="query", min_length=1)
@@ -76,109 +81,169 @@ class _Captions(BaseModel):
 
 
 def read_sources(path: Path) -> list[Captioned] | list[Query]:
-    """Read a file of either kind, told apart by its shape; InputError names the entry and the field that is wrong."""
+    """Read a file of either kind, told apart by its shape.
+
+    Raises:
+        InputError: Names the entry and the field that is wrong.
+    """
     document = read_json_or_jsonl(path)
+    sources: list[Captioned] | list[Query] = []
     if isinstance(document, dict) and "relevant_windows" not in document:
-        videos: list[Captioned] = []
-        for name, entry in document.items():
-            where = f"{path}: video {name!r}"
-            given = record_of(_Captions, entry, where, f"; expected {EXPECTED}")
-            if len(given.timestamps) != len(given.sentences):
-                counts = f"{len(given.timestamps)} timestamps and {len(given.sentences)} sentences"
-                raise InputError(f"{where} has {counts}; expected as many of both")
-            timed = zip(given.timestamps, given.sentences, strict=True)
-            events = tuple(Event(start, end, text.strip()) for (start, end), text in timed)
-            videos.append(Captioned(name, given.duration, events, f"ActivityNet_{path.stem}"))
-        if videos:
-            return videos
-    elif isinstance(document, list | dict):
-        entries = document if isinstance(document, list) else [document]
-        queries: list[Query] = []
-        for number, entry in enumerate(entries, start=1):
-            queries.append(
-                record_of(Query, entry, f"{path}: entry {number}", f"; expected {EXPECTED}")
+        sources = _read_captions(path, document)
+    elif isinstance(document, dict):
+        sources = _read_queries(path, [document])
+    elif isinstance(document, list):
+        sources = _read_queries(path, document)
+    if not sources:
+        raise InputError(
+            f"{path}: nothing in it that questions can be made from; expected {EXPECTED}"
+        )
+    return sources
+
+
+def _read_captions(path: Path, document: dict[str, Any]) -> list[Captioned]:
+    """Return the videos of a document as ActivityNet Captions has them."""
+    videos: list[Captioned] = []
+    for name, entry in document.items():
+        where = f"{path}: video {name!r}"
+        captions = record_of(_Captions, entry, where, f"; expected {EXPECTED}")
+        timestamps = captions.timestamps
+        sentences = captions.sentences
+        if len(timestamps) != len(sentences):
+            raise InputError(
+                f"{where} has {len(timestamps)} timestamps and {len(sentences)} sentences; "
+                "expected as many of both"
             )
-            queries[-1].source = f"qvhighlights_{path.stem}"
-        if len({query.id for query in queries}) < len(queries):
-            raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
-        if queries:
-            return queries
-    raise InputError(f"{path}: nothing in it that questions can be made from; expected {EXPECTED}")
+        events: list[Event] = []
+        for (start, end), sentence in zip(timestamps, sentences, strict=True):
+            events.append(Event(start, end, sentence.strip()))
+        source = f"ActivityNet_{path.stem}"
+        videos.append(Captioned(name, captions.duration, tuple(events), source))
+    return videos
+
+
+def _read_queries(path: Path, entries: list[Any]) -> list[Query]:
+    """Return the queries of entries as QVHighlights has them."""
+    queries: list[Query] = []
+    for number, entry in enumerate(entries, start=1):
+        where = f"{path}: entry {number}"
+        query = record_of(Query, entry, where, f"; expected {EXPECTED}")
+        query.source = f"qvhighlights_{path.stem}"
+        queries.append(query)
+    ids = {query.id for query in queries}
+    if len(ids) < len(queries):
+        raise InputError(f"{path}: a qid occurs twice; the file must have each query once")
+    return queries
 
 
 # --- the rules
-# -------------------------------------------------------------------------------------------------------
 
 
 def _exact(number: float | str) -> Fraction:
-    """Return a number as it is written: 24.72 is 80 % of 30.9, and floating point would not say so."""
+    """Return a number exactly as it is written.
+
+    24.72 is 80 % of 30.9, which floating point would deny.
+    """
     return Fraction(str(number))
 
 
 def fit_events(video: Captioned, rules: SourceRules) -> tuple[Event, ...]:
-    """Return a video's events that are fit; DroppedError: `bad_times`, `long_event`, `sparse` or `few_events`."""
+    """Return the events of a video that fit the rules.
+
+    They are the largest group of events without a longer gap between them, the earliest of several.
+
+    Raises:
+        DroppedError: `bad_times`, `long_event`, `sparse` or `few_events`.
+    """
     events = sorted(video.events, key=lambda event: event.span)
     if not all(0 <= event.start < event.end for event in events):
         raise DroppedError("bad_times")
     duration = _exact(video.duration)
     longest = _exact(rules.longest_event) * duration
-    short = [event for event in events if _exact(event.end) - _exact(event.start) <= longest]
-    if len(short) < len(events) and rules.long_event_drops == "video":
+    short_events = [event for event in events if _exact(event.end) - _exact(event.start) <= longest]
+    if len(short_events) < len(events) and rules.long_event_drops == "video":
         raise DroppedError("long_event")
-    covered = reached = Fraction(0)
-    groups: list[list[Event]] = []  # of events without a longer gap between them
-    for event in short:
-        start, end = _exact(event.start), _exact(event.end)
-        if not groups or start - reached > _exact(rules.gap):
+    if _covered(short_events, rules) < _exact(rules.least_coverage) * duration:
+        raise DroppedError("sparse")
+    groups = _groups(short_events, _exact(rules.gap))
+    largest_group = max(groups, key=len, default=[])
+    if len(largest_group) < rules.least_events:
+        raise DroppedError("few_events")
+    return tuple(largest_group)
+
+
+def _covered(events: Sequence[Event], rules: SourceRules) -> Fraction:
+    """Return the seconds that events cover: their sum, or their union."""
+    covered = Fraction(0)
+    reached = Fraction(0)
+    for event in events:
+        start = _exact(event.start)
+        end = _exact(event.end)
+        if rules.coverage == "union":
+            start = max(start, reached)
+        covered += max(Fraction(0), end - start)
+        reached = max(reached, end)
+    return covered
+
+
+def _groups(events: Sequence[Event], gap: Fraction) -> list[list[Event]]:
+    """Part events, in order of time, where a gap is longer than this."""
+    groups: list[list[Event]] = []
+    reached = Fraction(0)
+    for event in events:
+        if not groups or _exact(event.start) - reached > gap:
             groups.append([])
         groups[-1].append(event)
-        covered += max(
-            Fraction(0), end - (max(start, reached) if rules.coverage == "union" else start)
-        )
-        reached = max(reached, end)
-    if covered < _exact(rules.least_coverage) * duration:
-        raise DroppedError("sparse")
-    largest = max(groups, key=len, default=[])  # the earliest of several
-    if len(largest) < rules.least_events:
-        raise DroppedError("few_events")
-    return tuple(largest)
+        reached = max(reached, _exact(event.end))
+    return groups
 
 
 def first_pair(events: Sequence[Event], rules: SourceRules) -> tuple[Event, Event]:
-    """Return two events, in order of time, that may be a pair; DroppedError where there are none: `overlapping`."""
-    pairs = combinations(sorted(events, key=lambda event: event.span), 2)
-    pair = next(
-        (pair for pair in pairs if not overlap_beyond(pair[0].span, pair[1].span, rules)), None
-    )
-    if pair is None:
-        raise DroppedError("overlapping")
-    return pair
+    """Return the first two events, in order of time, that may be a pair.
+
+    Raises:
+        DroppedError: `overlapping`: there are none.
+    """
+    ordered_events = sorted(events, key=lambda event: event.span)
+    for first, second in combinations(ordered_events, 2):
+        if not overlap_beyond(first.span, second.span, rules):
+            return first, second
+    raise DroppedError("overlapping")
 
 
 def overlap_beyond(first: Span, second: Span, rules: SourceRules) -> bool:
-    """Whether two events, the first of which begins first, overlap by more than the rules let them.
+    """Return True where two events overlap by more than the rules let them.
 
-    One that covers the other always does: such a question is not across time (supplement, C.6).
+    The first event begins first. Where one covers the other, the overlap is always too long: such a
+    question is not across time (supplement, C.6).
     """
-    if second[0] <= first[0] or second[1] <= first[1]:
+    first_start, first_end = first
+    second_start, second_end = second
+    if second_start <= first_start or second_end <= first_end:
         return True
     if rules.overlap == "partial":
         return False
-    most = _exact(0 if rules.overlap == "none" else rules.overlap)
-    return _exact(first[1]) - _exact(second[0]) > most
+    longest_overlap = Fraction(0)
+    if rules.overlap != "none":
+        longest_overlap = _exact(rules.overlap)
+    return _exact(first_end) - _exact(second_start) > longest_overlap
 
 
 def fit_window(query: Query, rules: SourceRules) -> Span:
-    """Return the one window of a query; DroppedError: `bad_times`, `repeated` or `whole_clip`."""
+    """Return the one window of a query, from the first start to the last end.
+
+    Raises:
+        DroppedError: `bad_times`, `repeated` or `whole_clip`.
+    """
     if not all(0 <= start < end for start, end in query.windows):
         raise DroppedError("bad_times")
     if len(query.windows) > rules.most_windows:
         raise DroppedError("repeated")
-    start, end = (
-        min(window[0] for window in query.windows),
-        max(window[1] for window in query.windows),
-    )
+    start = min(start for start, _ in query.windows)
+    end = max(end for _, end in query.windows)
     tolerance = _exact(rules.whole_tolerance)
-    if _exact(start) <= tolerance and _exact(end) >= _exact(query.duration) - tolerance:
+    from_start = _exact(start) <= tolerance
+    to_end = _exact(end) >= _exact(query.duration) - tolerance
+    if from_start and to_end:
         raise DroppedError("whole_clip")
     return start, end
