@@ -1,12 +1,13 @@
-"""Agentic Choice Enhancement (MovieCORE, section 5): a ranker's choice as a result of its own, beside its controls.
+"""Agentic Choice Enhancement (MovieCORE, section 5): choose among candidate answers by a ranker.
 
-What the choice is worth shows only beside what else the same candidates give: the first, one at
-random, the longest, and the best by the judge. The model under test is never run again.
+The choice is a result of its own, beside its controls. Its worth shows only beside other choices
+among the same candidates: the first, one at random, the longest, and the best by the judge. The
+model under test is never run again.
 
-Candidates are ranked by a small language model (`scoring.candidates`): each in a request of its
-own, or all in one. The question, where it is known, and the candidates stand verbatim in the user
-message. Replies are kept as they come, so a run that ended early goes on where it was, and equal
-requests are asked once.
+A small language model ranks the candidates (`scoring.candidates`): each in a request of its own, or
+all in one. The question, where it is known, and the candidates stand verbatim in the user message.
+Replies are kept as they come, so a run that ended early goes on where it was, and equal requests
+are asked once.
 """
 
 import asyncio
@@ -43,12 +44,17 @@ if TYPE_CHECKING:
 MODES: tuple[Mode, ...] = get_args(Mode)
 _PROMPTS = PromptFiles(resources.files("reelbench.studio").joinpath("prompts", "ace"))
 
-_LOCAL_TOKENS = 32  # a server's model ends by itself; one in this process may never, and is not billed by the token
+_LOCAL_TOKENS = 32
+"""Longest reply of a model in this process.
+
+A server's model ends by itself. One in this process may never end, and it is not billed by the
+token.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
-    """The model that ranks, and how it is asked."""
+    """The model that ranks, its mode, and its votes for each question."""
 
     model: AskOptions
     mode: Mode = "pointwise"
@@ -60,139 +66,162 @@ class Ranker:
 
     def record(self, k: int) -> RankerRecord:
         """Return the record, for a result's settings, of a choice among `k` candidates."""
-        digest = sha256(_PROMPTS.text(f"{self.mode}.txt").encode()).hexdigest()
-        sampling = self.model.sampling({}) or None
+        prompt = _PROMPTS.text(f"{self.mode}.txt")
         return RankerRecord(
             model=self.model.model,
             k=k,
             mode=self.mode,
             votes=self.votes,
-            prompt_sha256=digest,
-            sampling=sampling,
+            prompt_sha256=sha256(prompt.encode()).hexdigest(),
+            sampling=self.model.sampling({}) or None,
         )
 
     def request(self, case: CandidateSet, index: int, vote: int) -> tuple[list[Message], Read[int]]:
-        """Return the request of one vote, and the reader of its reply: on one candidate, or listwise on all of them.
+        """Return the request of one vote, and the reader of its reply.
 
-        Listwise, each vote has an order of its own.
+        Pointwise, the request is on the candidate at the index. Listwise, it is on all candidates,
+        in an order of its own for each vote.
         """
         count = len(case.candidates)
-        material = [("question", case.question)] if case.question.strip() else []
+        material: list[tuple[str, str]] = []
+        if case.question.strip():
+            material.append(("question", case.question))
         if self.mode == "pointwise":
             material.append(("candidate", case.candidates[index]))
-            read, scale = stated_number, f"{LOW} to {HIGH}"
+            read_number = stated_number
+            scale = f"{LOW} to {HIGH}"
         else:
             order = shuffled_order(case.id, count, vote)
-            material += [
-                (f"candidate_{place}", case.candidates[n]) for place, n in enumerate(order, start=1)
-            ]
-            read, scale = partial(stated_number, low=1, high=count, top=None), f"1 to {count}"
+            for place, number in enumerate(order, start=1):
+                material.append((f"candidate_{place}", case.candidates[number]))
+            read_number = partial(stated_number, low=1, high=count, top=None)
+            scale = f"1 to {count}"
 
-        def number(reply: str) -> int:
-            if (found := read(reply)) is None:
+        def read(reply: str) -> int:
+            number = read_number(reply)
+            if number is None:
                 raise UnreadableError(f"it is not one whole number from {scale}, with nothing else")
-            return found
+            return number
 
         mark, text = mark_pieces(material)
         system = _PROMPTS.text(f"{self.mode}.txt").format(mark=mark, count=count)
-        return [{"role": "system", "content": system}, {"role": "user", "content": text}], number
+        messages: list[Message] = [
+            {"role": "system", "content": system},
+            {"role": "user", "content": text},
+        ]
+        return messages, read
+
+    def requests(self, case: CandidateSet) -> int:
+        """Return the number of requests for each vote on a question."""
+        return len(case.candidates) if self.mode == "pointwise" else 1
 
 
 Ranked = tuple[dict[str, list[list[str | None]]], Tally]
-"""The replies by question id (as `scoring.candidates.Replies`), and what asking came to."""
+"""The replies by question id (as `scoring.candidates.Replies`), and the tally of the asker."""
 
 
 def rank(
     cases: Sequence[CandidateSet], ranker: Ranker, *, note: Callable[[str], None], bar: Bar = no_bar
 ) -> Ranked:
-    """Ask the ranker about all candidates; ReelbenchError where replies can't be had now (what came is kept)."""
-    asker = Asker(
-        ranker.model,
-        {"max_tokens": _LOCAL_TOKENS} if ranker.model.local else None,
-        on_note=note,
-        tells=True,
-    )
+    """Ask the ranker about all candidates.
 
-    async def reply(case: CandidateSet, index: int, vote: int) -> str | None:
+    Raises:
+        ReelbenchError: Replies can't be had now; those that came are kept.
+    """
+    sampling = None
+    if ranker.model.local:
+        sampling = {"max_tokens": _LOCAL_TOKENS}
+    asker = Asker(ranker.model, sampling, on_note=note, tells=True)
+
+    async def ask(case: CandidateSet, index: int, vote: int) -> str | None:
         messages, read = ranker.request(case, index, vote)
-        asked: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_PROMPTS.retry)
-        if asked.reason not in (None, UNPARSABLE, REJECTED):
-            runner.lacking[str(asked.reason)] += 1
-        return asked.replies[-1].reply.raw if asked.replies else None
+        result: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_PROMPTS.retry)
+        if result.reason not in (None, UNPARSABLE, REJECTED):
+            runner.lacking[str(result.reason)] += 1
+        if not result.replies:
+            return None
+        return result.replies[-1].reply.raw
 
-    async def replies(case: CandidateSet) -> list[list[str | None]]:
-        several, votes = (
-            range(len(case.candidates) if ranker.mode == "pointwise" else 1),
-            range(ranker.votes),
-        )
-        return await asyncio.gather(
-            *(asyncio.gather(*(reply(case, n, vote) for vote in votes)) for n in several)
-        )
+    async def ask_votes(case: CandidateSet, index: int) -> list[str | None]:
+        return await asyncio.gather(*(ask(case, index, vote) for vote in range(ranker.votes)))
+
+    async def ask_all(case: CandidateSet) -> list[list[str | None]]:
+        indices = range(ranker.requests(case))
+        return await asyncio.gather(*(ask_votes(case, index) for index in indices))
 
     with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
         runner = Runner([asker], show)
-        ranked = loop.run(runner.results(cases, replies))
+        replies = loop.run(runner.results(cases, ask_all))
     runner.check("of the ranker's replies are lacking", "the ranker gave no reply")
-    return {case.id: given for case, given in zip(cases, ranked, strict=True)}, asker.tally
+    ids = [case.id for case in cases]
+    return dict(zip(ids, replies, strict=True)), asker.tally
 
 
 CONTROLS = ("first", "random", "longest", "ace", "oracle")
 
 
 class Enhancement:
-    """A ranker's choice among each question's candidates, and what else the same candidates give."""
+    """A ranker's choice among each question's candidates, and its controls."""
 
     def __init__(
         self, cases: Sequence[CandidateSet], ranker: Ranker, ranked: Ranked, answers: Answers | None
     ) -> None:
-        self.cases, self.ranker, self.answers = cases, ranker, answers
+        self.cases = cases
+        self.ranker = ranker
+        self.answers = answers
         self.replies, self.tally = ranked
-        self.choices = {
-            case.id: choice.choose(
-                ranker.mode, case.id, len(case.candidates), self.replies[case.id]
-            )
-            for case in cases
-        }
-
-        self.chosen = {name: made.index for name, made in self.choices.items()}
-        """Question id -> the index of what was chosen."""
+        self.choices: dict[str, choice.RankedChoice] = {}
+        self.chosen: dict[str, int] = {}
+        """The index of the chosen candidate, by question id."""
+        for case in cases:
+            replies = self.replies[case.id]
+            chosen = choice.choose(ranker.mode, case.id, len(case.candidates), replies)
+            self.choices[case.id] = chosen
+            self.chosen[case.id] = chosen.index
         self.k = max(len(case.candidates) for case in cases)
         """Candidates of the question with the most."""
 
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
-        made, taken = self.choices.values(), self.tally.record_fields()
-        alike = [
-            value
-            for case in self.cases
-            if (value := choice.similarity(case.candidates)) is not None
-        ]
+        choices = self.choices.values()
+        similarities: list[float] = []
+        for case in self.cases:
+            similarity = choice.similarity(case.candidates)
+            if similarity is not None:
+                similarities.append(similarity)
+        tally = self.tally.record_fields()
+        ranker = self.ranker.record(self.k).model_dump(mode="json")
+        for name in ("returned", "calls", "cached"):
+            ranker[name] = tally[name]
         return {
             "k": self.k,
             "chosen": self.chosen,
-            "ties": sum(one.tied for one in made),
-            "unparsed": sum(one.unparsed for one in made),
-            "not_first": sum(one.index != 0 for one in made),
+            "ties": sum(chosen.tied for chosen in choices),
+            "unparsed": sum(chosen.unparsed for chosen in choices),
+            "not_first": sum(chosen.index != 0 for chosen in choices),
             "controls": controls,
             "questions": len(self.cases),
             "candidates": sum(len(case.candidates) for case in self.cases),
-            "similarity": fmean(alike) if alike else None,
-            "ranker": {
-                **self.ranker.record(self.k).model_dump(mode="json"),
-                **{name: taken[name] for name in ("returned", "calls", "cached")},
-            },
+            "similarity": fmean(similarities) if similarities else None,
+            "ranker": ranker,
         }
 
     def evaluation(self, answers: Answers, options: Options) -> Evaluation:
-        """Return the chosen answers, scored: a model of its own beside the one that gave the candidates."""
-        texts = {case.id: case.candidates[self.chosen[case.id]] for case in self.cases}
-        kept = {
-            case.id: {"candidates": list(case.candidates), "ranker_replies": self.replies[case.id]}
-            for case in self.cases
-        }
-        nothing = {"candidates": None, "ranker_replies": None}
+        """Return the chosen answers, scored.
+
+        They are the answers of a model of its own, beside the one that gave the candidates.
+        """
+        texts: dict[str, str] = {}
+        evidence: dict[str, dict[str, Any]] = {}
+        for case in self.cases:
+            texts[case.id] = case.candidates[self.chosen[case.id]]
+            evidence[case.id] = {
+                "candidates": list(case.candidates),
+                "ranker_replies": self.replies[case.id],
+            }
+        no_evidence = {"candidates": None, "ranker_replies": None}
         items = [
-            item.model_copy(update=kept.get(item.id, nothing))
+            item.model_copy(update=evidence.get(item.id, no_evidence))
             for item in with_texts(answers, texts)
         ]
         enhanced = replace(
@@ -209,57 +238,65 @@ class Enhancement:
     def controls(self, options: Options) -> dict[str, dict[str, Any]]:
         """Return each control's metrics and mean words.
 
-        Every candidate is judged where a judge is named, so that the best one is known (`oracle`);
-        without one, and without a benchmark, what needs either is left out.
+        Every candidate is judged where a judge is named, so that the best one is known (`oracle`).
+        Without a judge there is no oracle; without a benchmark there are no metrics.
         """
+        longest: dict[str, int] = {}
+        for case in self.cases:
+            longest[case.id] = choice.longest(case.candidates)
         picks = {
             "first": dict.fromkeys(self.chosen, 0),
-            "longest": {case.id: choice.longest(case.candidates) for case in self.cases},
+            "longest": longest,
             "ace": self.chosen,
         }
-        table = CandidateTable(self.answers, self.cases, options) if self.answers else None
-        if table is not None and (oracle := table.oracle()) is not None:
-            picks["oracle"] = oracle
-        counts = {case.id: [len(words(text)) for text in case.candidates] for case in self.cases}
         metrics: dict[str, Metrics] = {}
-        if table is not None:
+        if self.answers:
+            table = CandidateTable(self.answers, self.cases, options)
+            oracle = table.oracle()
+            if oracle is not None:
+                picks["oracle"] = oracle
             with text_overlap.one_meteor():
-                metrics = {name: table.metrics(indices) for name, indices in picks.items()}
-                # As many random choices as there are candidates, which together take each candidate
-                # equally often: so their mean is that of all random choices, for everything that is
-                # a mean over items.
-                orders = {
-                    case.id: choice.shuffled_order(f"random {case.id}", len(case.candidates))
-                    for case in self.cases
-                }
-                draws = [
-                    {name: order[n % len(order)] for name, order in orders.items()}
-                    for n in range(self.k)
-                ]
-                metrics["random"] = table.random(draws)
-        lengths = {
-            name: fmean(counts[key][index] for key, index in indices.items())
-            for name, indices in picks.items()
-        }
-        lengths["random"] = fmean(fmean(each) for each in counts.values())
-        return {
-            name: {
-                "metrics": {
-                    key: value.model_dump(mode="json")
-                    for key, value in metrics.get(name, {}).items()
-                },
-                "mean_words": lengths[name],
-            }
-            for name in CONTROLS
-            if name in lengths
-        }
+                for name, indices in picks.items():
+                    metrics[name] = table.metrics(indices)
+                metrics["random"] = table.random(self._random_draws())
+        mean_words = self._mean_words(picks)
+        controls: dict[str, dict[str, Any]] = {}
+        for name in CONTROLS:
+            if name not in mean_words:
+                continue
+            values: dict[str, Any] = {}
+            for key, value in metrics.get(name, {}).items():
+                values[key] = value.model_dump(mode="json")
+            controls[name] = {"metrics": values, "mean_words": mean_words[name]}
+        return controls
+
+    def _random_draws(self) -> list[dict[str, int]]:
+        """Return as many random choices as there are candidates.
+
+        Together they take each candidate equally often. So their mean is that of all random
+        choices, for everything that is a mean over items.
+        """
+        draws: list[dict[str, int]] = [{} for _ in range(self.k)]
+        for case in self.cases:
+            order = choice.shuffled_order(f"random {case.id}", len(case.candidates))
+            for number, draw in enumerate(draws):
+                draw[case.id] = order[number % len(order)]
+        return draws
+
+    def _mean_words(self, picks: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
+        """Return the mean words of each control's answers, and of random ones."""
+        counts: dict[str, list[int]] = {}
+        for case in self.cases:
+            counts[case.id] = [len(words(text)) for text in case.candidates]
+        means: dict[str, float] = {}
+        for name, indices in picks.items():
+            means[name] = fmean(counts[key][index] for key, index in indices.items())
+        means["random"] = fmean(map(fmean, counts.values()))
+        return means
 
     @property
     def name(self) -> str:
-        """A name for the choice's folder: the same for the same ranker and the same choice."""
-        digest = sha256(
-            repr((self.ranker.record(self.k), sorted(self.chosen.items()))).encode(
-                "utf-8", "replace"
-            )
-        )
-        return f"ace-{self.ranker.mode}-k{self.k}-{digest.hexdigest()[:12]}"
+        """The name of the choice's folder, the same for an equal choice."""
+        identity = (self.ranker.record(self.k), sorted(self.chosen.items()))
+        digest = sha256(repr(identity).encode("utf-8", "replace")).hexdigest()
+        return f"ace-{self.ranker.mode}-k{self.k}-{digest[:12]}"

@@ -122,7 +122,7 @@ def _verdicts(lines: Iterable[Line]) -> list[str]:
 
 
 def _shown_sets(number: int) -> dict[str, str]:
-    """Return the sets that are shown as A and B in the judge's question of this number."""
+    """Return the sets shown as A and B in one of the judge's questions."""
     first, second = _SET_NAMES
     if number % 2 == 0:
         return {"A": first, "B": second}
@@ -199,7 +199,7 @@ def _role_and_round(line: Line) -> tuple[str, int]:
 
 
 def _add_reply(replies: list[dict[str, Any]], reply: dict[str, Any]) -> None:
-    """Add a reply, or count it where the same one is there to the last word."""
+    """Add a reply, or count it where an identical one is there."""
     for earlier_reply in replies:
         if earlier_reply | {"times": 1} == reply:
             earlier_reply["times"] += 1

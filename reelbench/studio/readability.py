@@ -1,13 +1,13 @@
-"""How hard questions and answers are to read: words, Flesch-Kincaid grade, depth of the parse tree.
+"""Measure how hard texts are to read: words, Flesch-Kincaid grade, depth of the parse tree.
 
-MovieCORE's cognitive tests (section 4.1, Table 1). Grade and depth are taken per text and then
-averaged over a dataset. The depth needs spaCy and one of its models, which are optional.
+These are MovieCORE's cognitive tests (section 4.1, Table 1). Grade and depth are taken per text and
+then averaged over a dataset. The depth needs spaCy and one of its models, which are optional.
 
-Syllables follow from spelling, by rules, not a dictionary: the pronouncing dictionaries on PyPI are
+Rules count syllables from spelling, without a dictionary. The pronouncing dictionaries on PyPI are
 GPL or fetched from the network when first used, and hyphenation patterns leave out the breaks where
-no hyphen may stand. Against the CMU dictionary, over 45,000 running words of English prose, these
-rules are wrong for 1 word in 100 (0.005 syllables a word too few on the whole), pyphen 0.18 for 9
-in 100 (0.11 too few, more than a school grade of Flesch-Kincaid).
+no hyphen may stand. The CMU dictionary is the measure, over 45,000 running words of English prose.
+These rules are wrong for 1 word in 100 (0.005 syllables a word too few on the whole). pyphen 0.18
+is wrong for 9 in 100 (0.11 too few, more than a school grade of Flesch-Kincaid).
 """
 
 import importlib.util
@@ -30,7 +30,7 @@ from functools import lru_cache
 
 DEFAULT_MODEL = settings.SPACY_MODEL.default
 SYLLABLES = "reelbench's sentences, and syllables by rules of spelling"
-"""What counts for the grade: said wherever it is compared with others' figures."""
+"""How the grade is counted: stated wherever it is compared with published figures."""
 # A full stop after these, or after a single letter, ends no sentence.
 _SHORT = re.compile(r"\b(?:mr|mrs|ms|dr|st|jr|sr|prof|vs|etc|e\.g|i\.e|no|[a-z])\.$", re.IGNORECASE)
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)")
@@ -42,15 +42,24 @@ class ParserUnavailableError(ReelbenchError):
 
 
 def sentences(text: str) -> int:
-    """Return the number of sentences, at least 1: stretches with a word in them that end in `.`, `!` or `?`."""
-    count, start, last = 0, 0, len(text.rstrip())
-    for end in _END.finditer(text):
-        ending = text[max(start, end.end() - _LONGEST_SHORT) : end.end()]
-        if end[0] == "." and end.end() < last and _SHORT.search(ending):
+    """Return the number of sentences in a text, at least 1.
+
+    A sentence has a word in it and ends in `.`, `!` or `?`, or where the text ends.
+    """
+    count = 0
+    start = 0
+    last = len(text.rstrip())
+    for match in _END.finditer(text):
+        end = match.end()
+        tail = text[max(start, end - _LONGEST_SHORT) : end]
+        if match[0] == "." and end < last and _SHORT.search(tail):
             continue
-        count += bool(WORD.search(text, start, end.end()))
-        start = end.end()
-    return max(1, count + bool(WORD.search(text, start)))
+        if WORD.search(text, start, end):
+            count += 1
+        start = end
+    if WORD.search(text, start):
+        count += 1
+    return max(1, count)
 
 
 def flesch_kincaid(text: str) -> float | None:
@@ -58,11 +67,12 @@ def flesch_kincaid(text: str) -> float | None:
 
     0.39 · words per sentence + 11.8 · syllables per word - 15.59 (MovieCORE, equation 2).
     """
-    spelled = words(text)
-    if not spelled:
+    text_words = words(text)
+    if not text_words:
         return None
-    spoken = sum(map(syllables, spelled))
-    return 0.39 * len(spelled) / sentences(text) + 11.8 * spoken / len(spelled) - 15.59
+    count = len(text_words)
+    syllable_count = sum(map(syllables, text_words))
+    return 0.39 * count / sentences(text) + 11.8 * syllable_count / count - 15.59
 
 
 def tree_depths(heads: Sequence[int]) -> list[int]:
@@ -74,11 +84,13 @@ def tree_depths(heads: Sequence[int]) -> list[int]:
     """
     depths: dict[int, int] = {}  # of each root, by the longest way up to it
     for token in range(len(heads)):
-        root, depth = token, 0
+        root = token
+        depth = 0
         while heads[root] != root:
-            root, depth = heads[root], depth + 1
+            root = heads[root]
+            depth += 1
         depths[root] = max(depths.get(root, 0), depth)
-    return [depth for _, depth in sorted(depths.items())]
+    return [depths[root] for root in sorted(depths)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +102,25 @@ class Parser:
     pipeline: "Language"
 
     def depths(self, texts: Iterable[str]) -> Iterator[float | None]:
-        """Yield each text's depth: the mean over its sentences' trees; None for a text without a word."""
+        """Yield each text's depth, the mean over its sentences' trees.
+
+        None for a text without a word.
+        """
         # In one process: handing parses from one to another costs more than a second one gains.
         for doc in self.pipeline.pipe(texts, batch_size=128):
-            if not WORD.search(doc.text):
+            if WORD.search(doc.text):
+                heads = [token.head.i for token in doc]
+                yield statistics.fmean(tree_depths(heads))
+            else:
                 yield None
-                continue
-            yield statistics.fmean(tree_depths([token.head.i for token in doc]))
 
 
 def load_parser(model: str | None = None) -> Parser:
-    """Load a spaCy model with a dependency parser, by its name or the path of its folder, which has a slash.
+    """Load a spaCy model with a dependency parser.
 
-    Without `model`, `REELBENCH_SPACY_MODEL` names it, else it is `en_core_web_sm`.
+    Args:
+        model: Its name, or the path of its folder, which has a slash. None for the one that
+            `REELBENCH_SPACY_MODEL` names, or else `en_core_web_sm`.
 
     Raises:
         ParserUnavailableError: spaCy or the model is not installed.
@@ -115,9 +133,11 @@ def load_parser(model: str | None = None) -> Parser:
             f"parse depth is left out: spaCy is not installed; to have it: "
             f"python -m spacy download {DEFAULT_MODEL}, and {installing('profile')}"
         )
-    if not (os.sep in model and Path(model).is_dir()) and not _installed(model):
+    is_folder = os.sep in model and Path(model).is_dir()
+    if not is_folder and not _installed(model):
         raise ParserUnavailableError(
-            f"parse depth is left out: spaCy finds no model {model}; to have it: python -m spacy download {model}"
+            f"parse depth is left out: spaCy finds no model {model}; "
+            f"to have it: python -m spacy download {model}"
         )
     import spacy
 
@@ -131,14 +151,11 @@ def load_parser(model: str | None = None) -> Parser:
             f"{model}: not a spaCy model that can be loaded ({' '.join(str(error).split())})"
         ) from None
     if "parser" not in pipeline.pipe_names:
-        raise InputError(
-            f"{model}: has no dependency parser, only {', '.join(pipeline.pipe_names) or 'a tokenizer'}"
-        )
-    return Parser(
-        f"{pipeline.meta['lang']}_{pipeline.meta['name']} {pipeline.meta['version']}",
-        pipeline.lang or "",
-        pipeline,
-    )
+        parts = ", ".join(pipeline.pipe_names) or "a tokenizer"
+        raise InputError(f"{model}: has no dependency parser, only {parts}")
+    meta = pipeline.meta
+    name = f"{meta['lang']}_{meta['name']} {meta['version']}"
+    return Parser(name, pipeline.lang or "", pipeline)
 
 
 def _installed(package: str) -> bool:
@@ -148,22 +165,26 @@ def _installed(package: str) -> bool:
         return False
 
 
-_EXCEPTIONS: dict[str, int] = {
-    word: count
-    for count, words in studio_data("words.yaml")["syllables"].items()
-    for word in words.split()
-}
+def _exceptions() -> dict[str, int]:
+    """Return the syllables of words that break the rules."""
+    exceptions: dict[str, int] = {}
+    for count, word_list in studio_data("words.yaml")["syllables"].items():
+        exceptions |= dict.fromkeys(word_list.split(), count)
+    return exceptions
 
-# An e that is not said: before these endings, and in -ely and -ement after most consonants.
+
+_EXCEPTIONS = _exceptions()
+
+# A silent e: before these endings, and in -ely and -ement after most consonants.
 _INNER_E = re.compile(
     r"(?<=[aeiouy][^aeiouyl])e(?=(?:ment|less|ful|ness|ly|some|where|thing|body|work|line|time|walk|style)[a-z]*$)"
     r"|(?<=[rnstvcgz])e(?=ly$|ments?$)"
 )
 _LE = re.compile(r"(?<=[^aeiouylr])le[sd]?$")
-_SAID_ED = re.compile(r"(?:[td]|[aeiou])ed$")
-_SAID_ES = re.compile(r"(?:[scxzg]|ch|sh|[aeiou])es$")
+_SPOKEN_ED = re.compile(r"(?:[td]|[aeiou])ed$")
+_SPOKEN_ES = re.compile(r"(?:[scxzg]|ch|sh|[aeiou])es$")
 _VOWELS = re.compile(r"[aeiouy]+")
-# Vowels side by side that are said apart, and the syllable without a vowel in -ism and -ithm.
+# Vowels side by side in two syllables, and the syllable without a vowel in -ism and -ithm.
 _APART = re.compile(
     r"(?<![ctgs])i[ao]|(?<=[^aeiou])iu(?!$)|(?<=[cst])iat|gian?t|uou|ua(?!r|ble)|ue[ln]|eo(?!p|u)|[aeouy]ing|kiing"
     r"|ie[tn](?:$|s|c|y)|creat|theat|eum|uit(?:y|ie)|ea(?:l(?:is|it|iz)|ct)|ium|ea$|iet|oe[ts]|oem"
@@ -173,7 +194,10 @@ _NO_VOWEL = re.compile(r"(?:ism|ithm|ythm)s?$")
 
 @lru_cache(maxsize=65536)
 def syllables(word: str) -> int:
-    """Return the number of an English word's syllables, at least 1; a number counts as one word of one syllable."""
+    """Return the number of an English word's syllables, at least 1.
+
+    A number counts as one syllable.
+    """
     word = word.lower().replace("’", "'")
     if word in _EXCEPTIONS:
         return _EXCEPTIONS[word]
@@ -186,11 +210,12 @@ def syllables(word: str) -> int:
     spelled = re.sub(r"ically$", "icly", spelled)
     spelled = re.sub(r"(?<=[qg])ue(?=s?$)", "", spelled)
     count = 0
-    if _LE.search(spelled):  # the ending goes, whose e is not said, and its syllable is counted
-        spelled, count = _LE.sub("", spelled), 1
-    elif (spelled.endswith("ed") and not _SAID_ED.search(spelled)) or (
-        spelled.endswith("es") and not _SAID_ES.search(spelled)
-    ):
+    silent_ed = spelled.endswith("ed") and not _SPOKEN_ED.search(spelled)
+    silent_es = spelled.endswith("es") and not _SPOKEN_ES.search(spelled)
+    if _LE.search(spelled):  # a syllable with a silent e
+        spelled = _LE.sub("", spelled)
+        count = 1
+    elif silent_ed or silent_es:
         spelled = spelled[:-2]
     elif spelled.endswith("e") and re.search(r"[aeiouy].*[^aeiouy]e$", spelled):
         spelled = spelled[:-1]
