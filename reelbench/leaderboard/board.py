@@ -1,11 +1,13 @@
-"""The leaderboard as data: rows, groups, ranks, and the overall table, made from a store and the specs alone."""
+"""The leaderboard as data: rows, groups, ranks, and the overall table.
+
+It is made from a store and the specs alone.
+"""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import sha256_of_names
@@ -31,7 +33,7 @@ from reelbench.leaderboard.store import StoredResult
 from reelbench.leaderboard.trust import BoardSettings
 from reelbench.leaderboard.withheld import Table
 from reelbench.registry import discovery
-from reelbench.registry.records import Result
+from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation
 from reelbench.scoring.shortcuts import Shortcuts, column_of, shortcuts
@@ -69,8 +71,8 @@ class Board:
         listed_only: RankingGroup that can't stand for its benchmark -> by whose judges or
             declarations it is.
         withheld: RankingGroup whose samples are not here -> what was published of it.
-        kept_bridges: Benchmark -> how such tables of the same answers relate, as `bridge.as_json`
-            has it.
+        withheld_bridges: Benchmark -> how such tables of the same answers relate, as
+            `bridge.as_json` has it.
     """
 
     specs: dict[str, BenchmarkSpec]
@@ -92,51 +94,59 @@ class Board:
     apart: Mapping[RankingGroup, BenchmarkSpec] = field(default_factory=dict)
     listed_only: Mapping[RankingGroup, str] = field(default_factory=dict)
     withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
-    kept_bridges: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    withheld_bridges: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def spec(self, group: RankingGroup) -> BenchmarkSpec:
         """Return the benchmark by which a group's rows are scored."""
-        return self.apart.get(group, self.specs[group.benchmark])
+        if group in self.apart:
+            return self.apart[group]
+        return self.specs[group.benchmark]
 
     def ranked(self, group: RankingGroup) -> list[BoardEntry]:
         """Return those of a group's rows that have a rank."""
         return [row for row in self.rows[group] if row.key in self.ranks]
 
     def shares(self, group: RankingGroup) -> dict[str, dict[str, Any]]:
-        """Return the share of its questions that need no watching: column -> runs, percentage and its interval."""
+        """Return the share of a group's questions that need no watching.
+
+        It is by column: the number of runs, the percentage, and its interval.
+        """
         if group in self.withheld:
             return self.withheld[group].shares
         shares: dict[str, dict[str, Any]] = {}
-        if (found := self.shortcuts.get(group)) is None:
+        if group not in self.shortcuts:
             return shares
-        for column in found.tallies:
-            share = found.share(column)
+        group_shortcuts = self.shortcuts[group]
+        for column in group_shortcuts.tallies:
+            share = group_shortcuts.share(column)
             if share.value is not None:
-                numbers = [100 * part for part in (share.value, *(share.ci95 or ()))]
-                shares[column] = {"runs": found.runs[column], "v": numbers}
+                numbers = [share.value, *(share.ci95 or ())]
+                percentages = [100 * number for number in numbers]
+                shares[column] = {"runs": group_shortcuts.runs[column], "v": percentages}
         return shares
 
     def relations(self, group: RankingGroup) -> list[str]:
         """Return a note on each table with the same answers under another judge."""
         if group in self.withheld:
             return self.withheld[group].relations
-        return [
-            relation(self.spec(group), one, group)
-            for one in self.bridges
-            if group in (one.old, one.new)
-        ]
+        spec = self.spec(group)
+        bridges = [bridge for bridge in self.bridges if group in (bridge.old, bridge.new)]
+        return [relation(spec, bridge, group) for bridge in bridges]
 
     def bridge_documents(self, benchmark: str | None = None) -> list[dict[str, Any]]:
-        """Return the relations of tables of the same answers, as plain data; of one benchmark, or of all."""
-        made = [
-            {"old": one.old.id, "new": one.new.id, **as_json([one])}
-            for one in self.bridges
-            if benchmark in (None, one.old.benchmark)
-        ]
-        kept = [
-            documents for name, documents in self.kept_bridges.items() if benchmark in (None, name)
-        ]
-        return [*made, *chain.from_iterable(kept)]
+        """Return the relations of tables of the same answers, as plain data.
+
+        They are of one benchmark, or of all.
+        """
+        documents: list[dict[str, Any]] = []
+        for bridge in self.bridges:
+            if benchmark in (None, bridge.old.benchmark):
+                groups = {"old": bridge.old.id, "new": bridge.new.id}
+                documents.append(groups | as_json([bridge]))
+        for name, withheld_documents in self.withheld_bridges.items():
+            if benchmark in (None, name):
+                documents += withheld_documents
+        return documents
 
 
 def make(
@@ -144,388 +154,553 @@ def make(
 ) -> Board:
     """Read a store and make the leaderboard; for `common` see `on_common_videos`."""
     left_out: dict[str, str] = {}
-    kept = store.read(path, workers, left_out=left_out.__setitem__)
+    results = store.read(path, workers, left_out=left_out.__setitem__)
     try:
-        return _make(path, kept, left_out, published=published, common=common)
+        return _make(path, results, left_out, published=published, common=common)
     except Exception:
         # Every sample is read only now: for each board that would cost as much again.
-        bad = store.unreadable(kept)
-        if not bad:
+        faults = store.unreadable(results)
+        if not faults:
             raise
-        kept = [stored for stored in kept if stored.key not in bad]
-        return _make(path, kept, left_out | bad, published=published, common=common)
+        readable = [stored for stored in results if stored.key not in faults]
+        return _make(path, readable, left_out | faults, published=published, common=common)
 
 
 def pair_in_store(path: Path, a: Result, b: Result) -> dict[str, Any]:
-    """Return the row of two results in a store's table: the pair's difference, interval and p among all its pairs.
+    """Return the comparison of two results in a store's table.
 
-    InputError where one is not in the store, they are of two tables, or one isn't its model's best
-    there.
+    It has the pair's difference, its interval and its p, among all pairs of the table.
+
+    Raises:
+        InputError: If one is not in the store, they are of two tables, or one isn't its model's
+            best there.
     """
-    made = make(path, published=False)
-    of = {
-        one.result.provenance.samples_sha256: row
-        for row in made.entries
-        if row.stored is not None and row.stored.videos is None
-        for one in row.stored.each
-    }
+    board = make(path, published=False)
+    row_of: dict[str | None, BoardEntry] = {}
+    for row in board.entries:
+        if row.stored is not None and row.stored.videos is None:
+            for stored in row.stored.each:
+                row_of[stored.result.provenance.samples_sha256] = row
     rows: list[BoardEntry] = []
     for result in (a, b):
-        if (row := of.get(result.provenance.samples_sha256)) is None:
+        digest = result.provenance.samples_sha256
+        if digest not in row_of:
             raise InputError(
-                f"--store {path}: has no result of {result.model.id} with these answers; add it first"
+                f"--store {path}: has no result of {result.model.id} with these answers; "
+                "add it first"
             )
-        rows.append(row)
-    group = rows[0].group
-    noise = made.noise[group]
-    pair = noise.pair(rows[0].key, rows[1].key)
+        rows.append(row_of[digest])
+    first, second = rows
+    noise = board.noise[first.group]
+    pair = noise.pair(first.key, second.key)
     if pair is None:
         raise InputError(
-            f"--store {path}: the two are not compared there: they stand in two tables, are not ranked, or are of one "
-            "model, whose best row alone is compared"
+            f"--store {path}: the two are not compared there: they stand in two tables, are not "
+            "ranked, or are of one model, whose best row alone is compared"
         )
-    found = {"difference": pair.difference, "ci95": pair.ci95, "p": pair.p, "told": pair.direction != 0}
-    return {"table": group.label, "pairs": len(noise.pairs), **found}
+    return {
+        "table": first.group.label,
+        "pairs": len(noise.pairs),
+        "difference": pair.difference,
+        "ci95": pair.ci95,
+        "p": pair.p,
+        "told": pair.direction != 0,
+    }
+
+
+# --- the rows of a board --------------------------------------------------------------------------
 
 
 def _make(
     path: Path,
-    kept: Sequence[StoredResult],
-    known: Mapping[str, str],
+    results: Sequence[StoredResult],
+    faults: Mapping[str, str],
     *,
     published: bool,
     common: Sequence[str],
 ) -> Board:
-    left_out = dict(known)
-    rows = list(entries.run_entries(kept, left_out.__setitem__))
-    there = {row.key for row in rows}
-    with_samples = {(row.group.benchmark, row.group.split) for row in rows}
-    published_once: dict[RankingGroup, Table] = {}
-    bridges: dict[str, list[dict[str, Any]]] = {}
+    left_out = dict(faults)
+    rows = list(entries.run_entries(results, left_out.__setitem__))
+    as_published = _withheld_rows(path, rows)
+    left_out |= as_published.left_out
+    rows += as_published.rows
+    # In the order that they had where their samples are: files are compared by their bytes.
+    rows.sort(key=lambda row: ("#" in row.key, row.key.split("/")))
+    withheld_results = [row.stored for row in as_published.rows if row.stored is not None]
+    specs = _specs([*results, *withheld_results])
+    _refuse_strangers(common, rows)
+    rows += _rows_on_common_videos(rows, common)
+    for community_board in community.read(path):
+        if community_board.benchmark in specs:
+            spec = specs[community_board.benchmark]
+            rows += entries.community_entries(spec, community_board)
+    if published:
+        for spec in specs.values():
+            rows += entries.published_entries(spec)
+    board = ranked_board(specs, rows, aliases.read(path), as_published.tables, trust.read(path))
+    return replace(board, left_out=left_out, withheld_bridges=as_published.bridges)
+
+
+@dataclass(slots=True)
+class _WithheldRows:
+    """The rows whose samples are not here, as they were published.
+
+    Attributes:
+        rows: The rows.
+        tables: Their tables.
+        bridges: Benchmark -> how its tables relate.
+        left_out: Key -> why, of rows that would stand among rows with samples.
+    """
+
+    rows: list[BoardEntry] = field(default_factory=list[BoardEntry])
+    tables: dict[RankingGroup, Table] = field(default_factory=dict[RankingGroup, Table])
+    bridges: dict[str, list[dict[str, Any]]] = field(
+        default_factory=dict[str, list[dict[str, Any]]]
+    )
+    left_out: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def _withheld_rows(path: Path, rows_with_samples: Sequence[BoardEntry]) -> _WithheldRows:
+    keys = {row.key for row in rows_with_samples}
+    splits = {(row.group.benchmark, row.group.split) for row in rows_with_samples}
+    withheld_rows = _WithheldRows()
     for file in withheld.read(path):
         for table in file.tables:
-            if (table.group.benchmark, table.group.split) not in with_samples:
-                published_once[table.group] = table
-                bridges[file.benchmark] = file.bridges
+            if (table.group.benchmark, table.group.split) not in splits:
+                withheld_rows.rows += table.entries()
+                withheld_rows.tables[table.group] = table
+                withheld_rows.bridges[file.benchmark] = file.bridges
                 continue
-            left_out |= {
-                row.key: "its samples are not here, so it can't be compared with those of its table that are"
-                for row in table.rows
-                if row.key not in there
-            }
-    as_published = [row for table in published_once.values() for row in table.entries()]
-    # In the order that they had where their samples are: files are compared by their bytes.
-    rows = sorted([*rows, *as_published], key=lambda row: ("#" in row.key, row.key.split("/")))
-    all_kept = [*kept, *(row.stored for row in as_published if row.stored is not None)]
-    declared = [(one.filed, one.benchmark) for one in all_kept if one.benchmark is not None]
-    specs = {**discovery.specs(), **first_filed.shown_specs(declared)}
-    there = {row.key for row in rows if row.stored is not None}
-    if strangers := [key for key in common if key not in there]:
-        raise InputError(
-            f"--common: no run has the key {strangers[0]!r}; `reelbench leaderboard list` shows them"
-        )
-    rows += [
-        entry
-        for name in sorted({row.group.benchmark for row in rows})
-        for entry in on_common_videos([row for row in rows if row.group.benchmark == name], common)
-    ]
-    rows += [
-        entry
-        for board in community.read(path)
-        if board.benchmark in specs
-        for entry in entries.community_entries(specs[board.benchmark], board)
-    ]
-    if published:
-        rows += [entry for spec in specs.values() for entry in entries.published_entries(spec)]
-    made = ranked_board(specs, rows, aliases.read(path), published_once, trust.read(path))
-    return replace(made, left_out=left_out, kept_bridges=bridges)
+            for row in table.rows:
+                if row.key not in keys:
+                    withheld_rows.left_out[row.key] = (
+                        "its samples are not here, so it can't be compared with those of its table "
+                        "that are"
+                    )
+    return withheld_rows
+
+
+def _specs(results: Sequence[StoredResult]) -> dict[str, BenchmarkSpec]:
+    declared = [(result.filed, result.benchmark) for result in results if result.benchmark]
+    return {**discovery.specs(), **first_filed.shown_specs(declared)}
+
+
+def _refuse_strangers(keys: Sequence[str], rows: Sequence[BoardEntry]) -> None:
+    run_keys = {row.key for row in rows if row.stored is not None}
+    for key in keys:
+        if key not in run_keys:
+            raise InputError(
+                f"--common: no run has the key {key!r}; `reelbench leaderboard list` shows them"
+            )
+
+
+def _rows_on_common_videos(rows: Sequence[BoardEntry], keys: Sequence[str]) -> list[BoardEntry]:
+    by_benchmark: dict[str, list[BoardEntry]] = defaultdict(list)
+    for row in rows:
+        by_benchmark[row.group.benchmark].append(row)
+    rows_on_common: list[BoardEntry] = []
+    for benchmark in sorted(by_benchmark):
+        rows_on_common += on_common_videos(by_benchmark[benchmark], keys)
+    return rows_on_common
+
+
+# --- a board of rows ------------------------------------------------------------------------------
 
 
 def ranked_board(
     specs: dict[str, BenchmarkSpec],
     rows: Sequence[BoardEntry],
-    known: Aliases | None = None,
+    names: Aliases | None = None,
     published_once: Mapping[RankingGroup, Table] | None = None,
     settings: BoardSettings | None = None,
 ) -> Board:
     """Return the board of some rows.
 
-    `known` says which names are one model, by default as the package does; `published_once` what is
-    known of tables whose samples are not here; `settings` which tables may stand for their
-    benchmark, by default any.
+    Args:
+        specs: The benchmarks.
+        rows: The rows.
+        names: Which names are one model; by default as the package says.
+        published_once: What was published of tables whose samples are not here.
+        settings: Which tables may stand for their benchmark; by default any.
     """
-    rows = _in_one_spelling(sorted(rows, key=_taken))
-    tables = {group.id.casefold(): table for group, table in (published_once or {}).items()}
-    names = (known or aliases.read()).models(row.model for row in rows)
-    models = overall.model_keys(rows, names)
+    rows = _in_one_spelling(sorted(rows, key=_filing_order))
+    # The spelling of a judge may have changed, and with it the group.
+    tables: dict[str, Table] = {}
+    for group, table in (published_once or {}).items():
+        tables[group.id.casefold()] = table
+    if names is None:
+        names = aliases.read()
+    model_names = names.models(row.model for row in rows)
+    models = overall.model_keys(rows, model_names)
     by_group: dict[RankingGroup, list[BoardEntry]] = defaultdict(list)
-    for entry in rows:
-        by_group[entry.group].append(entry)
-    apart = {
-        group: (members[0].stored and members[0].stored.benchmark) or specs[group.benchmark]
-        for group, members in by_group.items()
-        if group.differs
-    }
-    ranks: dict[str, int] = {}
-    noise: dict[RankingGroup, Noise] = {}
-    over_judges: dict[str, tuple[int, int]] = {}
-    for group, members in by_group.items():
-        spec = apart.get(group, specs[group.benchmark])
-        table = tables.get(group.id.casefold())
-        in_group, noise[group] = ranking.rank_group(spec, members, models, table and table.noise)
-        ranks |= in_group
-        whole = [row for row in members if row.stored is None or row.stored.videos is None]
-        over_judges |= ranking.over_judges(spec, whole)
-    aside = overall.set_apart(settings, by_group)
-    main = overall.main_groups(specs, rows, ranks, aside)
-    ran = {row.group for row in rows if row.kind == "run"}
-    groups: dict[str, list[RankingGroup]] = defaultdict(list)
-    for group in sorted(
-        by_group,
-        key=lambda g: (
-            g not in ran,
-            g != main.get(g.benchmark),
-            g in aside,
-            g.mini,
-            -len(by_group[g]),
-            g.id,
-        ),
-    ):
-        groups[group.benchmark].append(group)
-
-    def order(entry: BoardEntry) -> tuple[bool, bool, float, str, str]:
-        spec = apart.get(entry.group, specs[entry.group.benchmark])
-        score = metric_value(entry.metrics, spec.primary.name)
-        return (
-            entry.key not in ranks,
-            score is None,
-            -(score or 0.0),
-            entry.model.lower(),
-            entry.key,
-        )
-
-    of_group = {
-        group: sorted(by_group[group], key=order)
-        for name in sorted(groups)
-        for group in groups[name]
-    }
-    ordered = list(chain.from_iterable(of_group.values()))
-    here = [row for row in ordered if row.stored is not None and row.stored.withheld is None]
-    easy = shortcuts_of_groups(here)
-    bridges = bridges_of(
-        [row.stored for row in here if row.stored is not None and row.group not in aside]
-    )
-    kept = [row for table in tables.values() for row in table.rows]
+    for row in rows:
+        by_group[row.group].append(row)
+    group_specs = {group: _spec_of_group(specs, group, by_group[group]) for group in by_group}
+    withheld_tables: dict[RankingGroup, Table] = {}
+    for group in by_group:
+        if group.id.casefold() in tables:
+            withheld_tables[group] = tables[group.id.casefold()]
+    ranks, noise, over_judges = _rank_groups(by_group, group_specs, models, withheld_tables)
+    listed_only = overall.set_apart(settings, by_group)
+    main = overall.main_groups(specs, rows, ranks, listed_only)
+    groups = _groups_in_order(by_group, main, listed_only)
+    rows_of: dict[RankingGroup, list[BoardEntry]] = {}
+    entries_in_order: list[BoardEntry] = []
+    for benchmark_groups in groups.values():
+        for group in benchmark_groups:
+            rows_of[group] = _rows_in_order(group_specs[group], by_group[group], ranks)
+            entries_in_order += rows_of[group]
+    rows_with_samples: list[BoardEntry] = []
+    bridged_results: list[StoredResult] = []
+    for row in entries_in_order:
+        if row.stored is not None and row.stored.withheld is None:
+            rows_with_samples.append(row)
+            if row.group not in listed_only:
+                bridged_results.append(row.stored)
+    group_shortcuts = shortcuts_of_groups(rows_with_samples)
+    bridges = bridges_of(bridged_results)
+    published_rows: list[withheld.Row] = []
+    for table in tables.values():
+        published_rows += table.rows
     return Board(
-        specs={name: specs[name] for name in sorted(groups)},
-        rows=of_group,
-        entries=ordered,
+        specs={benchmark: specs[benchmark] for benchmark in groups},
+        rows=rows_of,
+        entries=entries_in_order,
         ranks=ranks,
         over_judges=over_judges,
         noise=noise,
-        groups={name: groups[name] for name in sorted(groups)},
+        groups=groups,
         main=main,
-        names=names,
-        blind=_blind(specs, ordered, models),
-        shortcuts=easy,
-        without_shortcuts=scores_without(here, easy)
-        | {row.key: row.without_shortcuts for row in kept if row.without_shortcuts is not None},
+        names=model_names,
+        blind=_blind(specs, entries_in_order, models),
+        shortcuts=group_shortcuts,
+        without_shortcuts=scores_without(rows_with_samples, group_shortcuts)
+        | _published_scores_without(published_rows),
         bridges=bridges,
-        other_judges=by_other_judges(bridges)
-        | {row.key: row.other_judges for row in kept if row.other_judges},
-        overall=overall.overall(ordered, ranks, main, specs, names, noise=noise),
-        apart=apart,
-        listed_only=aside,
-        withheld={
-            group: tables[group.id.casefold()]
-            for group in by_group
-            if group.id.casefold() in tables
-        },
+        other_judges=by_other_judges(bridges) | _published_other_judges(published_rows),
+        overall=overall.overall(entries_in_order, ranks, main, specs, model_names, noise=noise),
+        apart={group: group_specs[group] for group in by_group if group.differs},
+        listed_only=listed_only,
+        withheld=withheld_tables,
     )
 
 
-def _taken(row: BoardEntry) -> tuple[bool, Any, str]:
-    """What is ours comes first, then what the board took first."""
+def _spec_of_group(
+    specs: Mapping[str, BenchmarkSpec], group: RankingGroup, rows: Sequence[BoardEntry]
+) -> BenchmarkSpec:
+    """Return the benchmark as a group's rows declare it, where they differ from the first."""
+    stored = rows[0].stored
+    if group.differs and stored is not None and stored.benchmark is not None:
+        return stored.benchmark
+    return specs[group.benchmark]
+
+
+class _GroupRankings(NamedTuple):
+    """The rankings of all groups, as `Board` has them."""
+
+    ranks: dict[str, int]
+    noise: dict[RankingGroup, Noise]
+    over_judges: dict[str, tuple[int, int]]
+
+
+def _rank_groups(
+    by_group: Mapping[RankingGroup, Sequence[BoardEntry]],
+    group_specs: Mapping[RankingGroup, BenchmarkSpec],
+    models: Mapping[str, ModelKey],
+    withheld_tables: Mapping[RankingGroup, Table],
+) -> _GroupRankings:
+    rankings = _GroupRankings({}, {}, {})
+    for group, rows in by_group.items():
+        spec = group_specs[group]
+        published_noise: Noise | None = None
+        if group in withheld_tables:
+            published_noise = withheld_tables[group].noise
+        group_ranking = ranking.rank_group(spec, rows, models, published_noise)
+        rankings.ranks.update(group_ranking.ranks)
+        rankings.noise[group] = group_ranking.noise
+        rows_on_all_videos = [row for row in rows if not _is_on_some_videos(row)]
+        rankings.over_judges.update(ranking.over_judges(spec, rows_on_all_videos))
+    return rankings
+
+
+def _published_scores_without(rows: Sequence[withheld.Row]) -> dict[str, float]:
+    scores = {row.key: row.without_shortcuts for row in rows}
+    return {key: score for key, score in scores.items() if score is not None}
+
+
+def _published_other_judges(rows: Sequence[withheld.Row]) -> dict[str, str]:
+    return {row.key: row.other_judges for row in rows if row.other_judges}
+
+
+def _is_on_some_videos(row: BoardEntry) -> bool:
+    return row.stored is not None and row.stored.videos is not None
+
+
+def _groups_in_order(
+    by_group: Mapping[RankingGroup, Sequence[BoardEntry]],
+    main: Mapping[str, RankingGroup],
+    listed_only: Container[RankingGroup],
+) -> dict[str, list[RankingGroup]]:
+    """Return the groups of each benchmark: those that were run first, then the main one."""
+
+    def order(group: RankingGroup) -> tuple[bool, bool, bool, bool, int, str]:
+        rows = by_group[group]
+        return (
+            all(row.kind != "run" for row in rows),
+            group != main.get(group.benchmark),
+            group in listed_only,
+            group.mini,
+            -len(rows),
+            group.id,
+        )
+
+    groups: dict[str, list[RankingGroup]] = defaultdict(list)
+    for group in sorted(by_group, key=order):
+        groups[group.benchmark].append(group)
+    return dict(sorted(groups.items()))
+
+
+def _rows_in_order(
+    spec: BenchmarkSpec, rows: Sequence[BoardEntry], ranks: Mapping[str, int]
+) -> list[BoardEntry]:
+    """Return a group's rows from the best one down, those that are not ranked last."""
+
+    def order(row: BoardEntry) -> tuple[bool, bool, float, str, str]:
+        score = metric_value(row.metrics, spec.primary.name)
+        return (
+            row.key not in ranks,
+            score is None,
+            -(score or 0.0),
+            row.model.lower(),
+            row.key,
+        )
+
+    return sorted(rows, key=order)
+
+
+def _filing_order(row: BoardEntry) -> tuple[bool, Any, str]:
+    """Return the order in which rows came: ours first, then what the board took first."""
     if row.stored is None:
         return False, None, ""
-    return (
-        True,
-        first_filed.filing_order(row.stored.check, row.stored.result.provenance.date),
-        row.key,
-    )
+    date = row.stored.result.provenance.date
+    order = first_filed.filing_order(row.stored.check, date)
+    return True, order, row.key
 
 
 def _in_one_spelling(rows: Sequence[BoardEntry]) -> list[BoardEntry]:
-    """Return the rows with one spelling of each judge and organisation: other cases of a name are no other's table."""
+    """Return the rows with one spelling of each judge and organisation.
+
+    A name in other cases makes no other table.
+    """
     owners = aliases.one_spelling(row.about.organisation or "" for row in rows)
     judges = aliases.one_spelling(row.group.judge or "" for row in rows)
-    spelled: list[BoardEntry] = []
+    spelled_rows: list[BoardEntry] = []
     for row in rows:
-        organisation, judge = row.about.organisation, row.group.judge
-        changes: dict[str, Any] = {}
-        if organisation and owners[organisation] != organisation:
-            changes["about"] = row.about.model_copy(update={"organisation": owners[organisation]})
-        if judge and judges[judge] != judge:
-            changes["group"] = replace(row.group, judge=judges[judge])
-        spelled.append(replace(row, **changes) if changes else row)
-    return spelled
+        spelled_row = row
+        owner = owners[row.about.organisation or ""]
+        if row.about.organisation and row.about.organisation != owner:
+            about = row.about.model_copy(update={"organisation": owner})
+            spelled_row = replace(spelled_row, about=about)
+        judge = judges[row.group.judge or ""]
+        if row.group.judge and row.group.judge != judge:
+            group = replace(row.group, judge=judge)
+            spelled_row = replace(spelled_row, group=group)
+        spelled_rows.append(spelled_row)
+    return spelled_rows
 
 
 def _blind(
     specs: dict[str, BenchmarkSpec], rows: Sequence[BoardEntry], models: Mapping[str, ModelKey]
 ) -> dict[str, float]:
-    """Return each run's primary score without frames: that of the same model, asked in the same way."""
-    without: dict[tuple[ModelKey, RankingGroup], float] = {}
-    for row in rows:
-        spec = (row.stored and row.stored.benchmark) or specs[row.group.benchmark]
+    """Return each run's primary score without frames.
+
+    It is that of the same model, asked in the same way.
+    """
+    runs = [row for row in rows if row.kind == "run"]
+    blind_scores: dict[tuple[ModelKey, RankingGroup], float] = {}
+    for row in runs:
+        spec = specs[row.group.benchmark]
+        if row.stored is not None and row.stored.benchmark is not None:
+            spec = row.stored.benchmark
         score = metric_value(row.metrics, spec.primary.name)
-        if (
-            row.kind == "run"
-            and row.frames == "none"
-            and row.unranked is None
-            and score is not None
-        ):
-            without.setdefault((models[row.key], row.group), score)
-    return {
-        row.key: without[place]
-        for row in rows
-        if row.kind == "run"
-        and row.frames != "none"
-        and (place := (models[row.key], row.group)) in without
-    }
+        if row.frames == "none" and row.unranked is None and score is not None:
+            blind_scores.setdefault((models[row.key], row.group), score)
+    scores: dict[str, float] = {}
+    for row in runs:
+        place = (models[row.key], row.group)
+        if row.frames != "none" and place in blind_scores:
+            scores[row.key] = blind_scores[place]
+    return scores
 
 
 def shortcuts_of_groups(rows: Sequence[BoardEntry]) -> dict[RankingGroup, Shortcuts]:
-    """Return the shortcuts that each group's own runs without frames, or with one, show; most groups have none.
+    """Return the shortcuts that each group's runs without frames, or with one, show.
 
-    They say something of every row, so the runs are the maintainers' own: who else says that he
-    showed none may have.
+    Most groups have none. Shortcuts say something of every row, so the runs are the maintainers'
+    own: who else says that he showed none may have.
     """
-    shown_little: dict[RankingGroup, list[StoredResult]] = defaultdict(list)
+    blind_runs: dict[RankingGroup, list[StoredResult]] = defaultdict(list)
     for row in rows:
-        ours = row.stored is not None and row.stored.check.account is None
-        if (
-            ours
-            and row.kind == "run"
-            and row.unranked is None
-            and row.stored
-            and column_of(row.stored.result.settings)
-        ):
-            shown_little[row.group].append(row.stored)
-    return {
-        group: shortcuts(runs[0].spec, ((one.result.settings, ranked_samples(one)) for one in runs))
-        for group, runs in shown_little.items()
-    }
+        stored = row.stored
+        if stored is None or stored.check.account is not None:
+            continue
+        if row.kind == "run" and row.unranked is None and column_of(stored.result.settings):
+            blind_runs[row.group].append(stored)
+    shortcuts_of: dict[RankingGroup, Shortcuts] = {}
+    for group, runs in blind_runs.items():
+        answers = ((run.result.settings, ranked_samples(run)) for run in runs)
+        shortcuts_of[group] = shortcuts(runs[0].spec, answers)
+    return shortcuts_of
 
 
 def scores_without(
-    rows: Sequence[BoardEntry], easy: Mapping[RankingGroup, Shortcuts]
+    rows: Sequence[BoardEntry], group_shortcuts: Mapping[RankingGroup, Shortcuts]
 ) -> dict[str, float]:
-    """Return key of a run -> its primary metric on the questions that are no shortcut in its group.
+    """Return key of a run -> its primary metric without the shortcuts.
 
     As everywhere on the board, an item without a score is at the scale's lowest. Runs that show too
     little themselves are not here: on these questions they are low by construction.
     """
-    left_out = {group: found.questions() for group, found in easy.items()}
+    shortcut_ids = {group: facts.questions() for group, facts in group_shortcuts.items()}
     scores: dict[str, float] = {}
     for row in rows:
-        if (
-            row.group not in left_out
-            or row.stored is None
-            or column_of(row.stored.result.settings) is not None
-        ):
+        stored = row.stored
+        if row.group not in shortcut_ids or stored is None:
             continue
-        spec = row.stored.spec
-        kept = [
-            sample
-            for sample in ranked_samples(row.stored)
-            if sample.id not in left_out[row.group]
-            and (sample.state == "scored" or is_left_out(sample))
-        ]
-        score = aggregation.metric_value(
-            spec, spec.primary, with_unscored_at("lowest", spec, spec.primary, kept)
-        )
+        if column_of(stored.result.settings) is not None:
+            continue
+        spec = stored.spec
+        samples: list[Sample] = []
+        for sample in ranked_samples(stored):
+            is_counted = sample.state == "scored" or is_left_out(sample)
+            if is_counted and sample.id not in shortcut_ids[row.group]:
+                samples.append(sample)
+        bounded = with_unscored_at("lowest", spec, spec.primary, samples)
+        score = aggregation.metric_value(spec, spec.primary, bounded)
         if score is not None:
             scores[row.key] = score
     return scores
 
 
-def on_common_videos(
-    rows: Sequence[BoardEntry], chosen: Sequence[str] = ()
-) -> Iterator[BoardEntry]:
-    """Yield the rows of a benchmark's runs once more, on the videos that all runs of a table had.
+# --- runs that lack videos ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _VideoRun:
+    """A run and the videos that it had."""
+
+    group: RankingGroup
+    stored: StoredResult
+    videos: frozenset[str]
+
+    @property
+    def account(self) -> str:
+        """The account that handed it in; empty for the maintainers."""
+        return (self.stored.check.account or "").casefold()
+
+
+class _CommonVideos(NamedTuple):
+    """The videos that count, and how many of them runs must have together, at least."""
+
+    videos: frozenset[str]
+    least: float
+
+
+def on_common_videos(rows: Sequence[BoardEntry], keys: Sequence[str] = ()) -> Iterator[BoardEntry]:
+    """Yield a benchmark's runs on the videos that all runs of a table had.
 
     A table is here one in which runs differ in nothing but the videos they had. Where all had the
     same, nothing is yielded. A run without which nine tenths of the videos are left
-    (`_asked_of_all`), and with which fewer are, isn't among them. `chosen` are keys of the runs to
-    take, by default all that are ranked.
+    (`_common_videos`), and with which fewer are, isn't among them. `keys` are of the runs to take,
+    by default all that are ranked.
     """
-    tables: dict[object, list[tuple[RankingGroup, StoredResult, frozenset[str]]]] = defaultdict(
-        list
-    )
-    for row in sorted(rows, key=_taken):
-        if row.stored is None or row.stored.withheld is not None:
+    tables: dict[RankingGroup, list[_VideoRun]] = defaultdict(list)
+    for row in sorted(rows, key=_filing_order):
+        stored = row.stored
+        if stored is None or stored.withheld is not None:
             continue
-        if row.key in chosen if chosen else row.unranked is None:
-            had = frozenset(videos_had(ranked_samples(row.stored)))
-            tables[replace(row.group, subset=row.stored.check.subset)].append(
-                (row.group, row.stored, had)
-            )
-    for all_members in tables.values():
-        # Who lacks more decides for nobody, nor do several together; and none for those that were
-        # taken before it.
-        runs = [(one.check.account, had) for _, one, had in all_members]
-        common, least = (None, 0.0) if chosen else _asked_of_all(runs)
-        members = list[tuple[RankingGroup, StoredResult, frozenset[str]]]()
-        for one in all_members:
-            left = one[2] if common is None else common & one[2]
-            if len(left) >= least:
-                members, common = [*members, one], left
-        # Rows of one group lack the very same items.
-        if (
-            not common
-            or not members[1:]
-            or (not chosen and len({group for group, *_ in members}) == 1)
-        ):
-            continue
-        digest = sha256_of_names(common)[:8]
-        part = f"the {number_of(len(common), 'video')} that all {len(members)} runs had @{digest}"
-        for _, stored, _ in members:
-            check = stored.check.model_copy(
-                update={"subset": ", ".join(filter(None, (stored.check.subset, part)))}
-            )
-            yield run_entry(
-                replace(stored, key=f"{stored.key}#{digest}", check=check, videos=common)
-            )
+        is_taken = row.key in keys if keys else row.unranked is None
+        if is_taken:
+            videos = frozenset(videos_had(ranked_samples(stored)))
+            table = replace(row.group, subset=stored.check.subset)
+            tables[table].append(_VideoRun(row.group, stored, videos))
+    for table_runs in tables.values():
+        if keys:
+            members = table_runs
+            common = frozenset.intersection(*(run.videos for run in members))
+        else:
+            members, common = _members(table_runs)
+            # Rows of one group lack the very same items.
+            if len({run.group for run in members}) == 1:
+                continue
+        if common and len(members) > 1:
+            yield from _entries_on(common, [run.stored for run in members])
+
+
+class _Members(NamedTuple):
+    """The runs of a table that are compared, and their common videos."""
+
+    runs: list[_VideoRun]
+    videos: frozenset[str]
+
+
+def _members(runs: Sequence[_VideoRun]) -> _Members:
+    # Who lacks more decides for nobody, nor do several together; and none for those that were taken
+    # before it.
+    common, least = _common_videos(runs)
+    members: list[_VideoRun] = []
+    for run in runs:
+        remaining = common & run.videos
+        if len(remaining) >= least:
+            members.append(run)
+            common = remaining
+    return _Members(members, common)
+
+
+def _entries_on(videos: frozenset[str], results: Sequence[StoredResult]) -> Iterator[BoardEntry]:
+    """Yield the rows of results on some of their videos."""
+    digest = sha256_of_names(videos)[:8]
+    number = number_of(len(videos), "video")
+    part = f"the {number} that all {len(results)} runs had @{digest}"
+    for stored in results:
+        subset = part
+        if stored.check.subset:
+            subset = f"{stored.check.subset}, {part}"
+        check = stored.check.model_copy(update={"subset": subset})
+        key = f"{stored.key}#{digest}"
+        yield run_entry(replace(stored, key=key, check=check, videos=videos))
 
 
 _SHARE = 0.9
 """Share of the videos of the run that decides on which all are compared, at least."""
 
 
-def _asked_of_all(
-    runs: Sequence[tuple[str | None, frozenset[str]]],
-) -> tuple[frozenset[str], float]:
-    """Return which videos count, and how many of them all runs must have together; of (account, videos) as taken.
+def _common_videos(runs: Sequence[_VideoRun]) -> _CommonVideos:
+    """Return the videos that count, of runs in the order in which they were taken.
 
     A video counts if more than half of the accounts had it, or half of them with the first: what
     one account says it had, nobody else has to have. The first account with half of these decides,
     by the run that had most: who hands in more later ends no table.
     """
-    of: dict[str, set[str]] = {"": set()}  # the maintainers come first
-    for account, had in runs:
-        of.setdefault((account or "").casefold(), set()).update(had)
-    of = {account: had for account, had in of.items() if had}
-    first = next(iter(of.values()), set[str]())
-    holders = Counter(chain.from_iterable(of.values()))
-    counted = frozenset(
-        video for video, number in holders.items() if 2 * number + (video in first) > len(of)
-    )
-    decides = next(
-        (account for account, had in of.items() if 2 * len(had & counted) >= len(counted)), None
-    )
-    largest = max(
-        (len(had & counted) for account, had in runs if (account or "").casefold() == decides),
-        default=0,
-    )
-    return counted, _SHARE * largest
+    videos_of: dict[str, set[str]] = {"": set()}  # the maintainers come first
+    for run in runs:
+        videos_of.setdefault(run.account, set()).update(run.videos)
+    videos_of = {account: videos for account, videos in videos_of.items() if videos}
+    if not videos_of:
+        return _CommonVideos(frozenset(), 0.0)
+    first_videos = next(iter(videos_of.values()))
+    votes: Counter[str] = Counter(first_videos)  # the first account breaks a tie
+    for videos in videos_of.values():
+        for video in videos:
+            votes[video] += 2
+    counted = frozenset(video for video, number in votes.items() if number > len(videos_of))
+    deciding_account: str | None = None
+    for account, videos in videos_of.items():
+        if 2 * len(videos & counted) >= len(counted):
+            deciding_account = account
+            break
+    largest = 0
+    for run in runs:
+        if run.account == deciding_account:
+            largest = max(largest, len(run.videos & counted))
+    return _CommonVideos(counted, _SHARE * largest)

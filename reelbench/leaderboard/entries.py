@@ -572,7 +572,7 @@ def _times_text(frames: str) -> str | None:
 
 
 def _judge_cost(stored: StoredResult) -> float | None:
-    """Return the mean cost of judging an item, in $; None where a run doesn't state it."""
+    """Return the mean cost of judging an item, in $; None where it isn't known."""
     total_cost = 0.0
     items = 0
     for run in stored.each:
