@@ -23,6 +23,7 @@ from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_number, is_object
 from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, PLACE, is_number_text
+from reelbench.registry.row_columns import ASKED
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, Join, RowMapping, SpanUnit
 
@@ -211,7 +212,7 @@ class _Question:
     def _answer_columns(self, form: AnswerForm | None) -> rows.Row:
         """Return the columns of its options and right answers, as its kind has them."""
         mixed = self._spec.row_kind == "mixed"
-        row: rows.Row = {rows.ASKED.name: [self._kind], "options": []} if mixed else {}
+        row: rows.Row = {ASKED.name: [self._kind], "options": []} if mixed else {}
         answers: list[str] = []
         if self.asks_choice and form is not None:
             options, named = self.choice

@@ -15,7 +15,8 @@ from reelbench.registry.prompts import prompt_sha256
 from reelbench.registry.question_files import QuestionIds, Translations
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import Item, ModelRecord, SettingsRecord
-from reelbench.registry.rows import CLIP, VIDEOS, Row
+from reelbench.registry.row_columns import CLIP, VIDEOS
+from reelbench.registry.rows import Row
 from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.tasks.prompting import prompt_of

@@ -28,7 +28,7 @@ from reelbench.registry.benchmark_mapping import hides_answers, prompt_places, r
 from reelbench.registry.entry_points import our_room
 from reelbench.registry.mapping_words import ANSWERS
 from reelbench.registry.metrics import Metric
-from reelbench.registry.rows import ALSO, ASKED, GROUP, KIND_COLUMNS, OPTIONAL
+from reelbench.registry.row_columns import ALSO, ASKED, GROUP, KIND_COLUMNS, OPTIONAL
 from reelbench.registry.spec import (
     BenchmarkSpec,
     Column,

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from reelbench.registry.benchmark_block import Block
 from reelbench.registry.metrics import Grouped, Mean, Metric
-from reelbench.registry.rows import ASKED
+from reelbench.registry.row_columns import ASKED
 from reelbench.registry.spec import COLUMNS, JudgeSpec, Kind, RowMapping
 
 FileKind = Literal["choice", "span", "grounded_choice", "open", "exact"]

@@ -8,7 +8,7 @@ from reelbench.base import bounds
 from reelbench.registry.benchmark_block import Block
 from reelbench.registry.benchmark_kinds import RowKinds
 from reelbench.registry.mapping_words import ANSWERS, PLACE, is_number_text
-from reelbench.registry.rows import (
+from reelbench.registry.row_columns import (
     ALSO,
     ASKED,
     CLIP,

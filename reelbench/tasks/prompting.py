@@ -7,7 +7,7 @@ from typing import Any
 
 from reelbench.base import bounds
 from reelbench.registry.prompts import prompt_template
-from reelbench.registry.rows import ASKED
+from reelbench.registry.row_columns import ASKED
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring.answers import LETTERS
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Self
 from reelbench.base.attachment import Attachment
 from reelbench.base.errors import ReelbenchError
 from reelbench.base.languages import time_tag
-from reelbench.registry.rows import CLIP, VIDEOS, Row, videos
+from reelbench.registry.row_columns import CLIP, VIDEOS
+from reelbench.registry.rows import Row, videos
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video.stored_frames import Sound, StoredFrames, note_use
 from reelbench.video.subtitles import Cue
