@@ -1,9 +1,8 @@
-"""From answered items to a result's numbers: the one way that every benchmark is scored.
+"""From answered items to a result's numbers; every benchmark is scored in this way.
 
-`score` gives each item its per-item columns (by kind), its state, and the metrics, breakdowns and
-counts over all of them. `aggregate` alone recomputes the numbers from samples on disk. Both are
-pure: nothing is read, nothing is run, except that overlap metrics start Java on a cache miss and a
-judge may be asked.
+`score` gives each item its per-item columns (by kind) and its state; metrics, breakdowns and counts
+over all of them follow. `aggregate` recomputes the numbers from samples on disk. Both are pure:
+nothing is read and nothing is run, except that overlap metrics start Java on a cache miss.
 """
 
 from array import array
@@ -38,14 +37,25 @@ KeyT = TypeVar("KeyT")
 
 
 def reason_before_judging(sample: Sample) -> Reason | None:
-    """Return a sample's reason from before any judge was asked; None where its answer could be scored."""
-    return sample.reason if sample.reason in UNANSWERED else None
+    """Return a sample's reason from before judging; None where its answer could be scored."""
+    if sample.reason in UNANSWERED:
+        return sample.reason
+    return None
 
 
 def reasons(spec: BenchmarkSpec, *, hidden: bool) -> frozenset[Reason]:
-    """Return every reason for which an item can be unscored; `hidden` says whether the split's answers are hidden."""
-    unanswered = UNANSWERED if hidden else UNANSWERED - {Reason.ANSWERS_HIDDEN}
-    return unanswered | OF_JUDGE if spec.judge is not None else unanswered
+    """Return every reason for which an item can be unscored.
+
+    Args:
+        spec: The benchmark.
+        hidden: True where the split's answers are hidden.
+    """
+    possible = UNANSWERED
+    if not hidden:
+        possible -= {Reason.ANSWERS_HIDDEN}
+    if spec.judge is not None:
+        possible |= OF_JUDGE
+    return possible
 
 
 FAILURE_MARKERS = (
@@ -53,7 +63,15 @@ FAILURE_MARKERS = (
     "[LMMS_EVAL_BUDGET_EXCEEDED]",
     "Failed to obtain answer",
 )
-"""What lmms-eval's adapters, and VLMEvalKit's, write in place of an answer when a request failed."""
+"""Text in place of an answer when a request failed, by adapters of lmms-eval and VLMEvalKit."""
+
+
+def _mixed_columns(item: Item) -> dict[str, float]:
+    """Return the columns of an item of a benchmark with both options and short answers."""
+    if "text" in item.target:
+        return exact_match.columns(item, "correct")
+    return choice.columns(item)
+
 
 _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "temporal_span": temporal_span.columns,
@@ -62,9 +80,7 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
     "exact_match": exact_match.columns,
     "any_choice": partial(choice.columns, any_of=True),
     "all_choices": choice.columns,
-    "mixed": lambda item: (
-        exact_match.columns(item, "correct") if "text" in item.target else choice.columns(item)
-    ),
+    "mixed": _mixed_columns,
     "union_spans": temporal_span.union_columns,
     "ranked_spans": temporal_span.ranked_columns,
     "covered": temporal_span.covered_columns,
@@ -73,28 +89,37 @@ _COLUMNS: dict[str, Callable[[Item], dict[str, float]]] = {
 
 
 class SampleOfRuns(Sample):
-    """An item of several runs of one model: `scores` are its means over them, `of_runs` each run's own."""
+    """An item of several runs of one model.
+
+    `scores` are its means over the runs, `of_runs` the scores of each run.
+    """
 
     of_runs: list[dict[str, float]] = Field(default_factory=list[dict[str, float]])
 
 
 def each_run(samples: Sequence[Sample]) -> list[list[Sample]]:
-    """Return the samples as each of several runs has them, by its number; nothing where they are of one run."""
-    runs = max(
-        (len(sample.of_runs) for sample in samples if isinstance(sample, SampleOfRuns)), default=0
-    )
+    """Return the samples as each of several runs has them; nothing for a single run."""
+    number_of_runs = 0
+    for sample in samples:
+        if isinstance(sample, SampleOfRuns):
+            number_of_runs = max(number_of_runs, len(sample.of_runs))
+    return [_in_run(samples, run) for run in range(number_of_runs)]
 
-    def of(sample: Sample, run: int) -> Sample:
-        own = sample.of_runs[run] if isinstance(sample, SampleOfRuns) else {}
-        return sample.model_copy(
-            update={"scores": {c: own.get(c, score) for c, score in sample.scores.items()}}
-        )
 
-    return [[of(sample, run) for sample in samples] for run in range(runs)]
+def _in_run(samples: Sequence[Sample], run: int) -> list[Sample]:
+    """Return the samples with one run's scores; a score that it lacks is the mean."""
+    samples_in_run: list[Sample] = []
+    for sample in samples:
+        run_scores: dict[str, float] = {}
+        if isinstance(sample, SampleOfRuns):
+            run_scores = sample.of_runs[run]
+        scores = {name: run_scores.get(name, mean) for name, mean in sample.scores.items()}
+        samples_in_run.append(sample.model_copy(update={"scores": scores}))
+    return samples_in_run
 
 
 class Numbers(NamedTuple):
-    """What a result says over its items."""
+    """The numbers of a result over its items."""
 
     metrics: Metrics
     breakdowns: Breakdowns
@@ -102,11 +127,15 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoredItems:
-    """The result of scoring: samples in the order of the items. Counts and numbers are made of them on first use.
+    """The result of scoring; counts and numbers are computed on first use.
 
     Attributes:
+        spec: The benchmark.
+        samples: In the order of the items.
+        judge: The judge's record.
         beside: Further counts, such as `extra` and `duplicate`.
         overlap: Whether text overlap is computed, which is slow.
+        bar: Shows the progress of text overlap.
         known: Metrics that are known beforehand, and not computed.
     """
 
@@ -120,14 +149,18 @@ class ScoredItems:
 
     @cached_property
     def counts(self) -> Counts:
-        """How many items are scored, and why others aren't."""
-        reasons = Counter(
-            sample.reason or "unknown" for sample in self.samples if sample.state == "unscored"
-        )
-        flags = Counter(flag for sample in self.samples for flag in sample.flags)
+        """The number of scored items, and of the others by reason."""
+        scored = 0
+        reasons: Counter[str] = Counter()
+        flags: Counter[str] = Counter()
+        for sample in self.samples:
+            scored += sample.state == "scored"
+            if sample.state == "unscored":
+                reasons[sample.reason or "unknown"] += 1
+            flags.update(sample.flags)
         return Counts(
             items=len(self.samples),
-            scored=sum(sample.state == "scored" for sample in self.samples),
+            scored=scored,
             unscored=dict(sorted(reasons.items())),
             parse_failed=flags["parse_failed"],
             empty=flags["empty"],
@@ -139,17 +172,17 @@ class ScoredItems:
     @cached_property
     def numbers(self) -> Numbers:
         """Every metric and breakdown."""
-        metrics, breakdowns = aggregate(self.spec, self.samples, overlap=self.overlap, bar=self.bar)
-        return Numbers(metrics | self.known, breakdowns)
+        numbers = aggregate(self.spec, self.samples, overlap=self.overlap, bar=self.bar)
+        return Numbers(numbers.metrics | self.known, numbers.breakdowns)
 
 
 def is_failure(text: str) -> bool:
-    """Whether `text` is a marker of a failed request instead of an answer."""
+    """Return True where `text` is a marker of a failed request instead of an answer."""
     return text.startswith(FAILURE_MARKERS)
 
 
 def item_columns(spec: BenchmarkSpec, item: Item) -> dict[str, float]:
-    """Return the item's deterministic per-item scores, by column; empty where there is no answer to score."""
+    """Return the item's own scores, by column; empty where there is no answer to score."""
     if item.reason in UNANSWERED:
         return {}
     columns: dict[str, float] = {}
@@ -165,17 +198,21 @@ def to_sample(
     verdict: Verdict | None = None,
     columns: dict[str, float] | None = None,
 ) -> Sample:
-    """Score one item, with the judge's verdict where there is one; `columns` are its own scores, where they are known.
+    """Score one item.
 
-    These are as `item_columns` gives them, and whoever hands them over has made them.
+    Args:
+        spec: The benchmark.
+        item: The item.
+        verdict: The judge's verdict, where there is one.
+        columns: The item's own scores as `item_columns` returns them, where they are known.
     """
-    reason = item.reason
-    scores = item_columns(spec, item) if columns is None or reason in UNANSWERED else columns
-    if reason is not None or spec.judge is None or not is_judged(item):
-        return item.sample(reason, scores)
+    if columns is None or item.reason in UNANSWERED:
+        columns = item_columns(spec, item)
+    if item.reason is not None or spec.judge is None or not is_judged(item):
+        return item.sample(item.reason, columns)
     if verdict is None:
-        return item.sample(Reason.JUDGE_UNAVAILABLE, scores)
-    return item.sample(verdict.reason, scores | verdict.scores, list(verdict.replies))
+        return item.sample(Reason.JUDGE_UNAVAILABLE, columns)
+    return item.sample(verdict.reason, columns | verdict.scores, list(verdict.replies))
 
 
 def score(
@@ -188,131 +225,163 @@ def score(
     columns: Mapping[str, dict[str, float]] = MappingProxyType({}),
     **beside: int,
 ) -> ScoredItems:
-    """Score `items`, on which `judged` has verdicts; `beside` are further counts, such as `extra` and `duplicate`.
+    """Score items.
 
-    `columns` are the items' own scores, by id, where they are known.
+    Args:
+        spec: The benchmark.
+        items: The items.
+        overlap: Whether text overlap is computed.
+        judged: The judge's verdicts and record, where the items were judged.
+        bar: Shows the progress of text overlap.
+        columns: The items' own scores, by id, where they are known.
+        beside: Further counts, such as `extra` and `duplicate`.
     """
-    verdicts, record = judged or (dict[str, Verdict](), None)
+    verdicts: Mapping[str, Verdict] = {}
+    record: JudgeRecord | None = None
+    if judged is not None:
+        verdicts, record = judged
     samples = [to_sample(spec, item, verdicts.get(item.id), columns.get(item.id)) for item in items]
     return ScoredItems(spec, samples, record, beside, overlap, bar)
 
 
 def answered(counts: Counts) -> int:
     """Count the items that have an answer, scored or not."""
-    return counts.items - sum(
-        number for reason, number in counts.unscored.items() if reason in NO_ANSWER
-    )
+    without_answer = 0
+    for reason, number in counts.unscored.items():
+        if reason in NO_ANSWER:
+            without_answer += number
+    return counts.items - without_answer
 
 
 # --- numbers from samples
-# -------------------------------------------------------------------------------------------
 
 
-def _weight(sample: Sample, how: Mean, within: tuple[str, str] | None) -> float:
-    if within is not None and within[1] not in sample.facets.get(within[0], ()):
+class _Label(NamedTuple):
+    """A label of a facet."""
+
+    facet: str
+    name: str
+
+    def is_of(self, sample: Sample) -> bool:
+        """Return True where a sample has the label."""
+        return self.name in sample.facets.get(self.facet, ())
+
+
+def _weight(sample: Sample, mean: Mean, within: _Label | None) -> float:
+    """Return a sample's weight in a mean, which `within` limits to a label's samples."""
+    if within is not None and not within.is_of(sample):
         return 0.0
-    if how.weight_by is None:
+    if mean.weight_by is None:
         return 1.0
-    labels = sample.facets.get(how.weight_by, [])
-    if within is not None and within[0] == how.weight_by:
-        labels = [label for label in labels if label == within[1]]
-    # A question without any label still counts, once.
-    return fsum(how.weights.get(label, 1.0) for label in labels) if labels else 1.0
+    labels: Sequence[str] = sample.facets.get(mean.weight_by, [])
+    if within is not None and within.facet == mean.weight_by:
+        labels = [label for label in labels if label == within.name]
+    if not labels:
+        return 1.0  # a question without any label still counts, once
+    return fsum(mean.weights.get(label, 1.0) for label in labels)
 
 
-def _ratio(
-    samples: Sequence[Sample], how: Mean, within: tuple[str, str] | None = None
-) -> ratios.Ratio:
-    weights = array(
-        "d",
-        (
-            _weight(sample, how, within) if how.column in sample.scores else 0.0
-            for sample in samples
-        ),
-    )
-    numerators = array(
-        "d",
-        (
-            weight * sample.scores[how.column] if weight else 0.0
-            for sample, weight in zip(samples, weights, strict=True)
-        ),
-    )
-    return ratios.Ratio(numerators, weights, how.scale)
+def _ratio(samples: Sequence[Sample], mean: Mean, within: _Label | None = None) -> ratios.Ratio:
+    """Return the weighted mean of a column as a ratio of sums."""
+    numerators = array("d")
+    weights = array("d")
+    for sample in samples:
+        weight = 0.0
+        if mean.column in sample.scores:
+            weight = _weight(sample, mean, within)
+        numerator = 0.0
+        if weight:
+            numerator = weight * sample.scores[mean.column]
+        weights.append(weight)
+        numerators.append(numerator)
+    return ratios.Ratio(numerators, weights, mean.scale)
 
 
 def group_score(items: Sequence[tuple[str, str, float]]) -> float:
-    """Return a group's score, 0 to 1, of its items: each the rule, its level (1 the first), its score, 0 to 1.
+    """Return a group's score, 0 to 1.
 
     `quadratic` and `chain` are the rules of Video-MME-v2's evaluator (`cal_relevance`,
     `cal_logic`). `all`: 1 where every item is right. `quadratic`: the square of the mean. `chain`:
     an item of level d is worth 2d - 1; a level counts item by item, and the next one only where all
     of it is right.
+
+    Args:
+        items: For each item the rule, its level (1 the first) and its score, 0 to 1.
     """
-    rule = items[0][0]
-    scores = [score for *_, score in items]
+    rule, _, _ = items[0]
+    scores = [item_score for _, _, item_score in items]
     if rule == "all":
         return float(min(scores) >= 1)
     if rule == "quadratic":
         return (sum(scores) / len(scores)) ** 2
-    worth = [2 * int(level) - 1 for _, level, _ in items]
-    broken = min(
-        (weight for weight, score in zip(worth, scores, strict=True) if score < 1),
-        default=max(worth),
-    )
-    counted = (
-        weight * score for weight, score in zip(worth, scores, strict=True) if weight <= broken
-    )
-    return sum(counted) / sum(worth)
+    worths = [2 * int(level) - 1 for _, level, _ in items]
+    last_counted = max(worths)
+    for worth, item_score in zip(worths, scores, strict=True):
+        if item_score < 1:
+            last_counted = min(last_counted, worth)
+    gains: list[float] = []
+    for worth, item_score in zip(worths, scores, strict=True):
+        if worth <= last_counted:
+            gains.append(worth * item_score)
+    return sum(gains) / sum(worths)
 
 
-def _grouped(
-    samples: Sequence[Sample], how: Grouped, within: tuple[str, str] | None
-) -> ratios.Ratio:
-    """Return each group's score, at its first item; one with an item that has no score takes no part."""
-    members: dict[str, list[int]] = {}
-    for at, sample in enumerate(samples):
-        if named := sample.facets.get(GROUP.name):
-            members.setdefault(named[0], []).append(at)
-    values, weights = (array("d", bytes(8 * len(samples))) for _ in range(2))
-    for places in members.values():
-        items = [samples[at] for at in places]
-        if all(
-            how.column in item.scores and (within is None or _weight(item, Mean(column=""), within))
-            for item in items
+def _grouped(samples: Sequence[Sample], how: Grouped, within: _Label | None) -> ratios.Ratio:
+    """Return the mean of group scores as a ratio of sums.
+
+    A group's score is at its first item. A group with an item that has no score takes no part.
+    """
+    groups: dict[str, list[int]] = {}
+    for place, sample in enumerate(samples):
+        facet = sample.facets.get(GROUP.name)
+        if facet:
+            group_name = facet[0]
+            groups.setdefault(group_name, []).append(place)
+    numerators = array("d", [0.0] * len(samples))
+    weights = array("d", [0.0] * len(samples))
+    for places in groups.values():
+        members = [samples[place] for place in places]
+        if all(how.column in member.scores for member in members) and (
+            within is None or all(map(within.is_of, members))
         ):
-            named = ((item.facets[GROUP.name], item.scores[how.column]) for item in items)
-            scored = [(rule, level, score) for (_, rule, level), score in named]
-            values[places[0]], weights[places[0]] = group_score(scored), 1.0
-    return ratios.Ratio(values, weights, how.scale)
+            items: list[tuple[str, str, float]] = []
+            for member in members:
+                _, rule, level = member.facets[GROUP.name]
+                items.append((rule, level, member.scores[how.column]))
+            numerators[places[0]] = group_score(items)
+            weights[places[0]] = 1.0
+    return ratios.Ratio(numerators, weights, how.scale)
 
 
 def _labels(samples: Iterable[Sample], facet: str) -> list[str]:
-    return sorted({label for sample in samples for label in sample.facets.get(facet, ())})
+    """Return a facet's labels that the samples have, in sorted order."""
+    labels: set[str] = set()
+    for sample in samples:
+        labels.update(sample.facets.get(facet, ()))
+    return sorted(labels)
 
 
 def _ratios(
-    spec: BenchmarkSpec,
-    metric: Metric,
-    samples: Sequence[Sample],
-    within: tuple[str, str] | None = None,
+    spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample], within: _Label | None = None
 ) -> list[ratios.Ratio]:
+    """Return the ratios whose mean is a metric."""
     how = metric.aggregate
     if isinstance(how, Mean):
         return [_ratio(samples, how, within)]
     if isinstance(how, Grouped):
         return [_grouped(samples, how, within)]
+    metric_ratios: list[ratios.Ratio] = []
     if isinstance(how, Macro):
         mean = Mean(column=how.column, scale=how.scale)
-        of_labels = (
-            _ratio(samples, mean, (how.facet, label)) for label in _labels(samples, how.facet)
-        )
-        return [ratio for ratio in of_labels if ratio.n]
+        for name in _labels(samples, how.facet):
+            ratio = _ratio(samples, mean, _Label(how.facet, name))
+            if ratio.n:
+                metric_ratios.append(ratio)
+        return metric_ratios
     if isinstance(how, MeanOf):
-        return [
-            ratio
-            for name in how.metrics
-            for ratio in _ratios(spec, spec.metric(name), samples, within)
-        ]
+        for name in how.metrics:
+            metric_ratios += _ratios(spec, spec.metric(name), samples, within)
+        return metric_ratios
     raise TypeError(f"{metric.name}: {how.how} is not made of per-item scores")
 
 
@@ -321,23 +390,29 @@ def _mean(
     metric: Metric,
     samples: Sequence[Sample],
     runs: Sequence[Sequence[Sample]] = (),
-    within: tuple[str, str] | None = None,
+    within: _Label | None = None,
 ) -> ratios.MeanOfRatios:
-    of_runs = [ratios.MeanOfRatios(_ratios(spec, metric, run, within)).value for run in runs]
-    known = [value for value in of_runs if value is not None]
-    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), known, metric.bounds)
+    """Return a metric as a mean of ratios, with its value in each run."""
+    run_values: list[float] = []
+    for run in runs:
+        value = ratios.MeanOfRatios(_ratios(spec, metric, run, within)).value
+        if value is not None:
+            run_values.append(value)
+    return ratios.MeanOfRatios(_ratios(spec, metric, samples, within), run_values, metric.bounds)
 
 
 def metric_value(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> float | None:
-    """Return one metric's value without its interval: what lmms-eval's table shows."""
+    """Return one metric's value without its interval, as lmms-eval's table shows it."""
     if isinstance(metric.aggregate, Corpus):
         return _overlap(samples, [metric])[metric.name].value
     return _mean(spec, metric, _by_id(samples)).value
 
 
 def score_of(spec: BenchmarkSpec, sample: Sample) -> float | None:
-    """Return the primary metric of one item, in its unit; None where it has no score."""
-    return metric_value(spec, spec.primary, [sample]) if sample.scores else None
+    """Return the primary metric of one item; None where it has no score."""
+    if not sample.scores:
+        return None
+    return metric_value(spec, spec.primary, [sample])
 
 
 def metric_with_interval(
@@ -349,15 +424,25 @@ def metric_with_interval(
 ) -> MetricValue:
     """Return one metric that is made of per-item scores, with its interval."""
     samples = _by_id(samples)
-    wanted = {metric.name: _mean(spec, metric, samples, each_run(samples))}
-    return _with_intervals(wanted, samples, interval)[metric.name]
+    means = {metric.name: _mean(spec, metric, samples, each_run(samples))}
+    return _with_intervals(means, samples, interval)[metric.name]
 
 
 def resampled(spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]) -> ratios.Resampled:
-    """Resample one metric over videos; equal ids and videos give equal resamples, so two models' draws are paired."""
+    """Resample one metric over videos.
+
+    Equal ids and videos give equal resamples, so the draws of two models are paired.
+    """
     samples = _by_id(samples)
     mean = _mean(spec, metric, samples, each_run(samples))
     return ratios.resampled(mean, [sample.video for sample in samples])
+
+
+class _Cell(NamedTuple):
+    """A metric over all samples, or over those with a label."""
+
+    metric: str
+    label: _Label | None = None
 
 
 def aggregate(
@@ -368,58 +453,72 @@ def aggregate(
     interval: intervals.Method = intervals.METHOD,
     bar: Bar = no_bar,
 ) -> Numbers:
-    """Compute every metric and breakdown of `spec` from samples, independent of their order.
+    """Compute every metric and breakdown from samples, independent of their order.
 
     A metric that the samples can't support (answers only, windows only) is absent; a judged metric
-    that nobody judged has the value None. Intervals are of a bootstrap over videos, by the method
-    `interval` (`stats.intervals`).
+    without any judged sample has the value None.
+
+    Args:
+        spec: The benchmark.
+        samples: The samples.
+        overlap: Whether text overlap is computed.
+        interval: The method of the intervals, which are of a bootstrap over videos
+            (`stats.intervals`).
+        bar: Shows the progress of text overlap.
     """
     samples = _by_id(samples)
-    corpus = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
-    overlaps = _overlap(samples, corpus, bar) if overlap and corpus else {}
-    runs = each_run(samples)
-    broken_down = [
-        m for m in spec.metrics if m.in_breakdowns and isinstance(m.aggregate, Mean | MeanOf)
-    ]
-    wanted: dict[tuple[str, ...], ratios.MeanOfRatios] = {
-        (metric.name,): _mean(spec, metric, samples, runs)
-        for metric in spec.metrics
-        if metric not in corpus
-    }
-    for facet in cognitive_profile.facets(spec):
-        for label in _labels(samples, facet.name):
-            for metric in facet.metrics or broken_down:
-                wanted[(facet.name, label, metric.name)] = _mean(
-                    spec, metric, samples, runs, (facet.name, label)
-                )
-    values = _with_intervals(wanted, samples, interval)
-
+    corpus_metrics = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
+    overlaps: Metrics = {}
+    if overlap and corpus_metrics:
+        overlaps = _overlap(samples, corpus_metrics, bar)
+    # One call for all, so that all have the same resamples.
+    values = _with_intervals(_means(spec, samples), samples, interval)
     metrics: Metrics = {}
     for metric in spec.metrics:
-        if isinstance(metric.aggregate, Corpus):
+        if metric in corpus_metrics:
             if metric.name in overlaps:
                 metrics[metric.name] = overlaps[metric.name]
-        elif (value := values[(metric.name,)]).n or metric.judged:
+            continue
+        value = values[_Cell(metric.name)]
+        if value.n or metric.judged:
             metrics[metric.name] = value
     breakdowns: Breakdowns = {}
-    for (facet, label, name), value in (
-        (key, value) for key, value in values.items() if len(key) > 1
-    ):
-        if value.n:
-            breakdowns.setdefault(facet, {}).setdefault(label, {})[name] = value
+    for cell, value in values.items():
+        if cell.label is not None and value.n:
+            facet_values = breakdowns.setdefault(cell.label.facet, {})
+            facet_values.setdefault(cell.label.name, {})[cell.metric] = value
     return Numbers(metrics, breakdowns)
 
 
+def _means(spec: BenchmarkSpec, samples: Sequence[Sample]) -> dict[_Cell, ratios.MeanOfRatios]:
+    """Return all metrics but those of a corpus, over all samples and over each label's."""
+    runs = each_run(samples)
+    means: dict[_Cell, ratios.MeanOfRatios] = {}
+    broken_down: list[Metric] = []
+    for metric in spec.metrics:
+        if not isinstance(metric.aggregate, Corpus):
+            means[_Cell(metric.name)] = _mean(spec, metric, samples, runs)
+        if metric.in_breakdowns and isinstance(metric.aggregate, Mean | MeanOf):
+            broken_down.append(metric)
+    for facet in cognitive_profile.facets(spec):
+        for name in _labels(samples, facet.name):
+            label = _Label(facet.name, name)
+            for metric in facet.metrics or broken_down:
+                means[_Cell(metric.name, label)] = _mean(spec, metric, samples, runs, label)
+    return means
+
+
 def _with_intervals(
-    wanted: Mapping[KeyT, ratios.MeanOfRatios], samples: Sequence[Sample], method: intervals.Method
+    means: Mapping[KeyT, ratios.MeanOfRatios], samples: Sequence[Sample], method: intervals.Method
 ) -> dict[KeyT, MetricValue]:
-    estimates = ratios.with_intervals(wanted, [sample.video for sample in samples], method)
-    return {
-        key: MetricValue(
-            value=one.value, ci95=one.ci95, n=0 if one.value is None else wanted[key].n
-        )
-        for key, one in estimates.items()
-    }
+    videos = [sample.video for sample in samples]
+    values: dict[KeyT, MetricValue] = {}
+    for key, estimate in ratios.with_intervals(means, videos, method).items():
+        n = 0
+        if estimate.value is not None:
+            n = means[key].n
+        values[key] = MetricValue(value=estimate.value, ci95=estimate.ci95, n=n)
+    return values
 
 
 def _by_id(samples: Iterable[Sample]) -> list[Sample]:
@@ -428,43 +527,54 @@ def _by_id(samples: Iterable[Sample]) -> list[Sample]:
     return sorted(samples, key=lambda sample: sample.id)
 
 
+# --- text overlap
+
 LONGEST_OVERLAP = 10_000
-"""Characters of an answer that text overlap reads: METEOR's memory ends somewhere behind 30,000 of a loop."""
+"""Characters of an answer that text overlap reads.
+
+METEOR runs out of memory somewhere behind 30,000 characters of a loop.
+"""
 
 
 def too_long(samples: Iterable[Sample]) -> int:
-    """Return of how many answers text overlap reads the end alone, because they are too long for METEOR."""
+    """Count the answers of which text overlap reads the end alone."""
     return sum(
         sample.reason not in UNANSWERED and len(sample.text) > LONGEST_OVERLAP for sample in samples
     )
 
 
 def _overlap(samples: Sequence[Sample], metrics: Sequence[Metric], bar: Bar = no_bar) -> Metrics:
-    answered = [
-        sample
-        for sample in _by_id(samples)
-        if sample.reason not in UNANSWERED and isinstance(sample.target.get("text"), str)
-    ]
-    scorers: dict[str, Literal["bleu4", "cider", "meteor"]] = {
-        metric.name: metric.aggregate.scorer
-        for metric in metrics
-        if isinstance(metric.aggregate, Corpus)
-    }
-    if not answered:
+    """Return metrics of a corpus, over samples with an answer and a reference."""
+    scorers: dict[str, Literal["bleu4", "cider", "meteor"]] = {}
+    for metric in metrics:
+        if isinstance(metric.aggregate, Corpus):
+            scorers[metric.name] = metric.aggregate.scorer
+    texts: dict[str, str] = {}
+    references: dict[str, str] = {}
+    for sample in _by_id(samples):
+        reference = sample.target.get("text")
+        if sample.reason not in UNANSWERED and isinstance(reference, str):
+            texts[sample.id] = _end_of(sample.text)
+            references[sample.id] = reference
+    if not texts:
         return {name: MetricValue(value=None, ci95=None, n=0) for name in scorers}
     from reelbench.scoring import text_overlap
 
-    # Left out, an answer that rambles would lift the score of the others: its end is read, from a
-    # whole word on.
-    texts = {sample.id: sample.text for sample in answered}
-    ends = {
-        name: text[-LONGEST_OVERLAP:] for name, text in texts.items() if len(text) > LONGEST_OVERLAP
-    }
-    texts |= {name: end.partition(" ")[2] or end for name, end in ends.items()}
-    references = {sample.id: sample.target["text"] for sample in answered}
     with bar(", ".join(metric.title for metric in metrics), None):  # Java takes its seconds
         values = text_overlap.compute_score(references, texts, tuple(scorers.values()))
-    return {
-        name: MetricValue(value=values[scorer], ci95=None, n=len(answered))
-        for name, scorer in scorers.items()
-    }
+    overlaps: Metrics = {}
+    for name, scorer in scorers.items():
+        overlaps[name] = MetricValue(value=values[scorer], ci95=None, n=len(texts))
+    return overlaps
+
+
+def _end_of(text: str) -> str:
+    """Return the end of an answer that is too long, from a whole word on.
+
+    Without it, an answer that rambles would lift the score of all other answers.
+    """
+    if len(text) <= LONGEST_OVERLAP:
+        return text
+    end = text[-LONGEST_OVERLAP:]
+    _, _, from_whole_word = end.partition(" ")
+    return from_whole_word or end

@@ -1,4 +1,4 @@
-"""`calibration.json`: people's scores of some judged answers, and the judge's mean corrected by them.
+"""`calibration.json`: people's scores of some judged answers, and the judge's corrected mean.
 
 It lies beside `result.json` and says nothing that can't be computed again from it and the samples.
 """
@@ -41,99 +41,126 @@ class CalibrationRecord(Record):
 def calibrations(
     spec: BenchmarkSpec, samples: Sequence[Sample], labels: Ratings
 ) -> dict[str, Calibration]:
-    """Correct each criterion's mean by people's scores; criteria that they did not score are left out."""
+    """Correct each criterion's mean by people's scores.
+
+    Criteria that people did not score are left out.
+    """
     judge = spec.judge
+    if judge is None:
+        return {}
     calibrations: dict[str, Calibration] = {}
-    for criterion in judge.criteria if judge else ():
-        scored = [sample for sample in samples if criterion in sample.scores]
-        given = [labels.get((sample.id, criterion)) for sample in scored]
-        if judge is None or not any(label is not None for label in given):
+    for criterion in judge.criteria:
+        judged = [sample for sample in samples if criterion in sample.scores]
+        people_scores = [labels.get((sample.id, criterion)) for sample in judged]
+        if all(score is None for score in people_scores):
             continue
         calibrations[criterion] = calibrate(
-            [sample.scores[criterion] for sample in scored],
-            given,
-            [sample.video for sample in scored],
+            [sample.scores[criterion] for sample in judged],
+            people_scores,
+            [sample.video for sample in judged],
             bounds=(judge.low, judge.high),
             steps=range(judge.low, judge.high + 1),
         )
     return calibrations
 
 
-def record(made: Mapping[str, Calibration], labels: Ratings, people: str) -> CalibrationRecord:
-    """Return the record of calibrations and the scores that they were made from."""
-    return CalibrationRecord(
-        people=people,
-        criteria={
-            name: Corrected(
-                value=one.corrected.value,
-                ci95=one.corrected.ci95,
-                weight=one.weight,
-                items=one.items,
-                verdict=one.verdict,
-                labels={
-                    item: score for (item, criterion), score in labels.items() if criterion == name
-                },
-            )
-            for name, one in made.items()
-        },
-    )
+def record(
+    calibrations: Mapping[str, Calibration], labels: Ratings, people: str
+) -> CalibrationRecord:
+    """Return the record of calibrations and their labels.
+
+    Args:
+        calibrations: Criterion -> calibration.
+        labels: People's scores.
+        people: The name of the file with them.
+    """
+    criteria: dict[str, Corrected] = {}
+    for name, calibration in calibrations.items():
+        criterion_labels: dict[str, float] = {}
+        for (item, criterion), score in labels.items():
+            if criterion == name:
+                criterion_labels[item] = score
+        criteria[name] = Corrected(
+            value=calibration.corrected.value,
+            ci95=calibration.corrected.ci95,
+            weight=calibration.weight,
+            items=calibration.items,
+            verdict=calibration.verdict,
+            labels=criterion_labels,
+        )
+    return CalibrationRecord(people=people, criteria=criteria)
 
 
-def write(folder: Path, kept: CalibrationRecord) -> Path:
+def write(folder: Path, calibration: CalibrationRecord) -> Path:
     """Write the file beside a result."""
-    write_text(folder / FILE, kept.model_dump_json(indent=1) + "\n")
+    write_text(folder / FILE, calibration.model_dump_json(indent=1) + "\n")
     return folder / FILE
 
 
 def read(folder: Path) -> CalibrationRecord | None:
-    """Return the record in a result's folder, None where there is none; InputError where the file is wrong."""
+    """Return the record in a result's folder, None where there is none.
+
+    Raises:
+        InputError: The file is wrong.
+    """
     path = folder / FILE
     if not path.is_file():
         return None
-    more = "; rewrite it with `judge calibrate --write`"
-    return record_of(CalibrationRecord, read_json(path), str(path), more, mark=": ")
+    advice = "; rewrite it with `judge calibrate --write`"
+    return record_of(CalibrationRecord, read_json(path), str(path), advice, mark=": ")
 
 
 def problems(
-    kept: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sample]
+    calibration: CalibrationRecord, spec: BenchmarkSpec, samples: Sequence[Sample]
 ) -> Iterator[str]:
-    """Yield a line for each number in a file that does not follow from its labels and the samples."""
+    """Yield a line for each number that does not follow from labels and samples."""
+    labels: dict[tuple[str, str], float] = {}
+    for name, criterion in calibration.criteria.items():
+        labels |= {(item, name): score for item, score in criterion.labels.items()}
+    problem = _label_problem(labels, spec, samples)
+    if problem is not None:
+        yield problem
+        return
+    recomputed = record(calibrations(spec, samples, labels), labels, calibration.people)
+    for name, criterion in calibration.criteria.items():
+        again = recomputed.criteria.get(name)
+        recomputed_text = "absent"
+        if again is not None:
+            if _same(criterion, again):
+                continue
+            recomputed_text = f"{again.value}, interval {again.ci95}"
+        yield (
+            f"{FILE}: criteria.{name} is {criterion.value}, interval {criterion.ci95}, "
+            f"recomputed {recomputed_text}"
+        )
+
+
+def _label_problem(labels: Ratings, spec: BenchmarkSpec, samples: Sequence[Sample]) -> str | None:
+    """Return a line on the first label that is none of the benchmark's scores."""
     judge = spec.judge
-    known = {sample.id for sample in samples}
-    labels = {
-        (item, name): score
-        for name, one in kept.criteria.items()
-        for item, score in one.labels.items()
-    }
+    ids = {sample.id for sample in samples}
     for (item, name), score in labels.items():
-        if (
-            judge is None
-            or name not in judge.criteria
-            or item not in known
-            or not judge.low <= score <= judge.high
-        ):
-            yield f"{FILE}: {name} {score:g} of {item!r} is not a score that the benchmark has"
-            return
-    made = record(calibrations(spec, samples, labels), labels, kept.people)
-    for name, one in kept.criteria.items():
-        again = made.criteria.get(name)
-        if again is None or not _same(one, again):
-            computed = "absent" if again is None else f"{again.value}, interval {again.ci95}"
-            yield f"{FILE}: criteria.{name} is {one.value}, interval {one.ci95}, recomputed {computed}"
+        is_score = (
+            judge is not None
+            and name in judge.criteria
+            and item in ids
+            and judge.low <= score <= judge.high
+        )
+        if not is_score:
+            return f"{FILE}: {name} {score:g} of {item!r} is not a score that the benchmark has"
+    return None
 
 
-def _same(one: Corrected, other: Corrected) -> bool:
-    if (one.items, one.verdict, one.ci95 is None) != (
-        other.items,
-        other.verdict,
-        other.ci95 is None,
-    ):
+def _same(a: Corrected, b: Corrected) -> bool:
+    """Return True where two records agree, numbers up to rounding."""
+    if a.items != b.items or a.verdict != b.verdict:
         return False
-    if one.value is None or other.value is None:
-        return one.value is other.value
-    pairs = zip(
-        (one.value, one.weight, *(one.ci95 or ())),
-        (other.value, other.weight, *(other.ci95 or ())),
-        strict=True,
-    )
-    return all(math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE) for a, b in pairs)
+    numbers_a = [a.value, a.weight, *(a.ci95 or (None, None))]
+    numbers_b = [b.value, b.weight, *(b.ci95 or (None, None))]
+    return all(map(_close, numbers_a, numbers_b))
+
+
+def _close(a: float | None, b: float | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)

@@ -1,4 +1,4 @@
-"""CogME: tags that say what understanding a question needs, to break a result down by.
+"""CogME: tags of the understanding that a question needs, to break a result down by.
 
 A question is tagged with TARGETs (what is perceived), CONTENTs (what is known of them) and its
 highest THINKING (how): up to three, up to three, exactly one. A sub-component's score is its share
@@ -99,7 +99,7 @@ class Tags:
 
 
 class TagsFile(dict[str, Tags]):
-    """Each question's tags by its id, and the `path` of the file that has them."""
+    """Each question's tags by its id, and the `path` of their file."""
 
     path: Path
 
@@ -108,47 +108,60 @@ def read_tags(path: Path | str) -> TagsFile:
     """Read tags by question id from JSON Lines.
 
     A line is `{"qid": 1, "target": ["Character"], "content": ["Identity"], "thinking": "Recall"}`;
-    a number as `qid` becomes its text. InputError names the file, the line and the field that is
-    wrong, and the label likely meant.
+    a number as `qid` becomes its text.
+
+    Raises:
+        InputError: The message names the file, the line and the field that is wrong, and the label
+            that was probably intended.
     """
-    fields = ("qid", *COMPONENTS)
-    wanted = ", ".join(fields)
-    tags, lines = TagsFile(), dict[str, int]()
+    tags = TagsFile()
     tags.path = Path(path)
+    lines: dict[str, int] = {}
     for number, row in files.read_jsonl(path):
         where = f"{path}, line {number}"
-        if not is_object(row):
+        question = _question_id(row, where)
+        question_tags = tags_of(row, where)
+        if question in tags:
             raise InputError(
-                f"{where}: expected an object with {wanted}, found {_kind(row)}; one object per line"
+                f'{where}, field "qid": {question!r} has its tags in line {lines[question]} '
+                "already; keep one of them"
             )
-        for name in row:
-            if name not in fields:
-                raise InputError(
-                    f'{where}: unknown field "{name}"; expected {wanted}{_suggestion(name, fields)}'
-                )
-        for name in fields:
-            if name not in row:
-                raise InputError(f'{where}: field "{name}" is missing; expected {wanted}')
-        if not is_id(row["qid"]):
-            found = _kind(row["qid"])
-            raise InputError(
-                f'{where}, field "qid": expected a question\'s id (text or whole number), found {found}'
-            )
-        qid, parsed = str(row["qid"]), tags_of(row, where)
-        if qid in tags:
-            raise InputError(
-                f'{where}, field "qid": {qid!r} has its tags in line {lines[qid]} already; keep one of them'
-            )
-        tags[qid], lines[qid] = parsed, number
+        tags[question] = question_tags
+        lines[question] = number
     if not tags:
         raise InputError(f"{path}: no tags in it; expected one JSON object per line")
     return tags
 
 
+def _question_id(row: Any, where: str) -> str:  # noqa: ANN401 - any JSON value
+    """Return the question's id of a line; InputError where the line has other fields."""
+    fields = ("qid", *COMPONENTS)
+    expected = ", ".join(fields)
+    if not is_object(row):
+        raise InputError(
+            f"{where}: expected an object with {expected}, found {_kind(row)}; one object per line"
+        )
+    for name in row:
+        if name not in fields:
+            raise InputError(
+                f'{where}: unknown field "{name}"; expected {expected}{_suggestion(name, fields)}'
+            )
+    for name in fields:
+        if name not in row:
+            raise InputError(f'{where}: field "{name}" is missing; expected {expected}')
+    if not is_id(row["qid"]):
+        raise InputError(
+            f'{where}, field "qid": expected a question\'s id (text or whole number), '
+            f"found {_kind(row['qid'])}"
+        )
+    return str(row["qid"])
+
+
 def facets(spec: BenchmarkSpec) -> tuple[Facet, ...]:
     """Return a benchmark's own facets, and those that tags would add."""
-    own = {facet.name for facet in spec.facets}
-    return (*spec.facets, *(facet for facet in FACETS if facet.name not in own))
+    declared_names = {facet.name for facet in spec.facets}
+    tag_facets = [facet for facet in FACETS if facet.name not in declared_names]
+    return (*spec.facets, *tag_facets)
 
 
 def from_tags(spec: BenchmarkSpec) -> set[str]:
@@ -157,62 +170,83 @@ def from_tags(spec: BenchmarkSpec) -> set[str]:
 
 
 def is_weak(share: float, rate: float) -> bool:
-    """Whether a label is rare and answered badly, as CogME finds of four labels; both in per cent."""
+    """Return True where a label is rare and answered badly, both in per cent.
+
+    CogME finds this of four labels.
+    """
     return share < RARE and rate < BAD
 
 
 def tags_of(row: dict[str, Any], where: str) -> Tags:
-    """Return the tags that an object has under `target`, `content` and `thinking`; `where` is for the InputError."""
+    """Return the tags that an object has under `target`, `content` and `thinking`.
+
+    Args:
+        row: The object.
+        where: Its place, for the message of an InputError.
+    """
     for name in COMPONENTS:
         if name not in row:
-            raise InputError(
-                f'{where}: field "{name}" is missing; expected {", ".join(COMPONENTS)}'
-            )
-    at, thinking = f'{where}, field "thinking"', row["thinking"]
-    target, content = _labels(row, "target", where), _labels(row, "content", where)
+            expected = ", ".join(COMPONENTS)
+            raise InputError(f'{where}: field "{name}" is missing; expected {expected}')
+    target = _labels(row, "target", where)
+    content = _labels(row, "content", where)
+    thinking = row["thinking"]
+    field = f'{where}, field "thinking"'
     if is_array(thinking):
         raise InputError(
-            f"{at}: a list of {len(thinking)} labels; expected exactly one label as text, the highest"
+            f"{field}: a list of {len(thinking)} labels; "
+            "expected exactly one label as text, the highest"
         )
-    _check(thinking, THINKING, at)
+    _check(thinking, THINKING, field)
     return Tags(target, content, thinking)
 
 
-def _labels(row: dict[str, Any], field: str, where: str) -> tuple[str, ...]:
-    at, labels = f'{where}, field "{field}"', row[field]
+def _labels(row: dict[str, Any], name: str, where: str) -> tuple[str, ...]:
+    """Return a component's labels; InputError where they are not allowed."""
+    field = f'{where}, field "{name}"'
+    labels = row[name]
     if not is_array(labels):
         raise InputError(
-            f"{at}: expected a list of up to {MOST_LABELS} labels, found {_kind(labels)}"
+            f"{field}: expected a list of up to {MOST_LABELS} labels, found {_kind(labels)}"
         )
     for label in labels:
-        _check(label, COMPONENTS[field], at)
-    repeated = [label for index, label in enumerate(labels) if label in labels[:index]]
-    if repeated:
-        raise InputError(f"{at}: {repeated[0]!r} occurs twice")
+        _check(label, COMPONENTS[name], field)
+    for place, label in enumerate(labels):
+        if label in labels[:place]:
+            raise InputError(f"{field}: {label!r} occurs twice")
     if len(labels) > MOST_LABELS:
         raise InputError(
-            f"{at}: {len(labels)} labels ({', '.join(labels)}); at most {MOST_LABELS} are allowed"
+            f"{field}: {len(labels)} labels ({', '.join(labels)}); "
+            f"at most {MOST_LABELS} are allowed"
         )
     return tuple(labels)
 
 
-def _check(label: Any, labels: tuple[str, ...], at: str) -> None:  # noqa: ANN401 - any JSON value
+def _check(label: Any, labels: tuple[str, ...], field: str) -> None:  # noqa: ANN401 - any JSON value
+    """Raise an InputError where a value is not one of a component's labels."""
+    allowed = ", ".join(labels)
     if not isinstance(label, str):
         raise InputError(
-            f"{at}: expected a label as text, found {_kind(label)}; labels are {', '.join(labels)}"
+            f"{field}: expected a label as text, found {_kind(label)}; labels are {allowed}"
         )
     if label not in labels:
         raise InputError(
-            f"{at}: no label {label!r}; labels are {', '.join(labels)}{_suggestion(label, labels)}"
+            f"{field}: no label {label!r}; labels are {allowed}{_suggestion(label, labels)}"
         )
 
 
 def _suggestion(word: str, words: tuple[str, ...]) -> str:
-    by_lower = {known.lower(): known for known in words}
-    close = difflib.get_close_matches(word.strip().lower(), by_lower, n=1)
-    return f"; did you mean {by_lower[close[0]]}?" if close else ""
+    """Return a question with the most similar of the allowed words, if one is similar."""
+    by_lower_case = {allowed.lower(): allowed for allowed in words}
+    similar = difflib.get_close_matches(word.strip().lower(), by_lower_case, n=1)
+    if not similar:
+        return ""
+    return f"; did you mean {by_lower_case[similar[0]]}?"
 
 
 def _kind(value: object) -> str:
+    """Name the kind of a JSON value."""
+    if value is None:
+        return "null"
     names = {"dict": "an object", "list": "a list", "str": "text", "bool": "true or false"}
-    return names.get(type(value).__name__, "null" if value is None else "a number")
+    return names.get(type(value).__name__, "a number")

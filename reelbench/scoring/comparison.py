@@ -1,15 +1,16 @@
-"""Whether one model is better than another: a test on the items that both answered.
+"""Comparison of two models: a test on the items that both answered.
 
-For each metric a paired bootstrap over videos: the same videos are drawn for both models, so what
-makes a video hard cancels out. For columns of 0 and 1 (a choice right or wrong) also McNemar's
-exact test on the items where only one of the two is right; it takes items as independent, which
-questions on one video are not, so the bootstrap is the one to trust where the two differ.
+For each metric there is a paired bootstrap over videos: the same videos are drawn for both models,
+so the difficulty of a video cancels out. For columns of 0 and 1 (a choice right or wrong) there is
+also McNemar's exact test on the items where only one of the two is right. It takes items as
+independent, which questions on one video are not, so the bootstrap is the one to trust where the
+two differ.
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class McNemar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A metric of two models, a and b, on the items for which both have it.
+    """A metric of two models, a and b, on their common items.
 
     Attributes:
         n: Items.
@@ -68,7 +69,7 @@ class Difference:
             exactly where p is at most 0.05; None under ten videos.
         p: Two-sided, of no difference, by a t test over videos (`intervals.PairedTest`); None under
             ten videos.
-        mcnemar: Of a mean of zeros and ones alone.
+        mcnemar: For a mean of zeros and ones only.
     """
 
     n: int
@@ -80,10 +81,17 @@ class Difference:
     p: float | None
     mcnemar: McNemar | None
 
+    @property
+    def mcnemar_p(self) -> float | None:
+        """The p of McNemar's test, where there is one."""
+        if self.mcnemar is None:
+            return None
+        return self.mcnemar.p
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """Two models on one benchmark; it prints as a table, and a notebook shows it as one.
+    """Two models on one benchmark; it prints as a table, also in a notebook.
 
     Attributes:
         both: Items that both answered (that have a score in common).
@@ -94,7 +102,7 @@ class Comparison:
         unscored: Items without a score of one of the two, so few that a board ranks both: p and
             interval of the main metric hold with each of them at the scale's lowest and at its
             highest, as on the board.
-        names: What a and b are called.
+        names: The names of a and b.
     """
 
     both: int
@@ -111,53 +119,76 @@ class Comparison:
         return self.table().html()
 
     def table(self, title: str | None = None) -> Table:
-        """Return a row a metric; below it what was left out, and why there is no interval.
+        """Return a row per metric; below it the left-out items, and missing intervals.
 
-        A column that says the same in each row is left out, so that a terminal of 80 columns holds
-        the rest: without values, or where the title has them.
+        A column that says the same in each row is left out, so that the rest fits a terminal of 80
+        columns: one without values, and those whose values the title has.
         """
+        videos = {difference.videos for difference in self.metrics.values()}
+        items = {difference.n for difference in self.metrics.values()}
+        same_items_and_videos = items == {self.both} and len(videos) == 1
         if title is None:
-            shown = [name for name, named in zip("ab", self.names, strict=True) if name != named]
-            title = f"a = {self.names[0]}, b = {self.names[1]}" if shown else "a and b"
-        rows: list[tuple[str, ...]] = []
-        for name, d in self.metrics.items():
-            bounds = "" if d.ci95 is None else f"{d.ci95[0]:.2f} to {d.ci95[1]:.2f}"
-            tests = map(p_value, (d.p, d.mcnemar and d.mcnemar.p))
-            values = (f"{d.a:.2f}", f"{d.b:.2f}", f"{d.difference:+.2f}", bounds)
-            rows.append((name, *values, *tests, str(d.n), str(d.videos)))
-        few = [
-            name
-            for name, d in self.metrics.items()
-            if d.ci95 is None and d.videos < intervals.MIN_CLUSTERS
-        ]
-        below = [metric_table.no_interval(few)] if few else []
+            title = self._default_title()
+        title += f"; {number_of(self.both, 'item')} answered by both"
+        hidden_columns: set[str] = set()
+        if same_items_and_videos:
+            title += f", on {number_of(max(videos), 'video')}"
+            hidden_columns |= {"#items", "#videos"}
+        if all(difference.mcnemar_p is None for difference in self.metrics.values()):
+            hidden_columns.add("#McNemar p")
+        columns = [name for name in _COLUMNS if name not in hidden_columns]
+        rows: list[list[str]] = []
+        for name, difference in self.metrics.items():
+            cells = _cells(name, difference)
+            rows.append([cells[column] for column in columns])
+        return Table(title, columns, rows, self._notes())
+
+    def _default_title(self) -> str:
+        name_a, name_b = self.names
+        if self.names == ("a", "b"):
+            return "a and b"
+        return f"a = {name_a}, b = {name_b}"
+
+    def _notes(self) -> list[str]:
+        """Return the lines below the table."""
+        notes: list[str] = []
+        without_interval: list[str] = []
+        for name, difference in self.metrics.items():
+            if difference.ci95 is None and difference.videos < intervals.MIN_CLUSTERS:
+                without_interval.append(name)
+        if without_interval:
+            notes.append(metric_table.no_interval(without_interval))
         if self.only_a or self.only_b:
-            by_a = number_of(self.only_a, "item")
-            below.append(
-                f"left out: {by_a} that only a answered, {self.only_b} that only b answered"
+            items_a = number_of(self.only_a, "item")
+            notes.append(
+                f"left out: {items_a} that only a answered, {self.only_b} that only b answered"
             )
         if self.unscored:
-            lacking = number_of(self.unscored, "item")
-            below.append(
-                f"p and interval of the main metric hold whatever the {lacking} without a score would be"
+            items = number_of(self.unscored, "item")
+            notes.append(
+                f"p and interval of the main metric hold whatever the {items} "
+                "without a score would be"
             )
-        on = {d.videos for d in self.metrics.values()}
-        alike = {(d.n, d.videos) for d in self.metrics.values()} == {(self.both, *on)}
-        said = f"{title}; {number_of(self.both, 'item')} answered by both" + (
-            f", on {number_of(max(on), 'video')}" if alike else ""
-        )
-        kept = [
-            place
-            for place, name in enumerate(_COLUMNS)
-            if not (name == "#McNemar p" and not any(row[place] for row in rows))
-            and not (alike and name in ("#items", "#videos"))
-        ]
-        return Table(
-            said,
-            [_COLUMNS[place] for place in kept],
-            [[row[place] for place in kept] for row in rows],
-            below,
-        )
+        return notes
+
+
+def _cells(name: str, difference: Difference) -> dict[str, str]:
+    """Return a metric's text in each of `_COLUMNS`."""
+    interval = ""
+    if difference.ci95 is not None:
+        low, high = difference.ci95
+        interval = f"{low:.2f} to {high:.2f}"
+    return {
+        "metric": name,
+        "#a": f"{difference.a:.2f}",
+        "#b": f"{difference.b:.2f}",
+        "#a - b": f"{difference.difference:+.2f}",
+        "#95 % interval": interval,
+        "#p": p_value(difference.p),
+        "#McNemar p": p_value(difference.mcnemar_p),
+        "#items": str(difference.n),
+        "#videos": str(difference.videos),
+    }
 
 
 def judging_apart(
@@ -165,77 +196,104 @@ def judging_apart(
 ) -> str | None:
     """Return the difference in the judging of two results; None where there is none.
 
-    A judge is who answered; a name and the same with a date are one judge, two dates are two. Twins
-    have criteria of their own, so of `twins` the prompt sets are compared by name. Nothing differs
-    where a result has no judge.
+    A judge is the model that answered. A name and the same name with a date are one judge, two
+    dates are two. Nothing differs where a result has no judge.
+
+    Args:
+        a: The judge of the first result.
+        b: The judge of the second.
+        twins: True for results of two benchmarks that are twins. They have criteria of their own,
+            so their prompt sets are compared by name.
     """
     if a is None or b is None:
         return None
-    names_a, names_b = (
-        sorted(
-            name
-            for judge in single_judges(record)
-            for name in returned_ids(judge) or [judge.requested]
-        )
-        for record in (a, b)
-    )
-    if len(names_a) != len(names_b) or not all(
-        same_model(x, y) or same_model(y, x) for x, y in zip(names_a, names_b, strict=True)
-    ):
+    names_a = _judge_names(a)
+    names_b = _judge_names(b)
+    same_judges = len(names_a) == len(names_b) and all(map(_same_judge, names_a, names_b))
+    if not same_judges:
         return f"different judges: a has {judge_as_answered(a)}, b has {judge_as_answered(b)}"
-    same_prompts = a.prompt == b.prompt if twins else a.prompt_sha256 == b.prompt_sha256
+    same_prompts = a.prompt_sha256 == b.prompt_sha256
+    if twins:
+        same_prompts = a.prompt == b.prompt
     if not same_prompts:
-        shown = [f"{record.prompt} (sha256 {record.prompt_sha256[:8]})" for record in (a, b)]
-        return f"different judge prompts: a has {shown[0]}, b has {shown[1]}"
+        return f"different judge prompts: a has {_prompt_name(a)}, b has {_prompt_name(b)}"
     return None
+
+
+def _judge_names(record: JudgeRecord) -> list[str]:
+    """Return the ids of the models that judged, sorted."""
+    names: list[str] = []
+    for judge in single_judges(record):
+        names += returned_ids(judge) or [judge.requested]
+    return sorted(names)
+
+
+def _same_judge(name_a: str, name_b: str) -> bool:
+    return same_model(name_a, name_b) or same_model(name_b, name_a)
+
+
+def _prompt_name(record: JudgeRecord) -> str:
+    return f"{record.prompt} (sha256 {record.prompt_sha256[:8]})"
 
 
 def compare(
     samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec
 ) -> Comparison:
-    """Test two models' samples of the same benchmark and split against each other, metric by metric.
+    """Test two models' samples of the same benchmark and split, metric by metric.
 
-    InputError where there is no item that both answered.
+    Raises:
+        InputError: There is no item that both answered.
     """
     a, b = on_both(samples_a, samples_b)
-    ids_a, ids_b = (
-        {sample.id for sample in samples if sample.scores} for samples in (samples_a, samples_b)
-    )
     metrics: dict[str, Difference] = {}
     for metric in spec.metrics:
-        difference = (
-            None if isinstance(metric.aggregate, Corpus) else metric_difference(spec, metric, a, b)
-        )
+        if isinstance(metric.aggregate, Corpus):
+            continue
+        difference = metric_difference(spec, metric, a, b)
         if difference is not None:
             metrics[metric.name] = difference
-    sides = samples_a, samples_b
-    shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
-    lacking = {
-        sample.id
-        for side in sides
-        for sample in side
-        if sample.id in shared and is_left_out(sample)
-    }
-    few = value_bounds.few_left_out(samples_a) and value_bounds.few_left_out(samples_b)
-    if (main := metrics.get(spec.primary.name)) is None or not few:
-        lacking.clear()
-    elif lacking:
-        tests = tests_at_both_ends(*(at_both_ends(spec, samples, shared) for samples in sides))
-        metrics[spec.primary.name] = replace(main, p=p_of(tests), ci95=interval_of(tests, 0.05))
+    unscored = _few_unscored(samples_a, samples_b)
+    primary = metrics.get(spec.primary.name)
+    if primary is None:
+        unscored.clear()
+    if primary is not None and unscored:
+        shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
+        ends_a = at_both_ends(spec, samples_a, shared)
+        ends_b = at_both_ends(spec, samples_b, shared)
+        tests = tests_at_both_ends(ends_a, ends_b)
+        metrics[spec.primary.name] = replace(primary, p=p_of(tests), ci95=interval_of(tests, 0.05))
+    ids_a = {sample.id for sample in samples_a if sample.scores}
+    ids_b = {sample.id for sample in samples_b if sample.scores}
     return Comparison(
         both=len(a),
         only_a=len(ids_a - ids_b),
         only_b=len(ids_b - ids_a),
         metrics=metrics,
-        unscored=len(lacking),
+        unscored=len(unscored),
     )
+
+
+def _few_unscored(samples_a: Sequence[Sample], samples_b: Sequence[Sample]) -> set[str]:
+    """Return the ids of both results that lack a score in one.
+
+    There is none where one of the results has so many that a board does not rank it.
+    """
+    if not value_bounds.few_left_out(samples_a) or not value_bounds.few_left_out(samples_b):
+        return set()
+    left_out_a = {sample.id for sample in samples_a if is_left_out(sample)}
+    left_out_b = {sample.id for sample in samples_b if is_left_out(sample)}
+    shared = {sample.id for sample in samples_a} & {sample.id for sample in samples_b}
+    return (left_out_a | left_out_b) & shared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtBothEnds:
-    """A run's main metric, resampled over videos, with each item that lacks a score at the scale's ends.
+    """A run's main metric, resampled over videos, at both ends of its unscored items.
 
-    Both are one where all items are scored; `ids` are those of the items.
+    Attributes:
+        ids: The ids of the items.
+        lowest: The metric with each item that lacks a score at the scale's lowest.
+        highest: The same at its highest; the same object where all items are scored.
     """
 
     ids: tuple[str, ...]
@@ -246,118 +304,169 @@ class AtBothEnds:
 def at_both_ends(
     spec: BenchmarkSpec, samples: Iterable[Sample], only: Collection[str] | None = None
 ) -> AtBothEnds:
-    """Resample a run's main metric on the items that are scored or could have been, or those of `only`."""
-    counted = [
-        sample
-        for sample in samples
-        if (sample.state == "scored" or is_left_out(sample)) and (only is None or sample.id in only)
-    ]
-    ends: list[Literal["lowest", "highest"]] = (
-        ["lowest", "highest"] if any(map(is_left_out, counted)) else ["lowest"]
-    )
-    filled = (value_bounds.with_unscored_at(end, spec, spec.primary, counted) for end in ends)
-    drawn = [aggregation.resampled(spec, spec.primary, samples) for samples in filled]
-    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), drawn[0], drawn[-1])
+    """Resample a run's main metric on the items that are scored or could have been.
+
+    Args:
+        spec: The benchmark.
+        samples: The run's samples.
+        only: Where given, only items with these ids count.
+    """
+    counted: list[Sample] = []
+    for sample in samples:
+        if only is not None and sample.id not in only:
+            continue
+        if sample.state == "scored" or is_left_out(sample):
+            counted.append(sample)
+    metric = spec.primary
+    filled = value_bounds.with_unscored_at("lowest", spec, metric, counted)
+    lowest = aggregation.resampled(spec, metric, filled)
+    highest = lowest
+    if any(map(is_left_out, counted)):
+        filled = value_bounds.with_unscored_at("highest", spec, metric, counted)
+        highest = aggregation.resampled(spec, metric, filled)
+    return AtBothEnds(tuple(sorted(sample.id for sample in counted)), lowest, highest)
 
 
 def tests_at_both_ends(a: AtBothEnds, b: AtBothEnds) -> list[PairedTest]:
-    """Test two runs on the same items at either end of what is unscored; none of too few videos."""
-    ends = [(a.lowest, b.highest), (a.highest, b.lowest)]
+    """Test two runs on the same items at either end of their unscored ones.
+
+    Returns:
+        One test where all items are scored, else two; none on too few videos.
+    """
+    test_at_lowest = a.lowest.test(b.highest)
+    if test_at_lowest is None:
+        return []
     if a.lowest is a.highest and b.lowest is b.highest:
-        ends.pop()
-    tests = [test for ours, theirs in ends if (test := ours.test(theirs)) is not None]
-    return tests if len(tests) == len(ends) else []
+        return [test_at_lowest]
+    test_at_highest = a.highest.test(b.lowest)
+    if test_at_highest is None:
+        return []
+    return [test_at_lowest, test_at_highest]
 
 
 def p_of(tests: Sequence[PairedTest]) -> float | None:
-    """Return the p of tests at both ends: the larger one, and 1 where the sign hangs on what is unscored."""
-    unsure = len({test.difference > 0 for test in tests}) > 1
-    return 1.0 if unsure else max((test.p for test in tests), default=None)
+    """Return the p of tests at both ends: the larger one.
+
+    It is 1 where the sign of the difference depends on what is unscored.
+    """
+    signs = {test.difference > 0 for test in tests}
+    if len(signs) > 1:
+        return 1.0
+    return max((test.p for test in tests), default=None)
 
 
 def interval_of(tests: Sequence[PairedTest], level: float) -> tuple[float, float] | None:
-    """Return the interval of tests at both ends at a level, from the one's low end to the other's high end."""
+    """Return the interval of tests at both ends, from the lowest end to the highest."""
+    if not tests:
+        return None
     ends = [test.interval(level) for test in tests]
-    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def on_both(
     samples_a: Sequence[Sample], samples_b: Sequence[Sample]
 ) -> tuple[list[Sample], list[Sample]]:
-    """Return the items that both have a score for, of a and of b in one order, with the scores that both have.
+    """Return the items that both have a score for, of a and of b.
 
-    InputError where there is none.
+    Both lists have the same order, and only the scores that both models have.
+
+    Raises:
+        InputError: There is no such item.
     """
     scored_a = {sample.id: sample for sample in samples_a if sample.scores}
     scored_b = {sample.id: sample for sample in samples_b if sample.scores}
     a: list[Sample] = []
     b: list[Sample] = []
     for item in sorted(scored_a.keys() & scored_b.keys()):
-        first, second = scored_a[item], scored_b[item]
-        columns = first.scores.keys() & second.scores.keys()
-        if columns:
-            # Video and labels are the item's, not the model's: a's stand for both, so that both are
-            # weighted alike.
-            of_item = {"video": first.video, "facets": first.facets}
-            a.append(first.model_copy(update={"scores": {c: first.scores[c] for c in columns}}))
-            b.append(
-                second.model_copy(
-                    update=of_item | {"scores": {c: second.scores[c] for c in columns}}
-                )
+        sample_a = scored_a[item]
+        sample_b = scored_b[item]
+        columns = sample_a.scores.keys() & sample_b.scores.keys()
+        if not columns:
+            continue
+        scores_a = {column: sample_a.scores[column] for column in columns}
+        scores_b = {column: sample_b.scores[column] for column in columns}
+        a.append(sample_a.model_copy(update={"scores": scores_a}))
+        # Video and labels are the item's, not the model's: those of a stand for both, so that both
+        # are weighted alike.
+        b.append(
+            sample_b.model_copy(
+                update={"video": sample_a.video, "facets": sample_a.facets, "scores": scores_b}
             )
+        )
     if not a:
         raise InputError(
-            "no item was answered by both: are these of the same benchmark and split, with the same ids?"
+            "no item was answered by both: are these of the same benchmark and split, "
+            "with the same ids?"
         )
     return a, b
 
 
 def mcnemar(only_a: int, only_b: int) -> McNemar:
-    """Return McNemar's exact test for the counts of items that only one of the two has right."""
+    """Return McNemar's exact test for the counts of items that only one has right."""
     n = only_a + only_b
+    if not n:
+        return McNemar(only_a, only_b, 1.0)
     tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
     # Whole numbers throughout: 2 ** n is beyond a float from n = 1024 on, their quotient is not.
-    return McNemar(only_a, only_b, min(1.0, 2 * tail / 2**n) if n else 1.0)
+    return McNemar(only_a, only_b, min(1.0, 2 * tail / 2**n))
 
 
 def metric_difference(
     spec: BenchmarkSpec, metric: Metric, a: Sequence[Sample], b: Sequence[Sample]
 ) -> Difference | None:
-    """Test one metric of two models on the same items, as `on_both` returns them; None where it has no value."""
-    by_a, by_b = (aggregation.resampled(spec, metric, samples) for samples in (a, b))
-    if by_a.value is None or by_b.value is None:
+    """Test one metric of two models on the same items, as `on_both` returns them.
+
+    None where a model has no value.
+    """
+    resampled_a = aggregation.resampled(spec, metric, a)
+    resampled_b = aggregation.resampled(spec, metric, b)
+    if resampled_a.value is None or resampled_b.value is None:
         return None
-    test, how, exact = by_a.test(by_b), metric.aggregate, None
-    if isinstance(how, Mean) and not metric.judged:
-        column = how.column
-        both = [
-            (x.scores[column], y.scores[column])
-            for x, y in zip(a, b, strict=True)
-            if column in x.scores
-        ]
-        if all(score in (0, 1) for pair in both for score in pair):
-            exact = mcnemar(both.count((1, 0)), both.count((0, 1)))
-            if (
-                len({sample.video for sample in a if column in sample.scores})
-                < intervals.MIN_CLUSTERS
-            ):
-                exact = replace(exact, p=None)
+    p = None
+    ci95 = None
+    test = resampled_a.test(resampled_b)
+    if test is not None:
+        p = test.p
+        ci95 = test.interval()
     return Difference(
-        n=by_a.n,
-        videos=by_a.clusters,
-        a=by_a.value,
-        b=by_b.value,
-        difference=by_a.value - by_b.value,
-        ci95=test and test.interval(),
-        p=test and test.p,
-        mcnemar=exact,
+        n=resampled_a.n,
+        videos=resampled_a.clusters,
+        a=resampled_a.value,
+        b=resampled_b.value,
+        difference=resampled_a.value - resampled_b.value,
+        ci95=ci95,
+        p=p,
+        mcnemar=_mcnemar_of(metric, a, b),
     )
+
+
+def _mcnemar_of(metric: Metric, a: Sequence[Sample], b: Sequence[Sample]) -> McNemar | None:
+    """Return McNemar's test of a mean of zeros and ones; None of other metrics."""
+    if not isinstance(metric.aggregate, Mean) or metric.judged:
+        return None
+    column = metric.aggregate.column
+    pairs: list[tuple[float, float]] = []
+    videos: set[str] = set()
+    for sample_a, sample_b in zip(a, b, strict=True):
+        if column not in sample_a.scores:
+            continue
+        pair = (sample_a.scores[column], sample_b.scores[column])
+        if not set(pair) <= {0, 1}:
+            return None
+        pairs.append(pair)
+        videos.add(sample_a.video)
+    exact = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
+    if len(videos) < intervals.MIN_CLUSTERS:
+        exact = replace(exact, p=None)
+    return exact
 
 
 def compare_by_video(
     samples_a: Sequence[Sample], samples_b: Sequence[Sample], metric: Metric
 ) -> dict[str, Any]:
-    """Compare two results on the same videos with different questions, one mean a video (MovieCORE §6.2, Table 5).
+    """Compare two results on the same videos with different questions.
+
+    Each video has one mean (MovieCORE §6.2, Table 5).
 
     Returns:
         As JSON `metric` (a column that both have), `videos`, both means over these videos' means,
@@ -371,36 +480,34 @@ def compare_by_video(
     """
     if not isinstance(metric.aggregate, Mean):
         raise InputError(
-            f"{metric.name} is not a mean of single answers' scores, so videos can't be paired by it"
+            f"{metric.name} is not a mean of single answers' scores, "
+            "so videos can't be paired by it"
         )
     column = metric.aggregate.column
-    by_a, by_b = _by_video(samples_a, column), _by_video(samples_b, column)
-    shared = sorted(by_a.keys() & by_b.keys())
+    scores_a = _scores_by_video(samples_a, column)
+    scores_b = _scores_by_video(samples_b, column)
+    shared = sorted(scores_a.keys() & scores_b.keys())
     if not shared:
         raise InputError(
             f"no video has {column!r} in both results: are both judged, and on the same videos?"
         )
-    pairs = np.array([(np.mean(by_a[video]), np.mean(by_b[video])) for video in shared])
-    gaps = pairs[:, 0] - pairs[:, 1]
-    right: list[tuple[float, float]] = []
-    for by_video in (by_a, by_b):
-        scores = [score for video in shared for score in by_video[video]]
-        percent = 100.0 * sum(metric.is_right(score) is True for score in scores) / len(scores)
-        right.append((percent, percent * 5 / 100))
-    estimate = intervals.mean_over_clusters(gaps, shared)
+    pairs = np.array([(np.mean(scores_a[video]), np.mean(scores_b[video])) for video in shared])
+    differences = pairs[:, 0] - pairs[:, 1]
+    is_higher = np.where(np.isclose(differences, 0), 0.5, differences > 0)
+    percents = [_percent_right(metric, scores, shared) for scores in (scores_a, scores_b)]
     return {
         "metric": column,
         "videos": len(shared),
         "a": float(pairs[:, 0].mean()),
         "b": float(pairs[:, 1].mean()),
-        "difference": float(gaps.mean()),
-        "ci95": estimate.ci95,
-        "a_higher": float(np.mean(np.where(np.isclose(gaps, 0), 0.5, gaps > 0))),
-        "right": tuple(right),
+        "difference": float(differences.mean()),
+        "ci95": intervals.mean_over_clusters(differences, shared).ci95,
+        "a_higher": float(np.mean(is_higher)),
+        "right": tuple((percent, percent * 5 / 100) for percent in percents),
     }
 
 
-def _by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:
+def _scores_by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:
     scores: dict[str, list[float]] = {}
     for sample in samples:
         if column in sample.scores:
@@ -408,46 +515,73 @@ def _by_video(samples: Sequence[Sample], column: str) -> dict[str, list[float]]:
     return scores
 
 
+def _percent_right(
+    metric: Metric, scores: Mapping[str, Sequence[float]], videos: Sequence[str]
+) -> float:
+    """Return the percentage of the videos' answers that are right."""
+    answers = 0
+    right_answers = 0
+    for video in videos:
+        for score in scores[video]:
+            answers += 1
+            right_answers += metric.is_right(score) is True
+    return 100.0 * right_answers / answers
+
+
 # --- label by label (as CogME, Figure 3)
-# -----------------------------------------------------------------------------
 
 
 def compare_labels(
     samples_a: Sequence[Sample], samples_b: Sequence[Sample], spec: BenchmarkSpec
 ) -> list[dict[str, Any]]:
-    """Return the primary metric of both models on each CogME label's questions, the largest difference first.
+    """Return the primary metric of both models on each CogME label's questions.
 
-    Each is a `Difference` as JSON with its `label` (`component.Label`), and `p_holm`, adjusted for
-    all (Holm 1979). Labels are a's where its samples have them, else b's: tags are the question's,
-    not the agent's. InputError where no question was answered by both, or none has a label.
+    Labels are those of a where its samples have them, else those of b: tags are the question's, not
+    the agent's.
+
+    Returns:
+        The largest difference first. Each is a `Difference` as JSON with its `label`
+        (`component.Label`), and `p_holm`, adjusted for all (Holm 1979).
+
+    Raises:
+        InputError: No question was answered by both, or none has a label.
     """
     a, b = on_both(samples_a, samples_b)
-    of_b = {sample.id: sample.facets for sample in samples_b}
-    rows: list[tuple[str, list[tuple[Sample, Sample]]]] = []
-    for component, names in COMPONENTS.items():
-        labels = [x.facets.get(component) or of_b[x.id].get(component) or () for x in a]
-        rows += [
-            (
-                f"{component}.{name}",
-                [(x, y) for x, y, given in zip(a, b, labels, strict=True) if name in given],
-            )
-            for name in names
-        ]
-    rows = [(label, tagged) for label, tagged in rows if tagged]
-    if not rows:
+    tagged = _tagged_items(a, b, {sample.id: sample.facets for sample in samples_b})
+    if not tagged:
         raise InputError(
             "--labels: these results have no CogME labels; score both with --tags FILE"
         )
     differences: list[dict[str, Any]] = []
-    for label, tagged in rows:
-        d = metric_difference(spec, spec.primary, [x for x, _ in tagged], [y for _, y in tagged])
-        if d is not None:
-            differences.append(
-                {name: value for name, value in asdict(d).items() if name != "mcnemar"}
-                | {"label": label}
-            )
+    for label, (tagged_a, tagged_b) in tagged.items():
+        difference = metric_difference(spec, spec.primary, tagged_a, tagged_b)
+        if difference is not None:
+            row = asdict(difference)
+            del row["mcnemar"]
+            row["label"] = label
+            differences.append(row)
     if not differences:
         raise InputError(f"--labels: no tagged question has {spec.primary.name} in both results")
-    for d, p in zip(differences, holm([d["p"] for d in differences]), strict=True):
-        d["p_holm"] = p
-    return sorted(differences, key=lambda d: -abs(d["difference"]))
+    adjusted = holm([row["p"] for row in differences])
+    for row, p_holm in zip(differences, adjusted, strict=True):
+        row["p_holm"] = p_holm
+    return sorted(differences, key=lambda row: -abs(row["difference"]))
+
+
+def _tagged_items(
+    a: Sequence[Sample], b: Sequence[Sample], facets_b: Mapping[str, Mapping[str, Sequence[str]]]
+) -> dict[str, tuple[list[Sample], list[Sample]]]:
+    """Return the items of a and of b with each label (`component.Label`) that is used."""
+    tagged: dict[str, tuple[list[Sample], list[Sample]]] = {}
+    for component, names in COMPONENTS.items():
+        for name in names:
+            tagged_a: list[Sample] = []
+            tagged_b: list[Sample] = []
+            for sample_a, sample_b in zip(a, b, strict=True):
+                labels = sample_a.facets.get(component) or facets_b[sample_a.id].get(component)
+                if labels and name in labels:
+                    tagged_a.append(sample_a)
+                    tagged_b.append(sample_b)
+            if tagged_a:
+                tagged[f"{component}.{name}"] = (tagged_a, tagged_b)
+    return tagged

@@ -1,4 +1,4 @@
-"""The scorers as Hugging Face `evaluate` metrics: a thin coat over the functions of this room, offline.
+"""The scorers as Hugging Face `evaluate` metrics, which work offline.
 
     from reelbench.scoring.hf_metrics import Choice
     Choice().compute(predictions=["A", "c"], references=["A", "C"])   # {"accuracy": 50.0}
@@ -26,16 +26,23 @@ _WINDOWS = datasets.Sequence(_WINDOW)
 
 
 class _Metric(evaluate.Metric):
-    """A metric as its class states it; of its `formats` evaluate takes the first that fits the first example."""
+    """A metric as its class describes it.
+
+    Attributes:
+        about: The description.
+        inputs: The description of the arguments.
+        formats: The possible types of an example; `evaluate` uses the first that fits the first
+            example.
+    """
 
     about: str
     inputs: str
     formats: tuple[dict[str, Any], ...]
 
     def _info(self) -> evaluate.MetricInfo:
-        formats = [datasets.Features(one) for one in self.formats]
+        features = list(map(datasets.Features, self.formats))
         return evaluate.MetricInfo(
-            description=self.about, citation="", inputs_description=self.inputs, features=formats
+            description=self.about, citation="", inputs_description=self.inputs, features=features
         )
 
 
@@ -44,24 +51,34 @@ class _Metric(evaluate.Metric):
 
 
 def _percent(items: Sequence[Mapping[str, float]], names: Mapping[str, str]) -> dict[str, float]:
-    """Return the mean of each column that the items have, times 100: its name -> column."""
+    """Return the mean of each column that the items have, times 100.
+
+    Args:
+        items: The columns of each item.
+        names: The mean's name -> its column.
+    """
     if not items:
         raise InputError("no items to score")
-    there = {name: column for name, column in names.items() if column in items[0]}
-    return {
-        name: 100 * sum(item[column] for item in items) / len(items)
-        for name, column in there.items()
-    }
+    percents: dict[str, float] = {}
+    for name, column in names.items():
+        if column in items[0]:
+            percents[name] = 100 * sum(item[column] for item in items) / len(items)
+    return percents
 
 
 class TemporalSpan(_Metric):
-    """Mean IoU, recall at 0.3 and 0.5 and, with answers, accuracy and accuracy at IoU 0.5; all 0 to 100."""
+    """Mean IoU, recall at 0.3 and 0.5 and, with answers, two accuracies.
+
+    They are accuracy and accuracy at IoU 0.5. All are 0 to 100.
+    """
 
     about = str(temporal_span.__doc__)
     inputs = """
 Args:
-    predictions: a window [start, end] in seconds per item, [] for none; or {"span": window, "answer": letter or ""}.
-    references: the true windows per item, [[start, end], ...]; or {"spans": windows, "answer": letter}.
+    predictions: a window [start, end] in seconds per item, [] for none;
+        or {"span": window, "answer": letter or ""}.
+    references: the true windows per item, [[start, end], ...];
+        or {"spans": windows, "answer": letter}.
 """
     formats = (
         {"predictions": _WINDOW, "references": _WINDOWS},
@@ -77,11 +94,12 @@ Args:
         if not isinstance(predictions[0], dict):
             predictions = [{"span": window} for window in predictions]
             references = [{"spans": windows} for windows in references]
-        items = [
-            temporal_span.score_item(parsed, target)
-            | (choice.score_item(parsed, target) if "answer" in parsed else {})
-            for parsed, target in zip(predictions, references, strict=True)
-        ]
+        items: list[dict[str, float]] = []
+        for parsed, target in zip(predictions, references, strict=True):
+            columns = temporal_span.score_item(parsed, target)
+            if "answer" in parsed:
+                columns |= choice.score_item(parsed, target)
+            items.append(columns)
         names = {
             "accuracy_at_iou_0.5": "correct_at_iou_0.5",
             "accuracy": "correct",
@@ -106,13 +124,14 @@ Args:
     def _compute(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, *, predictions: Sequence[str], references: Sequence[str]
     ) -> dict[str, float]:
-        pairs = zip(predictions, references, strict=True)
-        items = [choice.score_item({"answer": given}, {"answer": right}) for given, right in pairs]
+        items: list[dict[str, float]] = []
+        for prediction, reference in zip(predictions, references, strict=True):
+            items.append(choice.score_item({"answer": prediction}, {"answer": reference}))
         return _percent(items, {"accuracy": "correct"})
 
 
 class TextOverlap(_Metric):
-    """BLEU-4 and METEOR (0 to 1) and CIDEr (0 to 10), computed over all texts together."""
+    """BLEU-4 and METEOR (0 to 1) and CIDEr (0 to 10), over all texts together."""
 
     about = str(text_overlap.__doc__)
     inputs = """
@@ -133,10 +152,12 @@ Args:
         references: Sequence[Any],
         metrics: Sequence[text_overlap.OverlapMetric] = text_overlap.METRICS,
     ) -> dict[str, float]:
-        by_index = [
-            {str(at): text for at, text in enumerate(texts)} for texts in (references, predictions)
-        ]
-        return text_overlap.compute_score(by_index[0], by_index[1], metrics)
+        ids = list(map(str, range(len(references))))
+        return text_overlap.compute_score(
+            dict(zip(ids, references, strict=True)),
+            dict(zip(ids, predictions, strict=True)),
+            metrics,
+        )
 
 
 class ExactMatch(_Metric):
@@ -158,18 +179,18 @@ Args:
         references: Sequence[str],
         locale: str | Sequence[str] | None = None,
     ) -> dict[str, float]:
-        locale = locale or None
-        locales = (
-            [locale] * len(references)
-            if locale is None or isinstance(locale, str)
-            else list(locale)
-        )
+        locales: list[str | None] = [None] * len(references)
+        if isinstance(locale, str) and locale:
+            locales = [locale] * len(references)
+        elif locale:
+            locales = list(locale)
         if len(locales) != len(references):
             raise InputError(
-                f"exact match: {len(locales)} locales for {len(references)} items; give one, or one per item"
+                f"exact match: {len(locales)} locales for {len(references)} items; "
+                "give one, or one per item"
             )
-        triples = zip(predictions, references, locales, strict=True)
-        return _percent(
-            [{"exact_match": float(exact_match.matches(*one))} for one in triples],
-            {"exact_match": "exact_match"},
-        )
+        items: list[dict[str, float]] = []
+        for prediction, reference, tag in zip(predictions, references, locales, strict=True):
+            is_match = exact_match.matches(prediction, reference, tag)
+            items.append({"exact_match": float(is_match)})
+        return _percent(items, {"exact_match": "exact_match"})

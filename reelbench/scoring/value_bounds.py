@@ -1,13 +1,13 @@
-"""What a metric can be at least and at most while some items are unscored: each at the scale's lowest, or its highest.
+"""Bounds of a metric while some items are unscored: each at the scale's lowest, or its highest.
 
-The lower bound is what a run with a few unscored items is ranked by, so that leaving an answer out
-never pays. An item whose video was not there (`media_missing`) is no part of it: without it the run
-is of a subset.
+A run with a few unscored items is ranked by the lower bound, so that leaving an answer out never
+pays. An item whose video was not there (`media_missing`) does not count: without it the run is of a
+subset.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reelbench.registry.reasons import EXCUSED, Reason
 from reelbench.registry.records import MetricValue, Sample
@@ -17,22 +17,39 @@ from reelbench.scoring import aggregation
 MOST_UNSCORED = 0.02
 """Share of a run's items that may be unscored while it is ranked."""
 
+End = Literal["lowest", "highest"]
+
+
+class _ScaleEnds(NamedTuple):
+    """The ends of a column's scale."""
+
+    lowest: float
+    highest: float
+
 
 def is_left_out(sample: Sample) -> bool:
-    """Whether an item lacks a score that it could have: its media were here, and its answer isn't hidden."""
+    """Return True where an item lacks a score that it could have.
+
+    Its media were there, and its answer isn't hidden.
+    """
     return sample.state == "unscored" and sample.reason not in EXCUSED
 
 
 def is_few(unscored: int, items: int) -> bool:
-    """Whether so few of a run's items lack a score that they could have that a board ranks it, by its lower bound."""
+    """Return True where a board ranks a run with so many unscored items.
+
+    Args:
+        unscored: Items that lack a score that they could have.
+        items: The run's items.
+    """
     return unscored <= MOST_UNSCORED * items
 
 
 def few_left_out(samples: Sequence[Sample]) -> bool:
-    """Whether few items lack a score that they could have."""
-    return is_few(
-        sum(map(is_left_out, samples)), sum(sample.reason not in EXCUSED for sample in samples)
-    )
+    """Return True where few items lack a score that they could have."""
+    unscored = sum(map(is_left_out, samples))
+    items = sum(sample.reason not in EXCUSED for sample in samples)
+    return is_few(unscored, items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +68,10 @@ class ValueBounds:
 
     @property
     def ci95(self) -> tuple[float, float] | None:
-        """From the low end of the lower bound's 95 % interval to the high end of the upper one's; None without them."""
+        """From the lower bound's low end to the upper bound's high end.
+
+        None where one of them has no interval.
+        """
         if self.lower.ci95 is None or self.upper.ci95 is None:
             return None
         return self.lower.ci95[0], self.upper.ci95[1]
@@ -67,42 +87,45 @@ def value_bounds(
         lowest score there, and where no item has a score of the metric.
     """
     items = [sample for sample in samples if sample.reason != Reason.MEDIA_MISSING]
-    columns = _ends(spec, metric)
-    if not columns or not all(any(name in sample.scores for sample in items) for name in columns):
+    columns = _scale_ends(spec, metric).keys()
+    scored_columns = set[str]().union(*(sample.scores for sample in items))
+    if not columns or not columns <= scored_columns:
         return None
-    lower, upper = (
-        aggregation.metric_with_interval(spec, metric, with_unscored_at(end, spec, metric, items))
-        for end in ("lowest", "highest")
+    at_lowest = with_unscored_at("lowest", spec, metric, items)
+    at_highest = with_unscored_at("highest", spec, metric, items)
+    return ValueBounds(
+        aggregation.metric_with_interval(spec, metric, at_lowest),
+        aggregation.metric_with_interval(spec, metric, at_highest),
+        len(items),
     )
-    return ValueBounds(lower, upper, len(items))
 
 
 def with_unscored_at(
-    end: Literal["lowest", "highest"],
-    spec: BenchmarkSpec,
-    metric: Metric,
-    samples: Sequence[Sample],
+    end: End, spec: BenchmarkSpec, metric: Metric, samples: Sequence[Sample]
 ) -> list[Sample]:
-    """Return the samples with the scores that a metric needs and an item lacks, at one end of their scale."""
-    at = {name: ends[end == "highest"] for name, ends in _ends(spec, metric).items()}
-    return [
-        sample
-        if at.keys() <= sample.scores.keys()
-        else sample.model_copy(update={"scores": at | sample.scores})
-        for sample in samples
-    ]
+    """Return the samples with missing scores of a metric at one end of their scale."""
+    end_scores: dict[str, float] = {}
+    for column, ends in _scale_ends(spec, metric).items():
+        end_scores[column] = ends.lowest
+        if end == "highest":
+            end_scores[column] = ends.highest
+    filled: list[Sample] = []
+    for sample in samples:
+        if not end_scores.keys() <= sample.scores.keys():
+            sample = sample.model_copy(update={"scores": end_scores | sample.scores})  # noqa: PLW2901
+        filled.append(sample)
+    return filled
 
 
-def _ends(spec: BenchmarkSpec, metric: Metric) -> dict[str, tuple[float, float]]:
-    """Return the columns that a metric is made of -> their lowest and highest score; none where it is of a corpus."""
+def _scale_ends(spec: BenchmarkSpec, metric: Metric) -> dict[str, _ScaleEnds]:
+    """Return the scale of each column of a metric; none for one of a corpus."""
     how = metric.aggregate
     if isinstance(how, Corpus):
         return {}
     if isinstance(how, MeanOf):
-        return {
-            name: ends
-            for part in how.metrics
-            for name, ends in _ends(spec, spec.metric(part)).items()
-        }
+        ends: dict[str, _ScaleEnds] = {}
+        for part in how.metrics:
+            ends |= _scale_ends(spec, spec.metric(part))
+        return ends
     low, high = metric.bounds
-    return {how.column: (low / how.scale, high / how.scale)}
+    return {how.column: _ScaleEnds(low / how.scale, high / how.scale)}
