@@ -375,6 +375,7 @@ def read(folder: Path) -> records.Result:
     path = _checked_file(folder / RESULT_FILE, bounds.RESULT_BYTES)
     document = files.read_json(path)
     if is_object(document):
+        records.check_result_version(document, path)
         _check_extent(document, path)
     result = record_of(records.Result, document, str(path), mark=": ")
     if result.benchmark.declaration is not None:
