@@ -1,4 +1,4 @@
-"""What reached a model: the pictures and the frames of clips that its processor, or its server, was given.
+"""Count the pictures and the frames of clips that reach a model's processor, or its server.
 
 An adapter may sample a clip once more, take the first pictures alone, or count one video's frames
 for a whole batch. So each thread's rows are noted as their video is handed over, and the frames are
@@ -28,7 +28,11 @@ _MOST = 256
 
 
 class _Thread(threading.local):
-    """A thread's rows: those it was given, those of them since something arrived, those that something arrived for."""
+    """A thread's rows.
+
+    `rows` are those that it was given, `waiting` those of them since something arrived, and
+    `arriving` those that something arrived for.
+    """
 
     def __init__(self) -> None:
         self.rows = deque[Key](maxlen=_MOST)
@@ -48,7 +52,13 @@ def key_of(row: Row) -> Key:
 
 
 def hand_over(row: Row, frames: int, text: str = "") -> None:
-    """Note that an adapter is given a row: so many frames (0: none, or a whole video), and the text that asks."""
+    """Note that an adapter is given a row.
+
+    Args:
+        row: The row.
+        frames: The number of its frames; 0 for none, or for a whole video.
+        text: The text that asks.
+    """
     install()
     key = key_of(row)
     if key in _thread.rows:
@@ -63,7 +73,7 @@ def hand_over(row: Row, frames: int, text: str = "") -> None:
 
 
 def latest(count: int) -> tuple[Key, ...]:
-    """Return the last rows that this thread was given, at most so many, oldest first; none where it was given none."""
+    """Return the last rows that this thread was given, at most so many, oldest first."""
     return tuple(_thread.rows)[-count:]
 
 
@@ -74,15 +84,20 @@ def arrived(row: Row) -> int | None:
 
 def forget(split: str) -> None:
     """Start anew: the split's task is being loaded."""
-    for known in (_handed, _arrived):
-        for key in [key for key in known if key[0] == split]:
-            del known[key]
+    for counts in (_handed, _arrived):
+        for key in list(counts):
+            if key[0] == split:
+                del counts[key]
 
 
 def _group() -> list[Key]:
-    """Return the rows that what arrives now is for: those handed over since, else those of the time before."""
+    """Return the rows for which something arrives now.
+
+    They are those handed over since the last time, else those of the last time.
+    """
     if _thread.waiting:  # of the run before too, where nothing arrived
-        _thread.arriving, _thread.waiting = [key for key in _thread.waiting if key in _handed], []
+        _thread.arriving = [key for key in _thread.waiting if key in _handed]
+        _thread.waiting = []
     return _thread.arriving
 
 
@@ -96,27 +111,39 @@ def clips_arrived(counts: Sequence[int]) -> None:
 
 
 def pictures_arrived(count: int) -> None:
-    """Note the pictures that reach a model's processor: one question's, all at once or one by one, or a batch's."""
+    """Note the pictures that reach a model's processor.
+
+    They are one question's, all at once or one by one, or a batch's.
+    """
     group = _group()
     handed = [_handed[key] for key in group]
     if count == sum(handed):
         _arrived.update(zip(group, handed, strict=True))
     elif len(group) == 1:
         before = _arrived.get(group[0]) or 0
-        _arrived[group[0]] = before + count if before < handed[0] else count
+        if before >= handed[0]:
+            before = 0
+        _arrived[group[0]] = before + count
     else:
         _arrived.update(dict.fromkeys(group))
 
 
 def message_sent(messages: object) -> None:
-    """Note the pictures of a chat message that goes to a server; a video's frames only the server counts."""
-    content = messages[-1].get("content") if isinstance(messages, list) and messages else None
-    parts = (
-        [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
-    )
-    text = next(
-        (part.get("text") for part in reversed(parts) if part.get("type") == "text"), content
-    )
+    """Note the pictures of a chat message that goes to a server.
+
+    A video's frames only the server counts.
+    """
+    content = None
+    if isinstance(messages, list) and messages:
+        content = messages[-1].get("content")
+    parts: list[Mapping[str, Any]] = []
+    text = content
+    if isinstance(content, list):
+        for part in content:
+            if isinstance(part, Mapping):
+                parts.append(part)
+                if part.get("type") == "text":
+                    text = part.get("text")
     key = _texts.get(text) if isinstance(text, str) else None
     if key is not None:
         kinds = [part.get("type") for part in parts]
@@ -124,7 +151,10 @@ def message_sent(messages: object) -> None:
 
 
 class StoredPicture(str):
-    """The path of a picture for an adapter that sends it on: the server gets the file's own bytes, as from `ask`."""
+    """The path of a picture for an adapter that sends it on.
+
+    The server gets the file's own bytes, as from `ask`.
+    """
 
     __slots__ = ("attachment",)
 
@@ -139,7 +169,7 @@ class StoredPicture(str):
 
 
 # --- where frames are counted, and pictures go out
-# ---------------------------------------------------------------
+# -----------------------------------------------------------
 
 
 def install() -> None:
@@ -150,56 +180,64 @@ def install() -> None:
 
 
 def _clips_made(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-    made = original(*args, **kwargs)
-    clips_arrived([*map(len, made)])
-    return made
+    clips = original(*args, **kwargs)
+    clips_arrived(list(map(len, clips)))
+    return clips
 
 
 def _pictures_made(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-    made = original(*args, **kwargs)
-    pictures_arrived(sum(len(part) if isinstance(part, list | tuple) else 1 for part in made))
-    return made
+    pictures = original(*args, **kwargs)
+    count = 0
+    for part in pictures:
+        count += len(part) if isinstance(part, list | tuple) else 1
+    pictures_arrived(count)
+    return pictures
 
 
 def _sent(original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-    messages: Any = kwargs["messages"] if "messages" in kwargs else args[0] if args else None
-    several = (
-        isinstance(messages, list) and messages and isinstance(messages[0], list)
-    )  # conversations
-    for one in messages if several else [messages]:
-        message_sent(one)
+    messages: Any = kwargs.get("messages")
+    if "messages" not in kwargs and args:
+        messages = args[0]
+    if isinstance(messages, list) and messages and isinstance(messages[0], list):
+        for conversation in messages:
+            message_sent(conversation)
+    else:
+        message_sent(messages)
     return original(self, *args, **kwargs)
 
 
 def _stored(original: Callable[..., str], self: Any, image: Any, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401
-    return (
-        image.attachment.data_url()
-        if isinstance(image, StoredPicture)
-        else original(self, image, *args, **kwargs)
-    )
+    if isinstance(image, StoredPicture):
+        return image.attachment.data_url()
+    return original(self, image, *args, **kwargs)
 
 
 def _with_stored(
-    original: Callable[..., list[dict[str, Any]]], *args: Any, **kwargs: Any
-) -> list[dict[str, Any]]:  # noqa: ANN401
+    original: Callable[..., list[dict[str, Any]]],
+    *args: Any,  # noqa: ANN401
+    **kwargs: Any,  # noqa: ANN401
+) -> list[dict[str, Any]]:
     messages = original(*args, **kwargs)
-    for part in (
-        part for message in messages for part in message["content"] if part["type"] == "image_url"
-    ):
-        url = part["image_url"]["url"]
-        if (
-            own := url.find("data:", 1)
-        ) > 0:  # a stored picture's, behind the head that lmms-eval writes
-            part["image_url"]["url"] = url[own:]
+    for message in messages:
+        for part in message["content"]:
+            if part["type"] == "image_url":
+                url = part["image_url"]["url"]
+                # A stored picture's own stands behind the head that lmms-eval writes.
+                place = url.find("data:", 1)
+                if place > 0:
+                    part["image_url"]["url"] = url[place:]
     return messages
 
+
+_COMPLETIONS = "openai.resources.chat.completions.completions"
+_IMAGE_PROCESSOR = "transformers.image_processing_utils.BaseImageProcessor"
 
 _PLACES = {
     "lmms_eval.protocol.ChatMessages.encode_image": _stored,
     "lmms_eval.protocol.ChatMessages.to_openai_messages": _with_stored,
     "transformers.video_processing_utils.BaseVideoProcessor._prepare_input_videos": _clips_made,
-    "transformers.image_processing_utils.BaseImageProcessor._prepare_image_like_inputs": _pictures_made,
-    "openai.resources.chat.completions.completions.Completions.create": _sent,
-    "openai.resources.chat.completions.completions.AsyncCompletions.create": _sent,
+    f"{_IMAGE_PROCESSOR}._prepare_image_like_inputs": _pictures_made,
+    f"{_COMPLETIONS}.Completions.create": _sent,
+    f"{_COMPLETIONS}.AsyncCompletions.create": _sent,
     "vllm.entrypoints.llm.LLM.chat": _sent,
 }

@@ -115,7 +115,7 @@ class LmmsTask:
         if (asked := frames.sampling(lmms_eval_specific_kwargs)).times == "text":
             self._frames_of(doc).refuse(doc, asked, adapters.NO_TIMES)
             return []
-        shown = self._frames_of(doc).shown(doc, lmms_eval_specific_kwargs)
+        shown = self._frames_of(doc).view(doc, lmms_eval_specific_kwargs)
         arrivals.hand_over(doc, len(shown.timestamps or ()))
         return shown.visuals()
 
@@ -123,7 +123,7 @@ class LmmsTask:
         self, doc: Row, lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
         """Return the row's one user message, for chat models."""
-        shown = self._frames_of(doc).shown(doc, lmms_eval_specific_kwargs)
+        shown = self._frames_of(doc).view(doc, lmms_eval_specific_kwargs)
         text = {"type": "text", "text": self.doc_to_text(doc, lmms_eval_specific_kwargs)}
         arrivals.hand_over(doc, len(shown.timestamps or ()), text["text"])
         content = frames.content(

@@ -1,4 +1,4 @@
-"""What an adapter of lmms-eval's is shown of a row's video: the frames asked for, made ready before it is asked.
+"""Show an adapter of lmms-eval's the frames asked for, made ready before it is asked.
 
 lmms-eval throws a whole run away when a task's function raises while a model is being asked, so
 nothing here does. It writes all prompts before it asks the first question; frames are decoded after
@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base import settings
 from reelbench.base.errors import ReelbenchError, first_line
@@ -33,6 +33,9 @@ from reelbench.video.decode_ahead import PAUSE_S, Ahead, Waits
 from reelbench.video.library import Library
 from reelbench.video.shown_media import Shown, show
 
+if TYPE_CHECKING:
+    from PIL import Image
+
 log = logging.getLogger("reelbench")
 
 NOT_SHOWN = "(The video can't be shown.)"
@@ -40,215 +43,256 @@ NOT_SHOWN = "(The video can't be shown.)"
 
 
 def sampling(kwargs: Mapping[str, Any] | None = None) -> FrameSampling:
-    """Return the sampling asked for: `REELBENCH_FRAMES`, else `frames` in the YAML's kwargs, else `native`."""
-    if (chosen := settings.FRAMES.read(FrameSampling.parse)) is not None:
+    """Return the sampling asked for.
+
+    It is that of `REELBENCH_FRAMES`, else `frames` in the YAML's kwargs, else `native`.
+    """
+    chosen = settings.FRAMES.read(FrameSampling.parse)
+    if chosen is not None:
         return chosen
     spec = (kwargs or {}).get("frames")
     return FrameSampling.parse(str(spec)) if spec else FrameSampling()
 
 
-def content(shown: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]]:
-    """Return the items of a chat message of lmms-eval's; with `as_data` a video is a data URL, for a server to read.
+def content(view: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]]:
+    """Return the items of a chat message of lmms-eval's.
 
-    Not the path then: the server may be on another machine, and one on this machine reads no files
-    unless it was told. Pictures are handed over as lmms-eval's own tasks do, opened and not yet
-    decoded; an adapter that sends them on gets their paths.
+    With `as_data` a video is a data URL, for a server to read. Not the path then: the server may be
+    on another machine, and one on this machine reads no files unless it was told. Pictures are
+    handed over as lmms-eval's own tasks do, opened and not yet decoded; an adapter that sends them
+    on gets their paths.
     """
     sent_on = adapters.sends(adapters.running)
     items: list[dict[str, Any]] = []
-    for piece in shown.attachments(language):
+    for piece in view.attachments(language):
         if isinstance(piece, str):
             items.append({"type": "text", "text": piece})
         elif piece.kind == "video_url" and as_data:
             items.append({"type": "video", "url": piece.data_url()})
-        elif piece.kind == "image_url" and sent_on and isinstance(piece.data, Path):
-            items.append({"type": "image", "url": StoredPicture.of(piece)})
         elif piece.kind == "image_url" and isinstance(piece.data, Path):
-            from PIL import Image
-
-            image = Image.open(piece.data)
-            items.append(
-                {"type": "image", "url": image if image.mode == "RGB" else image.convert("RGB")}
-            )
+            url = StoredPicture.of(piece) if sent_on else _opened(piece.data)
+            items.append({"type": "image", "url": url})
         else:
             items.append({"type": piece.kind.removesuffix("_url"), "url": str(piece.data)})
     return items
 
 
-_SAID = 600  # looks, a minute, after which the log says how far it is; then after two, four, ...
+def _opened(path: Path) -> "Image.Image":
+    from PIL import Image
+
+    image = Image.open(path)
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+_FIRST_NOTE = (
+    600  # looks, a minute, after which the log says how far it is; then after two, four, ...
+)
+_LOOKS_A_REPORT = 10
 
 Video = tuple[str, str, str]
 """A benchmark, a split, and one of its videos."""
 
-_shown_by: dict[tuple[str, str], "Frames"] = {}  # a benchmark's split -> what has frames to decode
+_frames_by_split: dict[tuple[str, str], "Frames"] = {}  # those that have frames to decode
 _asking: "Asking | None" = None
 
 
 @dataclass(eq=False)
 class Asking:
-    """How far a process has come with questions: those begun, the videos ready, and what it waits for."""
+    """The progress of a process with its questions.
+
+    It has the questions that are begun, the videos that are ready, and the threads that wait for
+    frames.
+    """
 
     questions: int
     videos: AbstractSet[Video]
     ahead: Ahead[Video]
     begun: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
     ready: set[Video] = field(default_factory=set[Video])
-    waiting: set[int] = field(default_factory=set[int])  # threads that wait for frames
+    waiting: set[int] = field(default_factory=set[int])
     waits: Waits = field(default_factory=Waits)
     ended: threading.Event = field(default_factory=threading.Event)
 
     def __str__(self) -> str:
         """Return the videos that are ready, and what was waited for."""
-        videos = (
-            f"{len(self.ready & self.videos)} of {len(self.videos)} videos ready"
-            if self.videos
-            else ""
-        )
-        return ", ".join(filter(None, (videos, str(self.waits))))
+        parts: list[str] = []
+        if self.videos:
+            ready = len(self.ready & self.videos)
+            parts.append(f"{ready} of {len(self.videos)} videos ready")
+        waits = str(self.waits)
+        if waits:
+            parts.append(waits)
+        return ", ".join(parts)
 
     def look(self) -> None:
-        """Look what is waited for until the asking ends, and tell of it now and then: in a file, and in the log."""
-        folder, number, said, over = settings.PROGRESS.get(), 0, _SAID, False
-        while not over:
-            over = self.ended.wait(PAUSE_S)
-            if not over:
-                number += 1
-                self.waits["frames" if self.waiting else "the model"] += 1
-            if folder and (over or number % 10 == 0):
-                told = {"done": len(self.begun), "of": self.questions, "line": str(self)}
-                with suppress(OSError):  # whoever wanted to know has ended
-                    write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(told))
-            if number == said:
+        """Look what is waited for until the asking ends.
+
+        Report it now and then: in a file, and in the log.
+        """
+        looks = 0
+        next_note = _FIRST_NOTE
+        while not self.ended.wait(PAUSE_S):
+            looks += 1
+            self.waits["frames" if self.waiting else "the model"] += 1
+            if looks % _LOOKS_A_REPORT == 0:
+                self._report()
+            if looks == next_note:
                 log.warning("%d of %d questions begun, %s", len(self.begun), self.questions, self)
-                said *= 2
+                next_note *= 2
+        self._report()
+
+    def _report(self) -> None:
+        folder = settings.PROGRESS.get()
+        if folder:
+            progress = {"done": len(self.begun), "of": self.questions, "line": str(self)}
+            with suppress(OSError):  # whoever wanted to know has ended
+                write_text(Path(folder, f"{os.getpid()}.json"), json.dumps(progress))
+
+
+class _Form(NamedTuple):
+    """The form that an adapter takes; `even` where a clip is of pairs of frames."""
+
+    sampling: FrameSampling
+    even: bool
 
 
 class Frames:
-    """What the rows of one split are shown as; each row's frames are looked up once for a sampling."""
+    """The videos of one split's rows as they are shown.
+
+    Each row's frames are looked up once for a sampling.
+    """
 
     def __init__(self, library: Library) -> None:
         self.library = library
         self._split = library.spec.id, library.split
-        self._asked: set[FrameSampling] = set()
-        self._shown: defaultdict[str, dict[tuple[FrameSampling, bool], Shown]] = defaultdict(
-            dict
-        )  # by the row's id
+        self._samplings: set[FrameSampling] = set()
+        self._shown: defaultdict[str, dict[_Form, Shown]] = defaultdict(dict)  # by the row's id
         self._locks: dict[str, threading.Lock] = {}
-        _shown_by.pop(self._split, None)
+        _frames_by_split.pop(self._split, None)
 
     def prepared(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown | None:
-        """Return the facts of a row's video before its frames are there; None where there is nothing to show.
+        """Return the facts of a row's video before its frames are there.
 
-        InputError where the sampling is not one: this runs when the task is loaded, so a wrong spec
-        ends the run there.
+        None where there is nothing to show.
+
+        Raises:
+            InputError: The sampling is not one. As this runs when the task is loaded, a wrong spec
+                ends the run there.
         """
-        wanted = sampling(kwargs)
-        self._asked.add(wanted)
+        asked_sampling = sampling(kwargs)
+        self._samplings.add(asked_sampling)
         sees = adapters.of(adapters.running).sees
-        if (
-            wanted.kind != "none"
-            and sees
-            and (known := self._shown_before(row, wanted)[0]) is not None
-        ):
-            return known
-        if wanted.kind == "none" or not sees or not (wanted.decodes or self.library.in_pictures):
-            said = wanted.subs == "file" and (wanted.kind == "none" or sees)
-            return self._resolve(row, wanted) if said else None
-        _shown_by[self._split] = self
+        is_none = asked_sampling.kind == "none"
+        if sees and not is_none:
+            shown_before = self._shown[row["id"]].get(self._form(asked_sampling))
+            if shown_before is not None:
+                return shown_before
+        has_frames = asked_sampling.decodes or self.library.in_pictures
+        if is_none or not sees or not has_frames:
+            has_subtitles = asked_sampling.subs == "file" and (is_none or sees)
+            return self._resolve(row, asked_sampling) if has_subtitles else None
+        _frames_by_split[self._split] = self
         try:
-            return Shown(subtitles=tuple(self.library.cues(row, wanted) or ()))
+            return Shown(subtitles=tuple(self.library.cues(row, asked_sampling) or ()))
         except ReelbenchError:
-            return self._resolve(row, wanted)
+            return self._resolve(row, asked_sampling)
 
-    def shown(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
-        """Return a row's video as shown, ready for the model; never raises for what is wrong with its video."""
+    def view(self, row: Row, kwargs: Mapping[str, Any] | None) -> Shown:
+        """Return a row's video as shown, ready for the model.
+
+        It never raises for a fault of its video.
+        """
         asking = _asking
         if asking is not None:
             asking.ahead.reached((*self._split, row["video"]))
             asking.begun.add((*self._split, row["id"]))
             asking.waiting.add(threading.get_ident())
         try:
-            shown = self._resolve(row, sampling(kwargs))
-            if (
-                shown.problem is None and not shown.still_there()
-            ):  # hours may lie between two that ask for it
+            view = self._resolve(row, sampling(kwargs))
+            # Hours may lie between two that ask for it.
+            if view.problem is None and not view.still_there():
                 self._shown[row["id"]].clear()
-                shown = self._resolve(row, sampling(kwargs))
+                view = self._resolve(row, sampling(kwargs))
         finally:
             if asking is not None:
                 asking.waiting.discard(threading.get_ident())
-        return shown
+        return view
 
     def make_ready(self, row: Row) -> None:
         """Make a row's frames ready, where it is known which are asked for."""
-        if (only := self._only()) is not None:
+        only = self._only_sampling()
+        if only is not None:
             self._resolve(row, only)
 
     def problem(self, row: Row) -> str | None:
         """Return why a row can't be shown, as far as anybody tried."""
-        return next(
-            (shown.problem for shown in self._shown[row["id"]].values() if shown.problem), None
-        )
+        for view in self._shown[row["id"]].values():
+            if view.problem:
+                return view.problem
+        return None
 
     def delivered(self) -> str | None:
-        """Return the sampling as an adapter was shown it, where it isn't the one asked for; None too where unknown."""
-        if (only := self._only()) is None:
-            return None
-        shown = self._form(only)
-        as_ever = adapters.sends(adapters.running) and shown.times == only.times
-        return None if as_ever or shown == only else str(shown)
+        """Return the sampling as an adapter got it, where it isn't the one asked for.
 
-    def refuse(self, row: Row, asked: FrameSampling, why: str) -> None:
-        """Note that a row can't be shown as it was asked for; its question is then unscored."""
-        known, wanted, even = self._shown_before(row, asked)
-        if known is None or known.problem is None:
-            known = self._not_shown(row, why)
-        self._shown[row["id"]][wanted, even] = known
+        None too where it is not known.
+        """
+        only = self._only_sampling()
+        if only is None:
+            return None
+        form = self._form(only).sampling
+        is_usual = adapters.sends(adapters.running) and form.times == only.times
+        return None if is_usual or form == only else str(form)
+
+    def refuse(self, row: Row, asked_sampling: FrameSampling, why: str) -> None:
+        """Note that a row can't be shown as asked; its question is then unscored."""
+        form = self._form(asked_sampling)
+        view = self._shown[row["id"]].get(form)
+        if view is None or view.problem is None:
+            self._shown[row["id"]][form] = self._not_shown(row, why)
 
     def recorded(self, row: Row) -> Shown:
-        """Return a row's video as it was shown; nothing is known where two samplings were asked for."""
-        only, sees = self._only(), adapters.of(adapters.running).sees
-        if (
-            only is not None
-            and sees
-            and (only.kind == "none" or only.decodes or only.subs == "file")
-        ):
-            return self._resolve(row, only)
+        """Return a row's video as it was shown.
+
+        Nothing is known where two samplings were asked for.
+        """
+        only = self._only_sampling()
+        if only is not None and adapters.of(adapters.running).sees:
+            is_known = only.kind == "none" or only.decodes or only.subs == "file"
+            if is_known:
+                return self._resolve(row, only)
         return Shown(problem=self.problem(row))
 
-    def _only(self) -> FrameSampling | None:
-        return next(iter(self._asked)) if len(self._asked) == 1 else None
+    def _only_sampling(self) -> FrameSampling | None:
+        return next(iter(self._samplings)) if len(self._samplings) == 1 else None
 
-    def _form(self, wanted: FrameSampling) -> FrameSampling:
+    def _form(self, asked_sampling: FrameSampling) -> _Form:
         """Return a sampling in the form that the adapter takes; several videos are pictures."""
-        shown = adapters.adapt(adapters.running, wanted, self.library.spec.row_kind)
-        return shown.as_images() if shown.decodes and VIDEOS in self.library.spec.columns else shown
-
-    def _shown_before(
-        self, row: Row, wanted: FrameSampling
-    ) -> tuple[Shown | None, FrameSampling, bool]:
-        """Return a row's video as it was shown before, and the form that the adapter takes: a sampling, even or not."""
-        wanted = self._form(wanted)
+        form = adapters.adapt(adapters.running, asked_sampling, self.library.spec.row_kind)
+        if form.decodes and VIDEOS in self.library.spec.columns:
+            form = form.as_images()
         # Images are taken one by one: only a clip is read in pairs.
-        even = wanted.form == "clip" and adapters.of(adapters.running).even
-        return self._shown[row["id"]].get((wanted, even)), wanted, even
+        even = form.form == "clip" and adapters.of(adapters.running).even
+        return _Form(form, even)
 
-    def _resolve(self, row: Row, wanted: FrameSampling) -> Shown:
-        with self._locks.setdefault(
-            row["video"], threading.Lock()
-        ):  # decoded once, whoever comes first
-            known, wanted, even = self._shown_before(row, wanted)
-            if known is None:
-                try:
-                    known = show(self.library, row, wanted, even=even)
-                except Exception as error:  # noqa: BLE001 - lmms-eval throws the whole run away for one video
-                    ours = isinstance(error, ReelbenchError)
-                    why = str(error) if ours else f"{type(error).__name__}: {first_line(error)}"
-                    known = self._not_shown(row, why)
-                self._shown[row["id"]][wanted, even] = known
+    def _resolve(self, row: Row, asked_sampling: FrameSampling) -> Shown:
+        """Return a row's video as shown; it is decoded once, whoever comes first."""
+        with self._locks.setdefault(row["video"], threading.Lock()):
+            form = self._form(asked_sampling)
+            view = self._shown[row["id"]].get(form)
+            if view is None:
+                view = self._decoded(row, form)
+                self._shown[row["id"]][form] = view
             if _asking is not None:
                 _asking.ready.add((*self._split, row["video"]))
-            return known
+            return view
+
+    def _decoded(self, row: Row, form: _Form) -> Shown:
+        try:
+            return show(self.library, row, form.sampling, even=form.even)
+        except ReelbenchError as error:
+            return self._not_shown(row, str(error))
+        except Exception as error:  # noqa: BLE001 - lmms-eval throws the whole run away for one video
+            return self._not_shown(row, f"{type(error).__name__}: {first_line(error)}")
 
     def _not_shown(self, row: Row, why: str) -> Shown:
         log.warning(
@@ -263,20 +307,24 @@ class Frames:
 
 @contextmanager
 def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[None]:
-    """Decode the videos of questions, in their order, while the block asks them; say at its end what it waited for."""
+    """Decode the videos of questions, in their order, while the block asks them.
+
+    At its end the log says what it waited for.
+    """
     global _asking  # noqa: PLW0603 - what this process does
     work: dict[Video, Callable[[], object]] = {}
-    number = 0
+    count = 0
     for spec, row in questions:
-        number += 1
-        if (shown_by := _shown_by.get((spec.id, row["split"]))) is not None:
-            work.setdefault(
-                (spec.id, row["split"], row["video"]), partial(shown_by.make_ready, row)
-            )
-    if not number:
+        count += 1
+        frames = _frames_by_split.get((spec.id, row["split"]))
+        if frames is not None:
+            video = (spec.id, row["split"], row["video"])
+            work.setdefault(video, partial(frames.make_ready, row))
+    if not count:
         yield
         return
-    _asking = asking = Asking(number, work.keys(), Ahead(work))
+    asking = Asking(count, work.keys(), Ahead(work))
+    _asking = asking
     looking = threading.Thread(target=asking.look, name="reelbench-waits", daemon=True)
     looking.start()
     try:
@@ -287,10 +335,10 @@ def decoding_ahead(questions: Iterable[tuple[BenchmarkSpec, Row]]) -> Generator[
         asking.ended.set()
         looking.join()
         if asking.waits.worth_saying():
-            log.warning("%d questions asked, %s", number, asking)
+            log.warning("%d questions asked, %s", count, asking)
 
 
 def problem(spec: BenchmarkSpec, row: Row) -> str | None:
     """Return why a row of a benchmark can't be shown, as far as anybody tried."""
-    shown_by = _shown_by.get((spec.id, row["split"]))
-    return shown_by.problem(row) if shown_by is not None else None
+    frames = _frames_by_split.get((spec.id, row["split"]))
+    return None if frames is None else frames.problem(row)
