@@ -207,6 +207,6 @@ def test_what_was_extracted_for_an_adapter_is_not_decoded_again(
     located = locate("rextime_mini")
     frames = visuals.Frames(Library(located.spec, located.split))
     with caplog.at_level(logging.INFO, "reelbench.video.frame_store"):
-        shown = [frames.shown(row, None) for row in located.read()]
+        shown = [frames.view(row, None) for row in located.read()]
     assert [one.problem for one in shown] == [None] * len(shown)
     assert not [line for line in caplog.messages if "decoded" in line]
