@@ -1,4 +1,4 @@
-"""What everything stands on: errors, files, text, tables, settings, workers, progress, credentials.
+"""The ground floor: errors, files, text, tables, settings, workers, progress and credentials.
 
 This room imports nothing of Reelbench's, and knows no benchmark, model or command.
 """

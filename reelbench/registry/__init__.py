@@ -1,4 +1,4 @@
-"""What a benchmark is: specs, `benchmark.yaml`, rows, records, reasons, metrics, presets, and how they are found.
+"""Declarations: benchmarks and their metrics, rows, records, reasons, frame specs and presets.
 
 `registry.get("rextime")` gives a benchmark's spec, `registry.specs()` all of them.
 

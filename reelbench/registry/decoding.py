@@ -1,4 +1,4 @@
-"""Ways to ask a model other than for one answer to each question: several candidates, or scores of the options.
+"""Ways to ask a model other than for one answer: several candidates, or scores of the options.
 
 Each is a short text that the command line, the environment and the records share.
 """
@@ -11,12 +11,13 @@ from reelbench.base.errors import InputError
 from reelbench.registry.spec import TaskSpec
 
 MOST_CANDIDATES = 64
+_LEAST_CANDIDATES = 2  # one candidate is a plain answer
 _CANDIDATES = re.compile(r"(?P<how>beam|sample):(?P<k>[0-9]{1,4})(?:,t=(?P<t>[0-9]*\.?[0-9]+))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Several answers to each question, the first of which is the prediction: 2 or more.
+    """Two or more answers to each question, the first of which is the prediction.
 
     By `beam`, the best sequences of one beam search, best first; by `sample`, drawn one by one at a
     temperature.
@@ -28,42 +29,57 @@ class Candidates:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `beam:5` or `sample:5,t=0.7`; InputError where it is something else."""
-        stated = _CANDIDATES.fullmatch(text.strip())
-        if stated is None or (stated["how"] == "beam") != (stated["t"] is None):
+        """Read `beam:5` or `sample:5,t=0.7`; InputError for anything else."""
+        match = _CANDIDATES.fullmatch(text.strip())
+        is_beam = match is not None and match["how"] == "beam"
+        has_temperature = match is not None and match["t"] is not None
+        if match is None or is_beam == has_temperature:
             raise InputError(
                 f"candidates {text!r}: give beam:K or sample:K,t=T, e.g. beam:5 or sample:5,t=0.7"
             )
-        k, temperature = int(stated["k"]), float(stated["t"] or 1)
-        if not 2 <= k <= MOST_CANDIDATES:  # noqa: PLR2004 - one candidate is a plain answer
+        k = int(match["k"])
+        if not _LEAST_CANDIDATES <= k <= MOST_CANDIDATES:
             raise InputError(f"candidates {text!r}: K is from 2 to {MOST_CANDIDATES}")
+        if is_beam:
+            return cls("beam", k)
+        temperature = float(match["t"])
         if temperature == 0:
             raise InputError(
-                f"candidates {text!r}: at t=0 all samples are the same; give a higher one, e.g. t=0.7"
+                f"candidates {text!r}: at t=0 all samples are the same; give a higher one, "
+                "e.g. t=0.7"
             )
-        return cls("beam", k) if stated["how"] == "beam" else cls("sample", k, temperature)
+        return cls("sample", k, temperature)
 
     def __str__(self) -> str:
-        return f"{self.how}:{self.k}" + (
-            f",t={self.temperature:g}" if self.temperature is not None else ""
-        )
+        text = f"{self.how}:{self.k}"
+        if self.temperature is not None:
+            text += f",t={self.temperature:g}"
+        return text
 
 
 Norm = Literal["mean", "sum", "chars"]
 Over = Literal["sentence", "option"]
 Span = Literal["predicted", "truth", "none"]
-_KNOBS: dict[str, Any] = {"norm": Norm, "over": Over, "span": Span}
+_VALUES: dict[str, tuple[str, ...]] = {
+    "norm": get_args(Norm),
+    "over": get_args(Over),
+    "span": get_args(Span),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """A choice by the options' own likelihood: no letter is written, and the likeliest continuation is the answer.
+    """A choice by the options' own likelihood, without a written letter.
 
-    `norm` says what of a continuation's log-probability is compared: its mean over tokens (the code
-    of ReXTime), its sum (the prose of ReXTime's supplement, C.5), or its sum over characters
-    (lm-evaluation-harness' `acc_norm`); `over` the whole sentence, or from the first token at which
-    the options' sentences differ. Each sentence names a `span`: what the model says it is, the true
-    one (an oracle, which is never ranked with others), or none; None stands for the task's own.
+    The likeliest continuation is the answer.
+
+    Attributes:
+        norm: The compared value of a continuation's log-probability: its mean over tokens (the
+            code of ReXTime), its sum (the prose of ReXTime's supplement, C.5), or its sum over
+            characters (lm-evaluation-harness' `acc_norm`).
+        over: The whole sentence, or from the first token at which the options' sentences differ.
+        span: The span that each sentence names: the one that the model states, the true one (an
+            oracle, which is never ranked with others), or none. None is the task's own.
     """
 
     norm: Norm = "mean"
@@ -72,33 +88,41 @@ class Answering:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `options` or `options:norm=sum,over=option,span=none`; InputError where it is something else."""
+        """Read `options` or `options:norm=sum,over=option,span=none`.
+
+        Raises:
+            InputError: It is something else.
+        """
         head, _, rest = text.strip().partition(":")
-        parts = [part.partition("=") for part in rest.split(",")] if rest else []
-        pairs: list[tuple[str, Any]] = [(name, value) for name, _, value in parts]
-        given = dict(pairs)
-        if head != "options" or len(given) != len(pairs):
+        parts = rest.split(",") if rest else []
+        fields: dict[str, Any] = {}
+        for part in parts:
+            name, _, value = part.partition("=")
+            fields[name] = value
+        if head != "options" or len(fields) != len(parts):
             raise InputError(f"answering {text!r}: give options[:norm=…,over=…,span=…], each once")
-        for name, value in given.items():
-            if name not in _KNOBS or value not in get_args(_KNOBS[name]):
-                known = "; ".join(
-                    f"{knob}={'|'.join(get_args(values))}" for knob, values in _KNOBS.items()
-                )
+        for name, value in fields.items():
+            if value not in _VALUES.get(name, ()):
+                choices = [f"{field}={'|'.join(values)}" for field, values in _VALUES.items()]
                 raise InputError(
-                    f"answering {text!r}: {name}={value} is not known; there are {known}"
+                    f"answering {text!r}: {name}={value} is not known; there are "
+                    f"{'; '.join(choices)}"
                 )
-        return cls(**given)
+        return cls(**fields)
 
     def __str__(self) -> str:
-        span = f",span={self.span}" if self.span is not None else ""
-        return f"options:norm={self.norm},over={self.over}{span}"
+        text = f"options:norm={self.norm},over={self.over}"
+        if self.span is not None:
+            text += f",span={self.span}"
+        return text
 
     def for_task(self, task: TaskSpec) -> Self:
-        """Return the way in which a task's options are scored: with its own span where none was chosen."""
-        grounded = task.options is not None and task.options.grounded is not None
+        """Return the way for a task: with the task's own span where none was chosen."""
+        names_span = task.options is not None and task.options.grounded is not None
         if self.span is None:
-            return replace(self, span="predicted" if grounded else "none")
-        if self.span != "none" and not grounded:
+            span = "predicted" if names_span else "none"
+            return replace(self, span=span)
+        if self.span != "none" and not names_span:
             raise InputError(
                 f"answering {self}: the answers of {task.name} name no span; leave it out"
             )
@@ -107,13 +131,14 @@ class Answering:
 
 def check(task: TaskSpec, candidates: Candidates | None, answering: Answering | None) -> None:
     """Raise InputError where a task can't be asked in the chosen way."""
-    if task.options is None and answering is not None:
-        raise InputError(
-            f"{task.name}: its answers are written, so it can't be answered by {answering}"
-        )
-    if task.options is not None:
-        (answering or Answering()).for_task(task)
-        if candidates is not None:
+    if task.options is None:
+        if answering is not None:
             raise InputError(
-                f"{task.name}: its options are scored and nothing is written, so it has no {candidates}"
+                f"{task.name}: its answers are written, so it can't be answered by {answering}"
             )
+        return
+    (answering or Answering()).for_task(task)
+    if candidates is not None:
+        raise InputError(
+            f"{task.name}: its options are scored and nothing is written, so it has no {candidates}"
+        )

@@ -184,7 +184,7 @@ def opened_files() -> list[str]:
     if _registry is None:
         return []
     files = [spec.file for spec in _registry.specs.values() if spec.file and not spec.package]
-    return [file for file in files if os.path.isfile(file)]  # noqa: PTH113 - a folder may be gone by now
+    return [file for file in files if os.path.isfile(file)]  # noqa: PTH113 - it may be gone
 
 
 def open_files(files: Sequence[str]) -> None:
@@ -282,7 +282,8 @@ def find(name: str) -> BenchmarkSpec:
 def find_task(name: str, *, twins: bool = False) -> tuple[BenchmarkSpec, TaskSpec] | None:
     """Return the benchmark and task of an lmms-eval task name.
 
-    None where it isn't ours. With `twins`, `name` may be a task of lmms-eval's own on the rows of one of ours.
+    None where it isn't ours. With `twins`, `name` may be a task of lmms-eval's own on the rows of
+    one of ours.
     """
     for spec in specs().values():
         for task in spec.tasks:

@@ -2,12 +2,13 @@
 
 import re
 
-PLACE = re.compile(r"\{([^{}]+)\}")  # a column's name in a template
+PLACE = re.compile(r"\{([^{}]+)\}")
+"""A column's name in a template."""
 
 ANSWERS = {"answer", "span", "start", "end"}
 """Columns of right answers, which rows whose answers are hidden need not have."""
 
 
 def is_number_text(text: str) -> bool:
-    """Return whether a text is a number, and no column's name."""
+    """Return True for a text that is a number, and no column's name."""
     return re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text) is not None

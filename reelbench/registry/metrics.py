@@ -1,4 +1,4 @@
-"""A metric: its name and unit, how per-item scores become its value, and when one answer counts as right."""
+"""Metrics: their names and units, and the ways in which per-item scores become their values."""
 
 import math
 from collections.abc import Mapping
@@ -10,10 +10,20 @@ from reelbench.registry.declared import Declared
 
 UnitName = Literal["percent", "points_0_5", "points_0_2", "fraction", "cider"]
 
+_ROUNDING = 1e-9  # of a value that should be on the threshold
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit: what a table's column says, its name at Every Eval Ever, decimals as papers print them, and its range."""
+    """A unit of metrics.
+
+    Attributes:
+        label: Its text in a table's column.
+        noun: Its name at Every Eval Ever.
+        digits: Decimals as papers print them.
+        low: The least value.
+        high: The greatest value.
+    """
 
     label: str
     noun: str
@@ -47,16 +57,15 @@ class Mean(Declared):
     """Weighted mean over items of one column of per-item scores, times `scale`.
 
     `weight_by` names a facet: an item then counts once for each of its labels (MovieCORE's official
-    aggregation), and within a breakdown by that facet once per label.
+    aggregation), and within a breakdown by that facet once per label. `weights` are by label; a
+    label's default is 1.
     """
 
     how: Literal["mean"] = "mean"
     column: str
     scale: float = 1.0
     weight_by: str | None = None
-    weights: dict[str, float] = field(
-        default_factory=dict[str, float]
-    )  # label of `weight_by` -> weight; default 1
+    weights: dict[str, float] = field(default_factory=dict[str, float])
 
 
 class MeanOf(Declared):
@@ -76,7 +85,10 @@ class Macro(Declared):
 
 
 class Grouped(Declared):
-    """Mean over groups of items (`rows.GROUP`) of what each group's rule makes of one column, times `scale`."""
+    """Mean over groups of items (`rows.GROUP`), times `scale`.
+
+    A group's value follows from one column by the group's rule.
+    """
 
     how: Literal["grouped"] = "grouped"
     column: str
@@ -84,7 +96,7 @@ class Grouped(Declared):
 
 
 class Corpus(Declared):
-    """An overlap score of a corpus, computed over all answers together; there is no mean per item."""
+    """An overlap score over all answers together; there is no mean per item."""
 
     how: Literal["corpus"] = "corpus"
     scorer: Literal["bleu4", "cider", "meteor"]
@@ -97,10 +109,10 @@ class Metric(Declared):
     title: str
     unit: UnitName
     right_from: float = math.inf
-    """The value, of one answer alone, from which on that answer counts as right; by default the top of the scale."""
+    """The value of one answer from which on it is right; by default the top of the scale."""
     aggregate: Mean | MeanOf | Macro | Grouped | Corpus
     judged: bool = False  # True where an LLM judge scores the items
-    in_breakdowns: bool = True  # whether facets that name no metrics of their own break it down
+    in_breakdowns: bool = True  # True where facets without metrics of their own break it down
     cite: str = ""  # paper and section, or the owner's file
     about: str = ""  # one line on what it measures, for a reader of the table
 
@@ -115,11 +127,10 @@ class Metric(Declared):
 
     @property
     def short(self) -> str:
-        """The title as a narrow column has room for: `R@.3` for recall at IoU 0.3."""
-        shorter = self.title.replace("Recall@1, IoU ≥ 0", "R@").replace(
-            "Accuracy at IoU ≥ 0", "Acc@"
-        )
-        return shorter.removesuffix(" (per label)")
+        """The title for a narrow column: `R@.3` for recall at IoU 0.3."""
+        title = self.title.replace("Recall@1, IoU ≥ 0", "R@")
+        title = title.replace("Accuracy at IoU ≥ 0", "Acc@")
+        return title.removesuffix(" (per label)")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -127,5 +138,10 @@ class Metric(Declared):
         return self.in_unit.low, self.in_unit.high
 
     def is_right(self, value: float | None) -> bool | None:
-        """Whether an answer with this value, in the metric's unit, counts as right; None where it has none."""
-        return None if value is None else value >= self.right_from - 1e-9
+        """Return True where an answer with this value, in the metric's unit, is right.
+
+        None where there is no value.
+        """
+        if value is None:
+            return None
+        return value >= self.right_from - _ROUNDING

@@ -1,6 +1,7 @@
-"""Presets: how the owners of a model family say that they ask it, each value with the address where it stands."""
+"""Presets: the settings with which the owners of a model family ask it, each with its source."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -14,32 +15,45 @@ from reelbench.registry.sampling import FrameSampling
 SAMPLING = ("temperature", "top_p", "top_k", "repetition_penalty", "presence_penalty", "seed")
 
 
-_ALLOWED: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "frames": ("a frame sampling, as text", lambda value: isinstance(value, str)),
-    "pixels": (
-        "a whole number from 1 up",
-        lambda value: is_whole(value) and 1 <= value <= 10**9,
-    ),  # most of a frame
-    "temperature": ("a number from 0 to 2", lambda value: is_number(value) and 0 <= value <= 2),  # noqa: PLR2004
-    "top_p": ("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1),
-    "top_k": ("a whole number from -1 up", lambda value: is_whole(value) and -1 <= value <= 10**6),
-    "repetition_penalty": (
-        "a number from 0 to 10",
-        lambda value: is_number(value) and 0 <= value <= 10,
-    ),  # noqa: PLR2004
-    "presence_penalty": (
-        "a number from -2 to 2",
-        lambda value: is_number(value) and abs(value) <= 2,
-    ),  # noqa: PLR2004
-    "seed": ("a whole number from 0 up", lambda value: is_whole(value) and 0 <= value <= 2**63),
-    # Of an answer with its reasoning; whether it reasons first (`enable_thinking`); the question's
-    # place by the frames.
-    "max_tokens": (
-        "a whole number from 1 up",
-        lambda value: is_whole(value) and 1 <= value <= 10**7,
-    ),
-    "thinking": ("true or false", lambda value: isinstance(value, bool)),
-    "prompt": ("after or before", lambda value: value in ("after", "before")),
+@dataclass(frozen=True, slots=True)
+class _ValueForm:
+    """A value of a preset: its description, and a test of it."""
+
+    about: str
+    allows: Callable[[Any], bool]
+
+
+def _text() -> _ValueForm:
+    return _ValueForm("a frame sampling, as text", lambda value: isinstance(value, str))
+
+
+def _number(low: float, high: float) -> _ValueForm:
+    return _ValueForm(
+        f"a number from {low} to {high}",
+        lambda value: is_number(value) and low <= value <= high,
+    )
+
+
+def _whole(low: int, high: int) -> _ValueForm:
+    return _ValueForm(
+        f"a whole number from {low} up", lambda value: is_whole(value) and low <= value <= high
+    )
+
+
+_VALUES: dict[str, _ValueForm] = {
+    "frames": _text(),
+    "pixels": _whole(1, 10**9),  # most of a frame
+    "temperature": _number(0, 2),
+    "top_p": _number(0, 1),
+    "top_k": _whole(-1, 10**6),
+    "repetition_penalty": _number(0, 10),
+    "presence_penalty": _number(-2, 2),
+    "seed": _whole(0, 2**63),
+    "max_tokens": _whole(1, 10**7),  # of an answer with its reasoning
+    # Whether the model reasons first (`enable_thinking`).
+    "thinking": _ValueForm("true or false", lambda value: isinstance(value, bool)),
+    # The question's place by the frames.
+    "prompt": _ValueForm("after or before", lambda value: value in ("after", "before")),
 }
 
 
@@ -47,26 +61,26 @@ def shipped() -> dict[str, PresetRecord]:
     """Return the presets that come with Reelbench, by name."""
     from reelbench.base.yaml_text import read_mapping
 
-    text = (
-        resources.files("reelbench.registry").joinpath("presets.yaml").read_text(encoding="utf-8")
-    )
-    return {
-        name: _preset(name, entry, "presets.yaml")
-        for name, entry in read_mapping(text, "presets.yaml").items()
-    }
+    file = resources.files("reelbench.registry").joinpath("presets.yaml")
+    entries = read_mapping(file.read_text(encoding="utf-8"), "presets.yaml")
+    return {name: _preset(name, entry, "presets.yaml") for name, entry in entries.items()}
 
 
-def preset(named: str) -> PresetRecord:
-    """Return a preset of ours, or of a YAML file with `values` (and `about`); InputError where that is wrong."""
+def preset(name: str) -> PresetRecord:
+    """Return a preset of ours, or of a YAML file with `values` (and `about`).
+
+    Raises:
+        InputError: There is none, or it is wrong.
+    """
     from reelbench.base.yaml_text import read_mapping
 
-    known = shipped()
-    if named in known:
-        return known[named]
-    path = Path(named)
+    our_presets = shipped()
+    if name in our_presets:
+        return our_presets[name]
+    path = Path(name)
     if not path.is_file():
         raise InputError(
-            f"--preset {named!r}: no such file, nor a preset; there are {', '.join(known)}"
+            f"--preset {name!r}: no such file, nor a preset; there are {', '.join(our_presets)}"
         )
     return _preset(path.stem, read_mapping(read_text(path), str(path)), str(path))
 
@@ -77,25 +91,27 @@ def _preset(name: str, entry: Mapping[str, Any], where: str) -> PresetRecord:
         raise InputError(
             f"{where}, {name}: expected `about` and `values`, each {{value: …, source: https://…}}"
         )
-    read: dict[str, PresetValue] = {}
-    for key, given in values.items():
-        if key not in _ALLOWED:
-            known = ", ".join(_ALLOWED)
-            raise InputError(
-                f"{where}, {name}: {key!r} is not a value of a preset; there are {known}"
-            )
-        stated: Any = given.get("value") if is_object(given) else given
-        source = given.get("source") if is_object(given) else None
-        if not isinstance(source, str) or not source.startswith(("https://", "http://")):
-            raise InputError(
-                f"{where}, {name}, {key}: names no source; give {{value: …, source: https://…}}"
-            )
-        expected, allowed = _ALLOWED[key]
-        if not allowed(stated):
-            raise InputError(f"{where}, {name}, {key}: {stated!r} is not {expected}")
-        read[key] = PresetValue(
-            value=str(FrameSampling.parse(stated)) if key == "frames" else stated, source=source
+    preset_values: dict[str, PresetValue] = {}
+    for key, value in values.items():
+        preset_values[key] = _preset_value(key, value, f"{where}, {name}")
+    about = str(entry["about"]) if "about" in entry else None
+    return PresetRecord(name=name, about=about, values=preset_values)
+
+
+def _preset_value(key: str, entry: object, where: str) -> PresetValue:
+    if key not in _VALUES:
+        raise InputError(
+            f"{where}: {key!r} is not a value of a preset; there are {', '.join(_VALUES)}"
         )
-    return PresetRecord(
-        name=name, about=str(entry["about"]) if "about" in entry else None, values=read
-    )
+    value: Any = entry
+    source: Any = None
+    if is_object(entry):
+        value = entry.get("value")
+        source = entry.get("source")
+    if not isinstance(source, str) or not source.startswith(("https://", "http://")):
+        raise InputError(f"{where}, {key}: names no source; give {{value: …, source: https://…}}")
+    if not _VALUES[key].allows(value):
+        raise InputError(f"{where}, {key}: {value!r} is not {_VALUES[key].about}")
+    if key == "frames":
+        value = str(FrameSampling.parse(value))
+    return PresetValue(value=value, source=source)

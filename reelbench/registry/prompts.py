@@ -1,4 +1,4 @@
-"""The prompt files of a benchmark: `str.format` templates over a row's columns, in its package."""
+"""The prompt files of a benchmark: `str.format` templates over a row's columns."""
 
 import json
 import re
@@ -12,20 +12,29 @@ from string import Formatter
 from reelbench.base import bounds
 from reelbench.base.errors import InputError, first_line
 from reelbench.registry import rows
-from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
+from reelbench.registry.spec import BenchmarkSpec, JudgeSpec, TaskSpec
+
+JUDGE_FIELDS = frozenset({"question", "reference", "answer", "criterion", "mark"})
+"""Names that a judge's prompt can have."""
+
+_FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
 def prompt_template(spec: BenchmarkSpec, file: str | None = None, language: str = "en") -> str:
-    """Return a prompt of the benchmark, or the `file`: a `str.format` template over the row's columns.
+    """Return a prompt of the benchmark, or the `file`: a template over the row's columns.
 
-    A .json file has one per language (BCP-47); where it lacks one, that of the tag's first part is
+    A .json file has one per language (BCP-47). Where it lacks one, that of the tag's first part is
     taken, else English.
     """
-    text = _text(spec.folder / (file or spec.prompt))
-    if not (file or spec.prompt).endswith(".json"):
+    name = file or spec.prompt
+    text = _text(spec.folder / name)
+    if not name.endswith(".json"):
         return text
-    templates = _languages(text)
-    return templates.get(language) or templates.get(language.partition("-")[0]) or templates["en"]
+    templates = _templates(text)
+    for tag in (language, language.partition("-")[0]):
+        if templates.get(tag):
+            return templates[tag]
+    return templates["en"]
 
 
 def prompt_sha256(spec: BenchmarkSpec, file: str | None = None) -> str:
@@ -36,64 +45,81 @@ def prompt_sha256(spec: BenchmarkSpec, file: str | None = None) -> str:
 def judge_folder(spec: BenchmarkSpec, judge: JudgeSpec) -> Path:
     """Return the folder with our prompts for the benchmark's judge."""
     package, _, folder = judge.prompts.rpartition(":")
-    return (Path(next(iter(import_module(package).__path__))) if package else spec.folder) / folder
-
-
-JUDGE_FIELDS = frozenset(
-    {"question", "reference", "answer", "criterion", "mark"}
-)  # what a judge's prompt can name
-
-_FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
+    if package:
+        return Path(next(iter(import_module(package).__path__))) / folder
+    return spec.folder / folder
 
 
 def check(spec: BenchmarkSpec) -> None:
-    """Raise InputError where a prompt of the benchmark is not there, or names what no row has."""
+    """Raise InputError where a prompt is missing, or names what no row has."""
     columns = {column.name for column in rows.columns(spec)} | {"options"}
     for task in spec.tasks:
-        known = columns | {"cue"} if task.reasoned else columns
-        located = task.options.locate if task.options else None
-        for file in (task.prompt or spec.prompt, *([located] if located else [])):
-            try:
-                text = _text(spec.folder / file)
-                templates: list[str] = (
-                    list(json.loads(text).values()) if file.endswith(".json") else [text]
-                )
-            except (OSError, ValueError) as error:
-                raise InputError(
-                    f"{spec.id}: the prompt {file} can't be read ({first_line(error)})"
-                ) from None
-            for template in templates:
-                try:
-                    found = list(Formatter().parse(template))
-                except ValueError as error:
-                    what = f"the prompt {file} is no template ({first_line(error)}); a brace of its own is {{{{ or }}}}"
-                    raise InputError(f"{spec.id}: {what}") from None
-                if wide := next((name for _, name, width, how in found if width or how), None):
-                    raise InputError(
-                        f"{spec.id}: the prompt {file}: {{{wide}…}} has a form; write {{{wide}}}"
-                    )
-                _refuse_unknown(f"{spec.id}: {file}", [name for _, name, *_ in found], known)
-    user = judge_folder(spec, spec.judge) / "user.txt" if spec.judge else None
-    if user is not None and user.is_file():
-        where = f"{spec.id}: {user.parent.name}/user.txt"
-        _refuse_unknown(where, _FIELD.findall(_text(user)), JUDGE_FIELDS)
+        names = columns | {"cue"} if task.reasoned else columns
+        for file in _prompt_files(spec, task):
+            for template in _templates_of(spec, file):
+                _check_template(f"{spec.id}: ", file, template, names)
+    if spec.judge is None:
+        return
+    user_prompt = judge_folder(spec, spec.judge) / "user.txt"
+    if user_prompt.is_file():
+        where = f"{spec.id}: {user_prompt.parent.name}/user.txt"
+        _refuse_unknown(where, _FIELD.findall(_text(user_prompt)), JUDGE_FIELDS)
 
 
-def _refuse_unknown(where: str, names: Iterable[str | None], known: Collection[str]) -> None:
+def _prompt_files(spec: BenchmarkSpec, task: TaskSpec) -> list[str]:
+    files = [task.prompt or spec.prompt]
+    if task.options is not None and task.options.locate:
+        files.append(task.options.locate)
+    return files
+
+
+def _templates_of(spec: BenchmarkSpec, file: str) -> list[str]:
+    try:
+        text = _text(spec.folder / file)
+        templates = [text]
+        if file.endswith(".json"):
+            templates = list(json.loads(text).values())
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{spec.id}: the prompt {file} can't be read ({first_line(error)})"
+        ) from None
+    return templates
+
+
+def _check_template(prefix: str, file: str, template: str, names: Collection[str]) -> None:
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError as error:
+        raise InputError(
+            f"{prefix}the prompt {file} is no template ({first_line(error)}); "
+            "a brace of its own is {{ or }}"
+        ) from None
+    for _, name, format_spec, conversion in parts:
+        if format_spec or conversion:
+            raise InputError(f"{prefix}the prompt {file}: {{{name}…}} has a form; write {{{name}}}")
+    _refuse_unknown(f"{prefix}{file}", [name for _, name, _, _ in parts], names)
+
+
+def _refuse_unknown(where: str, names: Iterable[str | None], allowed: Collection[str]) -> None:
     for name in names:
-        if name is not None and re.split(r"[.\[]", name)[0] not in known:
-            raise InputError(f"{where} names {{{name}}}; it can name {', '.join(sorted(known))}")
+        if name is not None and re.split(r"[.\[]", name)[0] not in allowed:
+            raise InputError(f"{where} names {{{name}}}; it can name {', '.join(sorted(allowed))}")
 
 
-_languages = lru_cache(maxsize=8)(json.loads)
-_read: dict[Path, tuple[int, str]] = {}
+@lru_cache(maxsize=8)
+def _templates(text: str) -> dict[str, str]:
+    """Return the template of each language."""
+    return json.loads(text)
+
+
+_texts: dict[Path, tuple[int, str]] = {}
+"""File -> the time of its last change, in nanoseconds, and its text."""
 
 
 def _text(path: Path) -> str:
-    found = path.stat()
-    if (
-        path not in _read or _read[path][0] != found.st_mtime_ns
-    ):  # a file that was written anew is read anew
-        bounds.hold(f"{path}: bytes", found.st_size, bounds.SETTINGS_BYTES)
-        _read[path] = found.st_mtime_ns, path.read_text(encoding="utf-8").rstrip("\n")
-    return _read[path][1]
+    status = path.stat()
+    changed = status.st_mtime_ns
+    if path not in _texts or _texts[path][0] != changed:  # a file written anew is read anew
+        bounds.hold(f"{path}: bytes", status.st_size, bounds.SETTINGS_BYTES)
+        _texts[path] = (changed, path.read_text(encoding="utf-8").rstrip("\n"))
+    return _texts[path][1]

@@ -1,4 +1,4 @@
-"""Files on a benchmark's questions that the user or the environment names: which are asked, beside what, and how put.
+"""Files on a benchmark's questions: the ids to ask, cues beside them, and translations.
 
 Cues are what a model gets beside a question, by JSON Lines `{"id", "cue"}` of `REELBENCH_CUES`:
 only the questions in the file are asked; an empty cue asks without one. `REELBENCH_LANGUAGE` is the
@@ -10,7 +10,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError
@@ -40,89 +40,129 @@ class QuestionIds:
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """Read an id a line, or JSON (Lines) of ids or of objects with an `id`; InputError for anything else."""
+        """Read an id a line, or JSON (Lines) of ids or objects with an `id`.
+
+        Raises:
+            InputError: The file has anything else, or no id.
+        """
         if Path(path).suffix.lower() in _JSON:
-            document = read_json_or_jsonl(path)
-            names = list[str]()
-            for entry in document if is_array(document) else [document]:
-                name = entry.get("id") if is_object(entry) else entry
-                if not is_id(name):
-                    raise InputError(
-                        f"{path}: {entry!r} is not an id, nor an object with one; give an id a line"
-                    )
-                names.append(str(name))
+            ids = _ids_of_json(path)
         else:
-            names = [line for line in map(str.strip, read_text(path).splitlines()) if line]
-        if not names:
+            lines = map(str.strip, read_text(path).splitlines())
+            ids = [line for line in lines if line]
+        if not ids:
             raise InputError(f"{path}: no id in it; give one a line")
-        return cls(frozenset(names))
+        return cls(frozenset(ids))
 
     def write(self, path: Path) -> None:
-        """Write them as `read` takes them."""
+        """Write the ids as `read` takes them."""
         write_text(path, "".join(f"{name}\n" for name in sorted(self.ids)))
 
-    def check(self, known: Iterable[str], where: str) -> None:
-        """Raise InputError where one of them is not among the ids that `where` has."""
-        if lacking := sorted(self.ids - set(known)):
+    def check(self, known_ids: Iterable[str], where: str) -> None:
+        """Raise InputError where an id is not among the known ones, which `where` has."""
+        lacking_ids = sorted(self.ids - set(known_ids))
+        if lacking_ids:
             raise InputError(
-                f"{where}: has no question {lacking[0]!r}, nor {len(lacking) - 1} more that --ids names"
+                f"{where}: has no question {lacking_ids[0]!r}, nor {len(lacking_ids) - 1} more "
+                "that --ids names"
             )
 
     @property
     def sha256(self) -> str:
-        """A hash of them, whatever their order in the file."""
+        """A hash of the ids, whatever their order in the file."""
         return sha256_of_names(self.ids)
 
 
-def _texts(path: Path | str, *keys: str, blank: bool = False) -> dict[tuple[str, ...], str]:
-    """Read JSON Lines of texts: the values of the first keys -> the last's; InputError names the line that is wrong."""
+def _ids_of_json(path: Path | str) -> list[str]:
+    document = read_json_or_jsonl(path)
+    ids: list[str] = []
+    for entry in document if is_array(document) else [document]:
+        question_id = entry.get("id") if is_object(entry) else entry
+        if not is_id(question_id):
+            raise InputError(
+                f"{path}: {entry!r} is not an id, nor an object with one; give an id a line"
+            )
+        ids.append(str(question_id))
+    return ids
+
+
+def _read_texts(path: Path | str, *keys: str, blank: bool = False) -> dict[tuple[str, ...], str]:
+    """Read JSON Lines of texts: values of the first keys -> the last one's.
+
+    Args:
+        path: The file.
+        *keys: Keys of each object; the first is a question's id.
+        blank: The last key's text may be blank.
+
+    Raises:
+        InputError: A line is wrong; it is named.
+    """
     texts: dict[tuple[str, ...], str] = {}
     for number, line in read_jsonl(path):
         where = f"{path}, line {number}"
-        found: list[Any] = [line.get(key) if is_object(line) else None for key in keys]
-        if not all(isinstance(value, str) for value in found) or not (blank or found[-1].strip()):
+        values: list[str] = []
+        if is_object(line):
+            values = [line[key] for key in keys if isinstance(line.get(key), str)]
+        is_complete = len(values) == len(keys)
+        if not is_complete or not (blank or values[-1].strip()):
             form = ", ".join(f'"{key}": "…"' for key in keys)
             raise InputError(f"{where}: is not {{{form}}}")
-        *names, text = found
+        *names, text = values
         if tuple(names) in texts:
-            named = " in ".join([repr(names[0]), *names[1:]])
-            raise InputError(f"{where}: the id {named} occurs twice; keep one of them")
-        texts[*names,] = text
+            shown_names = " in ".join([repr(names[0]), *names[1:]])
+            raise InputError(f"{where}: the id {shown_names} occurs twice; keep one of them")
+        texts[tuple(names)] = text
     return texts
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionCues:
-    """A file of cues: question id -> its cue, which may be empty, and the sha256 of the file's bytes."""
+    """A file of cues.
+
+    Attributes:
+        by_id: Question id -> its cue, which may be empty.
+        sha256: Of the file's bytes.
+    """
 
     by_id: dict[str, str]
     sha256: str
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """Read a file; InputError names the line that is wrong, or says that there is none."""
-        by_id = {name: cue for (name,), cue in _texts(path, "id", "cue", blank=True).items()}
-        if not by_id:
+        """Read a file; InputError names the line that is wrong."""
+        cues = _read_texts(path, "id", "cue", blank=True)
+        if not cues:
             raise InputError(f"{path}: no cues in it, so nothing would be asked")
-        return cls(by_id, sha256_of(path))
+        return cls({question_id: cue for (question_id,), cue in cues.items()}, sha256_of(path))
 
 
-def is_in(row: Mapping[str, Any], language: str) -> bool:
-    """Whether a row's question is in a language by itself; regions don't count (`es` is the language of `es-MX`)."""
+def is_in(row: Mapping[str, str], language: str) -> bool:
+    """Return True where a row's question is in a language by itself.
+
+    Regions don't count: `es` is the language of `es-MX`.
+    """
     return language_of(row["language"]) == language_of(language)
 
 
 def read_translations(path: Path) -> dict[tuple[str, str], str]:
-    """Read a file -> (question id, language) -> the question; InputError names the line that is wrong."""
-    return {
-        (name, tag): text
-        for (name, tag), text in _texts(path, "id", "language", "question").items()
-    }
+    """Read a file as (question id, language) -> the question.
+
+    Raises:
+        InputError: A line is wrong; it is named.
+    """
+    texts = _read_texts(path, "id", "language", "question")
+    return {(question_id, tag): text for (question_id, tag), text in texts.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """The questions in one language (a BCP-47 tag) by id; `sha256` is the file's, None where none was needed."""
+    """The questions in one language.
+
+    Attributes:
+        language: A BCP-47 tag.
+        by_id: Question id -> the question in it.
+        sha256: Of the file; None where no file was needed.
+    """
 
     language: str
     by_id: Mapping[str, str]
@@ -130,45 +170,49 @@ class Translations:
 
     @classmethod
     def from_environment(cls) -> Self | None:
-        """Return the environment's translations, None where it names no language; InputError as `read_translations`."""
-        language, path = settings.LANGUAGE.get(), settings.TRANSLATIONS.get()
+        """Return the environment's translations; None where it names no language.
+
+        Raises:
+            InputError: As `read_translations`.
+        """
+        language = settings.LANGUAGE.get()
+        path = settings.TRANSLATIONS.get()
         if not language:
             return None
         if not path:
             return cls(language, {})
-        questions = {
-            name: text
-            for (name, tag), text in read_translations(Path(path)).items()
-            if tag == language
-        }
+        questions: dict[str, str] = {}
+        for (question_id, tag), text in read_translations(Path(path)).items():
+            if tag == language:
+                questions[question_id] = text
         return cls(language, questions, sha256_of(path))
 
     def lacking(self, spec: BenchmarkSpec, rows: Collection[Row]) -> set[str]:
-        """Return the ids of the rows that are in another language and have no translation, and say how many.
+        """Return the ids of the rows that have no translation, with a warning.
 
-        InputError where the benchmark's questions have options, or none of them is there in the
-        language.
+        Rows that are in the language by themselves need none.
+
+        Raises:
+            InputError: The benchmark's questions have options, or none is there in the language.
         """
         if spec.row_kind != "open":
             raise InputError(
-                f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; leave it out"
+                f"{settings.LANGUAGE.name}: {spec.id} has options, which stay in their language; "
+                "leave it out"
             )
-        lacking = {
-            row["id"]
-            for row in rows
-            if row["id"] not in self.by_id and not is_in(row, self.language)
-        }
-        if lacking and len(lacking) == len(rows):
+        rows_to_translate = [row for row in rows if not is_in(row, self.language)]
+        lacking_ids = {row["id"] for row in rows_to_translate if row["id"] not in self.by_id}
+        if not lacking_ids:
+            return lacking_ids
+        if len(lacking_ids) == len(rows):
             raise InputError(f"{settings.TRANSLATIONS.name}: has no question in {self.language}")
-        if lacking:
-            some = f"{len(lacking)} of {len(rows)} questions"
-            log.warning(
-                "%s: %s are left out because they have no translation into %s",
-                spec.id,
-                some,
-                self.language,
-            )
-        return lacking
+        log.warning(
+            "%s: %s are left out because they have no translation into %s",
+            spec.id,
+            f"{len(lacking_ids)} of {len(rows)} questions",
+            self.language,
+        )
+        return lacking_ids
 
     def translated(self, row: Row) -> Row:
         """Return a row with its question, and so its prompt, in the language."""

@@ -1,29 +1,42 @@
-"""Why an item has no score: every reason there is, and what follows from each."""
+"""The reasons why an item has no score, and what follows from each."""
 
 from enum import StrEnum
 from typing import Literal, Self
 
 Fault = Literal["video", "submission", "model", "owners", "judge", "scorer"]
 
+_CUT_OFF_ADVICE = (
+    "were cut off by the limit on their length before they said anything readable and are not "
+    "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)"
+)
+
 
 class Reason(StrEnum):
-    """Why an item is unscored, as samples and counts name it."""
+    """A reason why an item is unscored, by its name in samples and counts."""
 
     fault: Fault  # with whom it lies: no model is the worse for a video that is gone
-    answered: (
-        bool  # whether an answer is there that could be scored: by another judge, or on another day
-    )
-    returns: bool  # whether the same command, run again, asks again, and may have more luck
+    answered: bool  # True where an answer is there that another judge or another day could score
+    returns: bool  # True where the same command, run again, asks again, and may have more luck
     about: str  # what happened
-    advice: str  # what to say of the answers that have it, behind their number; "" where the number says all
+    advice: str  # what to say of the answers that have it, after their number; "" where it is clear
 
-    def __new__(cls, value: str, *fields: bool | str) -> Self:
-        """Make a member of its value and its fields, in the order above."""
+    def __new__(  # noqa: PLR0917 - members are declared by place
+        cls,
+        value: str,
+        fault: Fault,
+        answered: bool,
+        returns: bool,
+        about: str,
+        advice: str = "",
+    ) -> Self:
+        """Make a member of its value and its fields."""
         member = str.__new__(cls, value)
         member._value_ = value
-        vars(member).update(
-            zip(("fault", "answered", "returns", "about", "advice"), (*fields, ""), strict=False)
-        )
+        member.fault = fault
+        member.answered = answered
+        member.returns = returns
+        member.about = about
+        member.advice = advice
         return member
 
     MEDIA_MISSING = "media_missing", "video", False, True, "its video is not here"
@@ -42,24 +55,27 @@ class Reason(StrEnum):
         "neither an answer nor why there is none",
     )
     CUT_OFF = (
-        *(
-            "cut_off",
-            "model",
-            False,
-            False,
-            "a limit on the output ended the answer before it said anything readable",
-        ),
-        (
-            "were cut off by the limit on their length before they said anything readable and are not scored; "
-            "raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)"
-        ),
+        "cut_off",
+        "model",
+        False,
+        False,
+        "a limit on the output ended the answer before it said anything readable",
+        _CUT_OFF_ADVICE,
     )
     REFUSED = (
-        *("refused", "model", False, False, "the server's content filter ended the answer"),
+        "refused",
+        "model",
+        False,
+        False,
+        "the server's content filter ended the answer",
         "were refused by the server's content filter, and are not scored",
     )
     MODEL_FAILED = (
-        *("model_failed", "model", False, True, "the model was asked, and gave no answer"),
+        "model_failed",
+        "model",
+        False,
+        True,
+        "the model was asked, and gave no answer",
         "are missing: the model failed",
     )
     ANSWERS_HIDDEN = (
@@ -113,16 +129,19 @@ NO_VIDEO = frozenset(reason for reason in Reason if reason.fault == "video")
 """Its video was not there, or could not be read."""
 
 OF_JUDGE = frozenset(reason for reason in Reason if reason.fault == "judge")
-"""Why an answered item can have no score of a judge."""
+"""Reasons why an answered item can have no score of a judge."""
 
-NO_ANSWER = frozenset(reason for reason in Reason if not reason.answered)  # there is no answer
+NO_ANSWER = frozenset(reason for reason in Reason if not reason.answered)
+"""There is no answer."""
 
-UNANSWERED = NO_ANSWER | {
-    Reason.ANSWERS_HIDDEN
-}  # there is no answer, or nothing to hold it against
+UNANSWERED = NO_ANSWER | {Reason.ANSWERS_HIDDEN}
+"""There is no answer, or nothing to compare it with."""
 
 NOT_ASKED = frozenset(reason for reason in Reason if reason.fault in ("video", "submission"))
 """The model was never asked."""
 
 EXCUSED = frozenset({Reason.ANSWERS_HIDDEN, Reason.MEDIA_MISSING})
-"""What a whole run may lack: it is of fewer videos then, or of a split whose answers only the owners have."""
+"""Reasons that a whole run may have.
+
+It is of fewer videos then, or of a split whose answers only the owners have.
+"""

@@ -1,4 +1,4 @@
-"""`BenchmarkSpec`: all that Reelbench knows of a benchmark, declared once.
+"""The specification of a benchmark: all that Reelbench knows of it, declared once.
 
 Data, tasks, scoring, cards and the leaderboard's columns are all read from it. It is frozen, and
 refuses unknown fields and values that are not of their field's type, so a typo fails at import.
@@ -13,23 +13,41 @@ from typing import Literal
 
 from reelbench.base.errors import InputError
 from reelbench.registry.declared import Declared
-from reelbench.registry.metrics import Corpus, Grouped, Macro, Mean, MeanOf, Metric  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from reelbench.registry.metrics import (
+    Corpus,  # noqa: F401  # pyright: ignore[reportUnusedImport] - part of this face
+    Grouped,
+    Macro,
+    Mean,
+    MeanOf,
+    Metric,
+)
 
 Split = str
 Kind = Literal[
-    "temporal_span", "moment", "choice", "text_overlap", "exact_match", "cognitive_profile", "llm_judge",
-    "any_choice", "all_choices", "mixed", "union_spans", "ranked_spans", "covered",
-]  # fmt: skip
-"""A kind of scoring; each is a module of `reelbench.scoring` (`moment` is a span without options), the judge a room.
+    "temporal_span",
+    "moment",
+    "choice",
+    "text_overlap",
+    "exact_match",
+    "cognitive_profile",
+    "llm_judge",
+    "any_choice",
+    "all_choices",
+    "mixed",
+    "union_spans",
+    "ranked_spans",
+    "covered",
+]
+"""A kind of scoring; each is a module of `reelbench.scoring`, and the judge a room.
 
-`any_choice` and `all_choices` have several right options, `mixed` rows have options or a word;
-`union_spans` and `ranked_spans` take all windows of an answer; `covered` asks how much of the
-answered window is right.
+`moment` is a span without options. `any_choice` and `all_choices` have several right options, and
+`mixed` rows options or a word. `union_spans` and `ranked_spans` take all windows of an answer.
+`covered` asks how much of the answered window is right.
 """
 
 SpanUnit = Literal["seconds", "milliseconds", "frames", "ratio", "percent", "clock"]
 AnswerForm = Literal["letter", "index0", "index1", "text"]
-"""How a row names the right option: by its letter or key, its number (from 0 or from 1), or its own words."""
+"""A row's name of the right option: its letter or key, its number (from 0 or 1), or its words."""
 
 COLUMNS: dict[Kind, tuple[str, ...]] = {
     "choice": ("correct",),
@@ -43,7 +61,7 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "ranked_spans": ("map", "map_at_0.5", "map_at_0.75"),
     "covered": ("iop", "iop_at_0.3", "iop_at_0.5", "correct_at_iop_0.5"),
 }
-"""Kind -> the columns that it gives each item, over which metrics are taken; a judge's are its criteria."""
+"""Kind -> its columns of an item's scores, for metrics; a judge's are its criteria."""
 
 
 class HubFile(Declared):
@@ -56,9 +74,8 @@ class HubFile(Declared):
     kind: Literal["hub"] = "hub"
     repo_id: str
     filenames: tuple[str, ...]  # candidates in order of preference; the first that exists is read
-    local_names: tuple[
-        str, ...
-    ] = ()  # names that the same file has elsewhere, looked for in a local folder alone
+    local_names: tuple[str, ...] = ()
+    """Names that the same file has elsewhere, looked for in a local folder alone."""
     revision: str | None = None
     gated: bool = False
 
@@ -90,32 +107,31 @@ Source = HubFile | UrlFile | LocalFile | FileBeside
 
 
 class SplitSpec(Declared):
-    """One split: its source, its size as stated by the owner, and whether its answers are public."""
+    """One split: its source, its size as the owner states it, and its secrecy."""
 
     source: Source
     rows: int | None = None  # rows as published; None where the sources disagree
     videos: int | None = None
     joined: tuple[str, ...] = ()  # files read too, joined by id, where a local folder has them
     needed: tuple[str, ...] = ()
-    """Files read after the source's first, all of them: of its Hub repository, or beside its file or address."""
+    """Files that are all read after the source's first, from the same repository or folder."""
     owners_files: tuple[str, ...] = ()  # sha256 of the owners' files, where their bytes are known
     owners_rows: str | None = None
-    """sha256 over the owners' rows (`data.ownership.rows_sha256`), whatever format a file of them has."""
+    """sha256 over the owners' rows (`data.ownership.rows_sha256`), in whatever format."""
     hidden_answers: bool = False  # True where only the owners' server can score it
-    answers_kept: bool = (
-        False  # True where the rows have the answers, and nothing that tells one is passed on
-    )
+    answers_kept: bool = False
+    """True where the rows have the answers, and nothing that tells one is passed on."""
     submit_to: str = ""  # where the owners take submissions of it
     cite: str = ""  # where the counts are stated
 
     @property
     def secret(self) -> bool:
-        """Whether its answers are public nowhere."""
+        """True where its answers are public nowhere."""
         return self.hidden_answers or self.answers_kept
 
 
 class ImageFolders(Declared):
-    """Videos that are stored as folders of numbered pictures, with one or more folders per video."""
+    """Videos that are stored as folders of numbered pictures, one or more per video."""
 
     folders: str  # `package.module:function`: a row -> its folders, in order, for `{video}`
     number: str  # regular expression on a picture's file name; its group 1 is the number
@@ -124,7 +140,10 @@ class ImageFolders(Declared):
 
 
 class MediaSource(Declared):
-    """The source of the videos, and their paths on disk. `{video}` in a path is the row's media key."""
+    """The source of the videos, and their paths on disk.
+
+    `{video}` in a path is the row's media key.
+    """
 
     title: str
     kind: Literal["hub", "archive", "youtube", "form"]
@@ -150,25 +169,30 @@ class Facet(Declared):
     name: str
     title: str
     labels: tuple[str, ...] | None = None
-    in_rows: bool = True  # False where the labels come from elsewhere (a tags file), or are made of other columns
+    in_rows: bool = True
+    """False where the labels come from a tags file, or are made of other columns."""
     made_of: str = ""
-    """The column that its labels are made of, where no column of its own holds them; `span length` and `span start` are
-    those of the right span, in the ranges that `labels` names (`rows.RANGES`)."""
+    """The column that its labels are made of, where no column of its own holds them.
+
+    `span length` and `span start` are those of the right span, in the ranges that `labels` names
+    (`rows.RANGES`).
+    """
     metrics: tuple[Metric, ...] = ()
 
 
 class JudgeSpec(Declared):
-    """How an LLM judge scores a benchmark: criteria, scale, and the owners' choices."""
+    """The LLM judge of a benchmark: criteria, scale, and the owners' choices."""
 
     criteria: tuple[str, ...]  # one call each; the item's column has the criterion's name
     low: int
     high: int
     default_model: str  # the owners' judge, by which the published numbers were made
-    successor: str | None = (
-        None  # the model that the maker of a judge that is being retired names in its place
-    )
+    successor: str | None = None  # named by the maker of a judge that is being retired
     prompts: str = "judge"
-    """Folder in the benchmark's package, or `package:folder`: a `<criterion>.txt` each, and `user.txt`."""
+    """Folder in the benchmark's package, or `package:folder`.
+
+    It has a `<criterion>.txt` for each criterion, and `user.txt`.
+    """
     official_temperature: float | None = None  # None: the owners send none
     official_prompts: UrlFile | None = None  # at a pinned commit
 
@@ -186,9 +210,13 @@ class Join(Declared):
 
 
 class Group(Declared):
-    """Items that count together: what names a group, by which rule, or which column says which, and a chain's levels.
+    """Items that count together.
 
-    `rules` is a column's value -> its rule, under "" the rule of all.
+    Attributes:
+        by: Columns that name a group.
+        rules: Value of `column` -> rule; under "" the rule of all.
+        column: Column that names the rule.
+        levels: Column with the levels of a chain.
     """
 
     by: tuple[str, ...]
@@ -198,36 +226,39 @@ class Group(Declared):
 
 
 class RowMapping(Declared):
-    """How the columns of upstream rows become ours, where a `benchmark.yaml` says it and no Python reads them."""
+    """The mapping of upstream rows to ours, where a `benchmark.yaml` declares it."""
 
     separators: dict[str, str] = field(default_factory=dict[str, str])
-    """Facet -> what parts the labels of a text that holds several."""
+    """Facet -> the sign between the labels of a text that holds several."""
 
     columns: dict[str, str | tuple[str, ...]]
     """Ours -> theirs: a column, several, or a template over columns (`{film}/{clip}.mp4`)."""
-    answer_is: AnswerForm | None = (
-        None  # how the right option is named; None: as all rows allow it to be read
-    )
+
+    answer_is: AnswerForm | None = None
+    """The name of the right option; None: as all rows allow it to be read."""
+
     span_unit: SpanUnit = "seconds"
-    """What spans are counted in; they become seconds. A clock (`1:02:03.5`) is read in `seconds` too."""
-    fps: str = (
-        ""  # frames a second, where spans are in frames: a number, or the column that has one
-    )
-    options_in_question: bool = (
-        False  # whether the question's text ends in its options, a line each with its letter
-    )
+    """The unit of spans, which become seconds; `seconds` reads a clock (`1:02:03.5`), too."""
+
+    fps: str = ""
+    """Frames a second, where spans are in frames: a number, or the column that has it."""
+
+    options_in_question: bool = False
+    """True where the question's text ends in its options, a line each with its letter."""
+
     options_are: tuple[str, ...] = ()  # the options of every question, where they are the same
-    absent: tuple[str, ...] = ()  # what stands where an option is missing
-    answers: Literal["any", "all"] | None = (
-        None  # several right answers: any counts, or all must be named
-    )
+    absent: tuple[str, ...] = ()  # texts in place of a missing option
+    answers: Literal["any", "all"] | None = None
+    """Of several right answers any counts, or all must be named."""
+
     line: str = ""  # a template by which a line of a text file is parted
-    each: tuple[
-        str, ...
-    ] = ()  # keys, and `{name}` for all of a mapping's or a list's, that lead to the rows
+    each: tuple[str, ...] = ()
+    """Keys that lead to the rows; `{name}` is for all keys of a mapping or places of a list."""
+
     join: Join | None = None
     kinds: dict[str, str] = field(default_factory=dict[str, str])
-    """Value of `kind_column` (of the split's name without one) -> `choice` or `exact`, where rows are of both."""
+    """Value of `kind_column` (name of a split without one) -> kind, where rows are of two kinds."""
+
     kind_column: str = ""
     group: Group | None = None
     skip: Literal["unreadable"] | None = None  # leave out rows that can't be read
@@ -288,24 +319,30 @@ class PublishedResult(Declared):
     frames: str | None = None
     subset: str | None = None  # part of the split that it covers: a column of its own
     label: str = ""
-    """How the model was asked, where that is not the plain way (web search): a table of its own, as `--label` makes."""
+    """The way the model was asked, where that is not the plain one (web search).
+
+    It has a table of its own, as with `--label`.
+    """
     open_weights: bool | None = None
     unranked: str | None = None
-    """Why it is listed and not ranked, such as that the model was given what it should find."""
+    """The reason why it is listed and not ranked."""
     note: str = ""  # what a reader must know, such as an inconsistency in the source
 
 
 class OptionWords(Declared):
-    """The texts whose likelihood a task compares: an option alone, or in a sentence with a time span."""
+    """The texts whose likelihood a task compares: options, alone or in a sentence."""
 
     alone: str = "{option}"  # template of an answer that names no span
-    grounded: str | None = (
-        None  # template of one that does: `{start}` and `{end}` in seconds, `{option}`
-    )
+    grounded: str | None = None  # of one that does, with `{start}`, `{end}` (seconds), `{option}`
     locate: str | None = None  # prompt file that asks for the span by itself
 
     def sentences(self, options: Sequence[str], span: Sequence[float] | None) -> list[str]:
-        """Return each option as the answer has it, naming `span` (start and end in seconds) where there is one."""
+        """Return each option as the answer has it.
+
+        Args:
+            options: The options.
+            span: Start and end in seconds of the span that the answer names, where it names one.
+        """
         if span is None or self.grounded is None:
             return [self.alone.format(option=option) for option in options]
         start, end = span
@@ -317,9 +354,8 @@ class TaskSpec(Declared):
 
     name: str
     split: Split
-    only: dict[str, str] = field(
-        default_factory=dict[str, str]
-    )  # facet -> label: that part of the split
+    only: dict[str, str] = field(default_factory=dict[str, str])
+    """Facet -> label: that part of the split."""
     prompt: str | None = None  # prompt file, where it is not the benchmark's own
     twin: str | None = None  # lmms-eval's own task on the same rows, whose runs are read too
     tags: tuple[str, ...] = ()  # lmms-eval's names for groups of tasks that run together
@@ -327,17 +363,22 @@ class TaskSpec(Declared):
     options: OptionWords | None = None
     """Set where the options are scored by their likelihood, and no letter is asked for."""
     reasoned: bool = False
-    """True where the model writes its steps and, as its last line, the answer; it may be given cues, so it is never
-    scored for a table."""
+    """True where the model writes its steps and, as its last line, the answer.
+
+    It may be given cues, so it is never scored for a table.
+    """
 
     @property
     def plain(self) -> bool:
-        """Whether it asks once for a written answer, as the benchmark's own numbers require."""
+        """True where it asks once for a written answer, as the benchmark's numbers require."""
         return self.options is None and not self.reasoned
 
 
 class BenchmarkSpec(Declared):
-    """A complete benchmark. Results are comparable only with the same `version`: a change of scores raises it."""
+    """A complete benchmark.
+
+    Results are comparable only with the same `version`: a change of scores raises it.
+    """
 
     id: str
     title: str
@@ -345,10 +386,8 @@ class BenchmarkSpec(Declared):
     summary: str = ""
     homepage: str = ""
     organisation: str = ""
-    """Whose benchmark it is, by a name on the Hub that is its owners' alone: nobody else hands in results as it."""
-    license: str = (
-        ""  # SPDX-like id as the Hub writes it, of the annotations; empty where nobody states one
-    )
+    """The owners' name on the Hub; nobody else hands in results under it."""
+    license: str = ""  # of the annotations, as the Hub writes it; empty where nobody states one
     license_note: str = ""
     open_data: bool = True  # False: agreement-gated; never fetched, never pushed
     languages: tuple[str, ...]  # BCP-47
@@ -357,17 +396,15 @@ class BenchmarkSpec(Declared):
     splits: dict[Split, SplitSpec]
     default_split: Split
     mini_note: str = "a dozen rows written for Reelbench, with clips made on first use"
-    package: str = ""  # import name of the package of its code, prompts and mini data; none where a file declares it
+    package: str = ""
+    """Import name of the package of its code, prompts and mini data; empty for a file's."""
     file: str = ""  # the `benchmark.yaml` that declares it; prompts and mini rows lie beside it
-    mapping: RowMapping | None = (
-        None  # set where a file declares it: upstream rows -> rows, in place of a reader
-    )
-    reader: str = (
-        ""  # `package.module:function`: upstream files -> rows; by default `data:read` in `package`
-    )
+    mapping: RowMapping | None = None  # of a file's, in place of a reader
+    reader: str = ""
+    """`package.module:function`: upstream files -> rows; by default `data:read` in `package`."""
     reader_version: int = 1  # raised when the reader's rows change; part of the cache's key
     formats: str = ""
-    """Module that reads the owners' prediction and reference files; by default `formats` in `package`."""
+    """Module that reads the owners' predictions and references; by default `package.formats`."""
     prompt: str = "prompt.txt"  # file in `package`; a .json one has one per language
     media: tuple[MediaSource, ...]
     tasks: tuple[TaskSpec, ...]
@@ -378,37 +415,41 @@ class BenchmarkSpec(Declared):
     paper: Paper | None = None
     citation: str = ""  # what to cite, as its owner wrote it, where there is no `paper`
     people_search: bool = False
-    """Whether people who answer or check its questions may search the web, as its paper has it."""
+    """True where its paper lets people who answer or check its questions search the web."""
     builds_on: tuple[Paper, ...] = ()  # papers to cite as well: of what the benchmark is made from
     published: tuple[PublishedResult, ...] = ()
     twin: str | None = None
-    """Benchmark with other questions on the same videos, judged by one rubric: both are compared video by video, by the
-    metric that ranks here."""
+    """Benchmark with other questions on the same videos, judged by one rubric.
+
+    Both are compared video by video, by the metric that ranks here.
+    """
 
     @property
     def papers(self) -> tuple[Paper, ...]:
         """The papers to cite, the benchmark's own first."""
-        return (*((self.paper,) if self.paper else ()), *self.builds_on)
+        if self.paper is None:
+            return self.builds_on
+        return (self.paper, *self.builds_on)
 
     @property
     def asks_choice(self) -> bool:
-        """Whether a question has options, one of which is right."""
+        """True where a question has options, one of which is right."""
         return self.row_kind in {"choice", "grounded_choice"}
 
     @property
     def asks_span(self) -> bool:
-        """Whether a question is answered with a part of the video."""
+        """True where a question is answered with a part of the video."""
         return self.row_kind in {"span", "grounded_choice"}
 
     @property
     def folder(self) -> Path:
-        """Where its prompts, mini rows and datasheet lie."""
+        """The folder of its prompts, mini rows and datasheet."""
         if self.file:
             return Path(self.file).parent
         if not self.package:
             raise InputError(
-                f"{self.id}: a result alone declares it here; name its benchmark.yaml, or the folder in "
-                "REELBENCH_BENCHMARKS"
+                f"{self.id}: a result alone declares it here; name its benchmark.yaml, or the "
+                "folder in REELBENCH_BENCHMARKS"
             )
         return Path(next(iter(import_module(self.package).__path__)))
 
@@ -419,18 +460,23 @@ class BenchmarkSpec(Declared):
 
     def metric(self, name: str) -> Metric:
         """Return the metric called `name`; KeyError where there is none."""
-        return {metric.name: metric for metric in self.metrics}[name]
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        raise KeyError(name)
 
     def facet(self, name: str) -> Facet:
         """Return the facet called `name`; KeyError where there is none."""
-        return {facet.name: facet for facet in self.facets}[name]
+        for facet in self.facets:
+            if facet.name == name:
+                return facet
+        raise KeyError(name)
 
     def __post_init__(self) -> None:
-        for name, place in (
-            ("reader", f"{self.package}.data:read"),
-            ("formats", f"{self.package}.formats"),
-        ):
-            object.__setattr__(self, name, getattr(self, name) or place)
+        if not self.reader:
+            object.__setattr__(self, "reader", f"{self.package}.data:read")
+        if not self.formats:
+            object.__setattr__(self, "formats", f"{self.package}.formats")
         super().__post_init__()
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.id):
             raise InputError(
@@ -440,52 +486,55 @@ class BenchmarkSpec(Declared):
             raise InputError(f"{self.id}: version is {self.version}; versions begin at 1")
         if self.default_split not in self.splits:
             raise InputError(
-                f"{self.id}: default split {self.default_split!r} is not among {sorted(self.splits)}"
+                f"{self.id}: default split {self.default_split!r} is not among "
+                f"{sorted(self.splits)}"
             )
         for task in self.tasks:
-            if unknown := task.only.keys() - {facet.name for facet in self.facets}:
-                raise InputError(
-                    f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown)}"
-                )
-            if (
-                task.split != "mini"
-                and not task.split.startswith("mini_")
-                and task.split not in self.splits
-            ):
-                raise InputError(
-                    f"{self.id}: task {task.name} names an unknown split {task.split!r}"
-                )
+            self._check_task(task)
         if (self.judge is None) != ("llm_judge" not in self.kinds):
             raise InputError(f"{self.id}: `judge` and the kind `llm_judge` go together")
         self._check_metrics()
+
+    def _check_task(self, task: TaskSpec) -> None:
+        unknown_facets = task.only.keys() - {facet.name for facet in self.facets}
+        if unknown_facets:
+            raise InputError(
+                f"{self.id}: task {task.name} picks by unknown facets {sorted(unknown_facets)}"
+            )
+        is_mini = task.split == "mini" or task.split.startswith("mini_")
+        if not is_mini and task.split not in self.splits:
+            raise InputError(f"{self.id}: task {task.name} names an unknown split {task.split!r}")
 
     def _check_metrics(self) -> None:
         names = [metric.name for metric in self.metrics]
         if len(set(names)) != len(names):
             raise InputError(f"{self.id}: a metric's name occurs twice: {names}")
-        facets = {facet.name for facet in self.facets}
-        given = [column for kind in self.kinds for column in COLUMNS.get(kind, ())]
-        given += self.judge.criteria if self.judge else ()
-        for metric in (
-            *self.metrics,
-            *(metric for facet in self.facets for metric in facet.metrics),
-        ):
-            how = metric.aggregate
-            if isinstance(how, MeanOf) and not set(how.metrics) <= set(names):
-                raise InputError(
-                    f"{self.id}: {metric.name} is the mean of unknown metrics {how.metrics}"
-                )
-            facet = (
-                how.facet
-                if isinstance(how, Macro)
-                else how.weight_by
-                if isinstance(how, Mean)
-                else None
+        columns: list[str] = []
+        for kind in self.kinds:
+            columns += COLUMNS.get(kind, ())
+        if self.judge is not None:
+            columns += self.judge.criteria
+        all_metrics = list(self.metrics)
+        for facet in self.facets:
+            all_metrics += facet.metrics
+        for metric in all_metrics:
+            self._check_metric(metric, names, columns)
+
+    def _check_metric(self, metric: Metric, names: Sequence[str], columns: Sequence[str]) -> None:
+        aggregate = metric.aggregate
+        if isinstance(aggregate, MeanOf) and not set(aggregate.metrics) <= set(names):
+            raise InputError(
+                f"{self.id}: {metric.name} is the mean of unknown metrics {aggregate.metrics}"
             )
-            if facet is not None and facet not in facets:
-                raise InputError(f"{self.id}: {metric.name} names an unknown facet {facet!r}")
-            if isinstance(how, Mean | Macro | Grouped) and how.column not in given:
-                what = f"{metric.name} is over the column {how.column!r}"
-                raise InputError(
-                    f"{self.id}: {what}, which nothing gives; there are {', '.join(given)}"
-                )
+        facet_name: str | None = None
+        if isinstance(aggregate, Macro):
+            facet_name = aggregate.facet
+        elif isinstance(aggregate, Mean):
+            facet_name = aggregate.weight_by
+        if facet_name is not None and facet_name not in {facet.name for facet in self.facets}:
+            raise InputError(f"{self.id}: {metric.name} names an unknown facet {facet_name!r}")
+        if isinstance(aggregate, Mean | Macro | Grouped) and aggregate.column not in columns:
+            raise InputError(
+                f"{self.id}: {metric.name} is over the column {aggregate.column!r}, which nothing "
+                f"gives; there are {', '.join(columns)}"
+            )

@@ -1,26 +1,35 @@
-"""The splits of a benchmark: their names, their mini twins, and where the user's own copy of one lies."""
+"""The splits of a benchmark: their names, their mini twins, and the user's own copies."""
 
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from reelbench.base import settings
 from reelbench.base.errors import InputError
-from reelbench.registry.spec import BenchmarkSpec, FileBeside, Source, SplitSpec, UrlFile
+from reelbench.registry.spec import (
+    BenchmarkSpec,
+    FileBeside,
+    HubFile,
+    Source,
+    SplitSpec,
+    UrlFile,
+)
 
 MINI = "mini"
-"""The mini split, and the folder in a benchmark's own that holds its data in the owners' file format."""
+"""The mini split, and the folder of a benchmark with its data in the owners' file format."""
 
 
 def is_mini(split: str) -> bool:
-    """Whether `split` is one of the mini splits: `mini` (the default split's twin) or `mini_<split>`."""
+    """Return True for a mini split: `mini` (the default split's twin) or `mini_<split>`."""
     return split == MINI or split.startswith(f"{MINI}_")
 
 
 def upstream_split(spec: BenchmarkSpec, split: str) -> str:
     """Return the owners' split that `split` is, or is the mini twin of."""
-    if not is_mini(split):
-        return split
-    return split.removeprefix(f"{MINI}_") if split != MINI else spec.default_split
+    if split == MINI:
+        return spec.default_split
+    if is_mini(split):
+        return split.removeprefix(f"{MINI}_")
+    return split
 
 
 def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
@@ -31,21 +40,29 @@ def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
 
 
 def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None:
-    """Return the path that the user named and how they named it; None where they named none."""
+    """Return the path of the user's own data; None where the user names none.
+
+    With it comes the option or variable that names it.
+    """
     if data is not None:
         return settings.expanded(data), "--data"
     variable = settings.data(spec.id)
-    if value := variable.get():
-        return settings.expanded(value), variable.name
-    return None
+    value = variable.get()
+    if not value:
+        return None
+    return settings.expanded(value), variable.name
 
 
 def expected_files(source: Source, *, published: bool = False) -> tuple[str, ...]:
-    """Return the names that a source's file may have, the best first; where `published`, only those of its owners."""
+    """Return the names that a source's file may have, the best first.
+
+    With `published` only those of its owners.
+    """
     if isinstance(source, FileBeside):
         return (Path(source.path).name,)
     if isinstance(source, UrlFile):
-        return (PurePosixPath(unquote(urlsplit(source.url).path)).name,)
-    return (
-        source.filenames if published else (*source.filenames, *getattr(source, "local_names", ()))
-    )
+        path = unquote(urlsplit(source.url).path)
+        return (PurePosixPath(path).name,)
+    if isinstance(source, HubFile) and not published:
+        return (*source.filenames, *source.local_names)
+    return source.filenames
