@@ -1,4 +1,4 @@
-"""The leaderboard in others' formats: tables as files, models' pages on the Hub, Every Eval Ever."""
+"""Write the leaderboard in the formats of others: tables, models' pages, Every Eval Ever."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What came of one result: the files written, or why it was left out."""
+    """The files written for one result, or the reason why there are none."""
 
     key: str
     files: tuple[Path, ...] = ()

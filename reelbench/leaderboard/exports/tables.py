@@ -1,10 +1,9 @@
-"""The table as files: CSV, JSON, Markdown and LaTeX."""
+"""Write the leaderboard as CSV, JSON, text, Markdown and LaTeX."""
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from string import ascii_lowercase
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.text_tables import Table, csv_text, interval, spreadsheet_cell, tex
@@ -13,73 +12,93 @@ from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.pages.markdown import inert
 from reelbench.pages.shell_page import page_asset
-from reelbench.registry.records import About, MetricValue
+from reelbench.registry.records import About
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Metric
 
 Format = Literal["text", "markdown", "latex"]
+Ends = tuple[float, float]
 
-_TERMINAL, _BRIEF = 80, 32  # columns of a terminal, and of a name in it
+_TERMINAL = 80  # columns
+_NAME = 32  # columns of a terminal that a name takes at most
+_NAME_START = 18  # characters that a longer name keeps of its start
+_FEWEST_COLUMNS = 5  # of a table in a terminal
 
 
 def sheet(lines: Iterable[Iterable[object]]) -> str:
-    """Return lines of cells as CSV; text that a spreadsheet would run as a formula begins with an apostrophe."""
+    """Return lines of cells as CSV.
+
+    Text that a spreadsheet would run as a formula begins with an apostrophe.
+    """
     return csv_text((map(spreadsheet_cell, line) for line in lines), end="\r\n")
 
 
 def as_csv(board: Board, benchmark: str) -> str:
-    """Return all rows of a benchmark."""
+    """Return all rows of a benchmark as CSV."""
     metrics = board.specs[benchmark].metrics
-    before = [column for column in columns.BEFORE if column.id != "benchmark"]  # the file is of one
-    numbers = [f"{metric.name}{end}" for metric in metrics for end in ("", "_low", "_high")]
-    lines: list[list[object]] = [
-        [*(one.id for one in before), *numbers, *(one.id for one in columns.AFTER)]
-    ]
+    # The whole file is of one benchmark.
+    before = [column for column in columns.BEFORE if column.id != "benchmark"]
+    heads = [column.id for column in before]
+    for metric in metrics:
+        heads += [metric.name, f"{metric.name}_low", f"{metric.name}_high"]
+    heads += [column.id for column in columns.AFTER]
+    lines: list[list[object]] = [[*heads]]
     for entry in board.entries:
-        if entry.group.benchmark == benchmark:
-            head, tail = (
-                [column.value(board, entry) for column in part] for part in (before, columns.AFTER)
-            )
-            found = [
-                entry.metrics.get(metric.name) or MetricValue(value=None, n=0) for metric in metrics
-            ]
-            values = ([of.value, *(of.ci95 or (None, None))] for of in found)
-            lines.append([*head, *chain.from_iterable(values), *tail])
+        if entry.group.benchmark != benchmark:
+            continue
+        line = [column.value(board, entry) for column in before]
+        for metric in metrics:
+            line += _value_and_ends(entry, metric)
+        line += [column.value(board, entry) for column in columns.AFTER]
+        lines.append(line)
     return sheet(lines)
 
 
+def _value_and_ends(entry: BoardEntry, metric: Metric) -> list[float | None]:
+    """Return a row's value and both ends of its interval, None where there is none."""
+    metric_result = entry.metrics.get(metric.name)
+    if metric_result is None:
+        return [None, None, None]
+    low, high = metric_result.ci95 or (None, None)
+    return [metric_result.value, low, high]
+
+
 def as_document(board: Board) -> dict[str, Any]:
-    """Return the whole table as one JSON document."""
-    return {
-        "rows": [
-            columns.plain_row(board, entry)
-            | {
-                "metrics": {
-                    name: metric.model_dump(mode="json") for name, metric in entry.metrics.items()
-                }
-            }
-            for entry in board.entries
-        ],
-        "overall": [
+    """Return the whole board as one JSON document."""
+    rows: list[dict[str, Any]] = []
+    for entry in board.entries:
+        row = columns.plain_row(board, entry)
+        row["metrics"] = {}
+        for name, metric in entry.metrics.items():
+            row["metrics"][name] = metric.model_dump(mode="json")
+        rows.append(row)
+    overall: list[dict[str, Any]] = []
+    for model in board.overall:
+        name, revision, setting = model.key
+        overall.append(
             {
                 "rank": model.rank,
-                "model": model.key[0],
-                "revision": model.key[1],
-                "setting": model.key[2],
+                "model": name,
+                "revision": revision,
+                "setting": setting,
                 "win_rate": model.win_rate,
                 "benchmarks": model.covered,
                 "of": model.of,
             }
-            for model in board.overall
-        ],
-        "groups": {name: [group.id for group in groups] for name, groups in board.groups.items()},
-        "main_groups": {name: group.id for name, group in board.main.items()},
+        )
+    group_ids: dict[str, list[str]] = {}
+    for benchmark, groups in board.groups.items():
+        group_ids[benchmark] = [group.id for group in groups]
+    return {
+        "rows": rows,
+        "overall": overall,
+        "groups": group_ids,
+        "main_groups": {benchmark: group.id for benchmark, group in board.main.items()},
         "bridges": board.bridge_documents(),
         "smallest_differences": {group.id: noise.smallest for group, noise in board.noise.items()},
     }
 
 
-# --- for papers
-# ------------------------------------------------------------------------------------------------------
+# --- tables for papers and terminals
 
 
 def tables(
@@ -89,241 +108,373 @@ def tables(
     benchmark: str | None = None,
     metrics: Sequence[str] | None = None,
 ) -> str:
-    """Return a table per group of each benchmark (or of one), ready to paste; floors and human rows come last.
+    """Return a table for each group of each benchmark, ready to paste.
 
-    `metrics` names the columns beside rank and model. Without it Markdown has all; LaTeX the main
-    one, which with its interval is what a column of a paper has room for; text as many as 80
-    columns hold.
+    Floors and human rows come last.
+
+    Args:
+        board: The board.
+        style: The format.
+        benchmark: The one benchmark; None for all.
+        metrics: The columns beside rank and model. None for the format's own: Markdown has all.
+            LaTeX has the main one, which with its interval fills a column of a paper. Text has as
+            many as 80 columns hold.
     """
-    made = {"text": _text, "markdown": _markdown, "latex": _latex}[style]
-    wanted = chain.from_iterable(
-        groups for name, groups in board.groups.items() if benchmark in (None, name)
-    )
-    return "\n".join(made(board, group, board.rows[group], metrics) for group in wanted)
+    writers = {"text": _text, "markdown": _markdown, "latex": _latex}
+    write = writers[style]
+    texts: list[str] = []
+    for name, groups in board.groups.items():
+        if benchmark in (None, name):
+            texts += [write(board, group, board.rows[group], metrics) for group in groups]
+    return "\n".join(texts)
 
 
 def _metrics(
-    spec: BenchmarkSpec, entries: Iterable[BoardEntry], wanted: Sequence[str] | None
+    spec: BenchmarkSpec, entries: Iterable[BoardEntry], names: Sequence[str] | None
 ) -> list[Metric]:
-    known = {metric.name for metric in spec.metrics}
-    if unknown := [name for name in wanted or () if name not in known]:
-        raise InputError(
-            f"{spec.id} has no column {unknown[0]}; there are {', '.join(sorted(known))}"
-        )
-    with_values = {
-        name
-        for entry in entries
-        for name, metric in entry.metrics.items()
-        if metric.value is not None
-    }
-    shown = [metric for metric in spec.metrics if metric.name in with_values]
-    return shown if wanted is None else [metric for metric in shown if metric.name in wanted]
+    """Return the named metrics, or all, that an entry has a value of."""
+    all_names = {metric.name for metric in spec.metrics}
+    for name in names or ():
+        if name not in all_names:
+            raise InputError(f"{spec.id} has no column {name}; there are {_listed(all_names)}")
+    scored_names: set[str] = set()
+    for entry in entries:
+        for name, metric_result in entry.metrics.items():
+            if metric_result.value is not None:
+                scored_names.add(name)
+    if names is not None:
+        scored_names.intersection_update(names)
+    return [metric for metric in spec.metrics if metric.name in scored_names]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
 
 
 def value(entry: BoardEntry, metric: Metric) -> str:
-    """Return a row's value in its unit's digits, with the mark of a lower bound; nothing where there is none."""
-    found = metric_value(entry.metrics, metric.name)
-    return "" if found is None else f"{least(entry, metric)}{found:.{metric.in_unit.digits}f}"
+    """Return a row's value in its unit's digits, "" where there is none.
+
+    The mark of a lower bound stands before it.
+    """
+    number = metric_value(entry.metrics, metric.name)
+    if number is None:
+        return ""
+    return f"{least(entry, metric)}{_digits(number, metric)}"
 
 
-def _in_brackets(ends: tuple[float, float], metric: Metric) -> str:
-    return "[" + ", ".join(f"{end:.{metric.in_unit.digits}f}" for end in ends) + "]"
+def _digits(number: float, metric: Metric) -> str:
+    """Return a number with the digits of a metric's unit."""
+    return f"{number:.{metric.in_unit.digits}f}"
+
+
+def _in_brackets(ends: Ends, metric: Metric) -> str:
+    """Return an interval in brackets."""
+    low, high = ends
+    return f"[{_digits(low, metric)}, {_digits(high, metric)}]"
+
+
+def _ends(entry: BoardEntry, metric: Metric) -> Ends | None:
+    """Return the interval of a row's value."""
+    metric_result = entry.metrics.get(metric.name)
+    if metric_result is None:
+        return None
+    return metric_result.ci95
 
 
 def least(entry: BoardEntry, metric: Metric) -> str:
-    """Return the mark of a lower bound where a row's value is one."""
+    """Return the mark of a lower bound where a row's value is one, else ""."""
     bounded = entry.lowest is not None and not isinstance(metric.aggregate, Corpus)
-    return "≥ " if bounded and metric.name in entry.metrics else ""
+    if bounded and metric.name in entry.metrics:
+        return "≥ "
+    return ""
 
 
 def _marks(board: Board, entry: BoardEntry) -> list[str]:
-    """What a reader of a row must know beside its numbers."""
-    facts, others = entry.facts.get, board.groups[entry.group.benchmark]
-    unstated = (
-        facts("questions") == "not stated"
-    )  # so where others were asked something else, it may have been
-    marks = [
-        f"not ranked: {entry.unranked}" if entry.unranked else "",
-        f"{unscored} unscored" if (unscored := facts("unscored")) else "",
-        f"{videos} videos" if (videos := facts("videos")) else "",
-        f"as stated: {stated}" if (stated := facts("stated")) else "",
-        f"words of {account}"
-        if (account := facts("stated_by")) and (entry.note or entry.about != About())
-        else "",
-        f"intervals: {made}" if (made := facts("intervals")) else "",
-        "data unstated" if facts("data") == "unstated" else "",
-        "questions not stated" if unstated and any(group.differs for group in others) else "",
-    ]
-    return [mark for mark in marks if mark]
+    """Return the notes on a row that qualify its numbers."""
+    facts = entry.facts
+    marks: list[str] = []
+    if entry.unranked:
+        marks.append(f"not ranked: {entry.unranked}")
+    if facts.get("unscored"):
+        marks.append(f"{facts['unscored']} unscored")
+    if facts.get("videos"):
+        marks.append(f"{facts['videos']} videos")
+    if facts.get("stated"):
+        marks.append(f"as stated: {facts['stated']}")
+    has_words = entry.note or entry.about != About()
+    if facts.get("stated_by") and has_words:
+        marks.append(f"words of {facts['stated_by']}")
+    if facts.get("intervals"):
+        marks.append(f"intervals: {facts['intervals']}")
+    if facts.get("data") == "unstated":
+        marks.append("data unstated")
+    # Other rows were asked other questions, and so may this one have been.
+    groups = board.groups[entry.group.benchmark]
+    if facts.get("questions") == "not stated" and any(group.differs for group in groups):
+        marks.append("questions not stated")
+    return marks
+
+
+def _row_notes(board: Board, entry: BoardEntry) -> list[str]:
+    """Return a row's setting, unless it is a run, and its marks."""
+    marks = _marks(board, entry)
+    if entry.setting == "run":
+        return marks
+    return [entry.setting, *marks]
 
 
 def _ranks(board: Board, entry: BoardEntry) -> list[str]:
-    """A row's rank, and the range of ranks that the data don't rule out."""
-    rank = board.ranks.get(entry.key)
-    return ["" if rank is None else str(rank), columns.rank_range(board, entry) or ""]
+    """Return a row's rank, and the range of ranks that the data don't rule out."""
+    rank = ""
+    if entry.key in board.ranks:
+        rank = str(board.ranks[entry.key])
+    return [rank, columns.rank_range(board, entry) or ""]
 
 
 def _title(board: Board, group: RankingGroup) -> str:
-    listed = f" ({board.listed_only[group]})" if group in board.listed_only else ""
-    return f"{board.spec(group).title}, {group.label}{listed}"
+    title = f"{board.spec(group).title}, {group.label}"
+    if group in board.listed_only:
+        title += f" ({board.listed_only[group]})"
+    return title
+
+
+# --- Markdown
 
 
 def _markdown(
-    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None
+    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], names: Sequence[str] | None
 ) -> str:
+    """Return a Markdown table; notes on a row stand beside its name."""
     spec = board.spec(group)
-    metrics = _metrics(spec, entries, wanted)
-    lines = [["rank", "ranks", "model", "frames", *(inert(metric.title) for metric in metrics)]]
-    lines.append(["--:", "--:", ":--", ":--", *("--:" for _ in metrics)])
+    metrics = _metrics(spec, entries, names)
+    titles = [inert(metric.title) for metric in metrics]
+    text = f"### {inert(_title(board, group))}\n\n"
+    text += _markdown_line(["rank", "ranks", "model", "frames", *titles])
+    text += _markdown_line(["--:", "--:", ":--", ":--", *["--:"] * len(metrics)])
     for entry in sorted(entries, key=lambda entry: entry.is_reference):
-        numbers = []
+        name = entry.model
+        for note in _row_notes(board, entry):
+            name += f" ({note})"
+        cells = [*_ranks(board, entry), name, entry.frames]
         for metric in metrics:
-            numbers.append(value(entry, metric))
-            ends = (found := entry.metrics.get(metric.name)) and found.ci95
-            if (
-                metric is spec.primary and ends and entry.lowest is not None
-            ):  # its value isn't the interval's middle
-                numbers[-1] += f" {_in_brackets(ends, metric)}"
-            elif metric is spec.primary and ends:  # as papers print it
-                numbers[-1] += f" ± {(ends[1] - ends[0]) / 2:.{metric.in_unit.digits}f}"
-        name = entry.model if entry.setting == "run" else f"{entry.model} ({entry.setting})"
-        name += "".join(f" ({mark})" for mark in _marks(board, entry))
-        lines.append(
-            [inert(text) for text in (*_ranks(board, entry), name, entry.frames, *numbers)]
-        )
-    return f"### {inert(_title(board, group))}\n\n" + "".join(
-        f"| {' | '.join(row)} |\n" for row in lines
-    )
+            cell = value(entry, metric)
+            if metric is spec.primary:
+                cell += _markdown_interval(entry, metric)
+            cells.append(cell)
+        text += _markdown_line(map(inert, cells))
+    return text
 
 
-def _notes(
-    board: Board, entries: Sequence[BoardEntry]
-) -> tuple[list[str], list[tuple[BoardEntry, list[str]]]]:
-    """Return the notes on all rows, and the rows, reference points last, each with those on it alone."""
-    of_rows = [
-        [*([] if entry.setting == "run" else [entry.setting]), *_marks(board, entry)]
-        for entry in entries
-    ]
-    of_all = (
-        [note for note in of_rows[0] if len(entries) > 1 and all(note in of for of in of_rows)]
-        if of_rows
-        else []
-    )
-    own = [[note for note in notes if note not in of_all] for notes in of_rows]
-    return of_all, sorted(zip(entries, own, strict=True), key=lambda row: row[0].is_reference)
+def _markdown_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _markdown_interval(entry: BoardEntry, metric: Metric) -> str:
+    """Return an interval as papers print it: half its width, "" where there is none."""
+    ends = _ends(entry, metric)
+    if ends is None:
+        return ""
+    if entry.lowest is not None:  # a lower bound is not the middle of its interval
+        return f" {_in_brackets(ends, metric)}"
+    low, high = ends
+    return f" ± {_digits((high - low) / 2, metric)}"
+
+
+# --- notes under a table
+
+
+class _NotedRow(NamedTuple):
+    entry: BoardEntry
+    notes: list[str]
+
+
+class _Notes(NamedTuple):
+    """The notes under a table."""
+
+    on_all: list[str]
+    rows: list[_NotedRow]
+    """Each row with the notes on it alone; reference rows come last."""
+
+
+def _notes(board: Board, entries: Sequence[BoardEntry]) -> _Notes:
+    """Return the notes on rows; several rows share those that all of them have."""
+    notes_by_row = [_row_notes(board, entry) for entry in entries]
+    shared: list[str] = []
+    if len(entries) > 1:
+        common = set(notes_by_row[0]).intersection(*notes_by_row)
+        shared = [note for note in notes_by_row[0] if note in common]
+    rows: list[_NotedRow] = []
+    for entry, notes in zip(entries, notes_by_row, strict=True):
+        own_notes = [note for note in notes if note not in shared]
+        rows.append(_NotedRow(entry, own_notes))
+    rows.sort(key=lambda row: row.entry.is_reference)
+    return _Notes(shared, rows)
+
+
+# --- text
 
 
 def _text(
-    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None
+    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], names: Sequence[str] | None
 ) -> str:
-    """Lines for a terminal: names without who made them, the main score's interval, notes on rows under the table."""
+    """Return a table for a terminal.
+
+    Names lack their organization. The main score has its interval. Notes stand under the table.
+    """
     spec = board.spec(group)
-    metrics = _metrics(spec, entries, wanted)
-    of_all, noted = _notes(board, entries)
-    numbers: dict[str, int] = {}
-    rows = []
-    for entry, notes in noted:
-        signs = ",".join(str(numbers.setdefault(note, len(numbers) + 1)) for note in notes)
-        brief = entry.brief
-        brief = brief if len(brief) <= _BRIEF else f"{brief[:18]}…{brief[-_BRIEF + 19 :]}"
-        rows.append([*_ranks(board, entry), brief + (f" [{signs}]" if signs else "")])
-        for metric in metrics:
-            rows[-1].append(value(entry, metric))
-            if metric is spec.primary:
-                found = entry.metrics.get(metric.name)
-                rows[-1].append(interval(found and found.ci95, metric.in_unit.digits))
+    metrics = _metrics(spec, entries, names)
+    notes = _notes(board, entries)
     heads = ["#", "#ranks", "model"]
     for metric in metrics:
-        heads += [f"#{metric.short}", *(["#95 %"] if metric is spec.primary else [])]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    many = len(heads)
-    while wanted is None and many > 5 and sum(widths[:many]) + 2 * (many - 1) > _TERMINAL:  # noqa: PLR2004
-        many -= 1
-    below = [
-        *(f"all rows: {note}" for note in of_all),
-        *(f"[{sign}] {note}" for note, sign in numbers.items()),
-    ]
-    below += (
-        [f"{len(heads) - many} more columns: --columns, or --format markdown"]
-        if many < len(heads)
-        else []
-    )
-    return (
-        Table(_title(board, group), heads[:many], [row[:many] for row in rows], below).text() + "\n"
-    )
+        heads.append(f"#{metric.short}")
+        if metric is spec.primary:
+            heads.append("#95 %")
+    numbers: dict[str, int] = {}  # of the notes
+    rows: list[list[str]] = []
+    for entry, row_notes in notes.rows:
+        signs = [str(numbers.setdefault(note, len(numbers) + 1)) for note in row_notes]
+        name = _shortened(entry.brief)
+        if signs:
+            name += f" [{','.join(signs)}]"
+        row = [*_ranks(board, entry), name]
+        for metric in metrics:
+            row.append(value(entry, metric))
+            if metric is spec.primary:
+                row.append(interval(_ends(entry, metric), metric.in_unit.digits))
+        rows.append(row)
+    count = len(heads)
+    if names is None:
+        count = _fitting_columns([heads, *rows])
+    below = [f"all rows: {note}" for note in notes.on_all]
+    below += [f"[{number}] {note}" for note, number in numbers.items()]
+    if count < len(heads):
+        below.append(f"{len(heads) - count} more columns: --columns, or --format markdown")
+    table = Table(_title(board, group), heads[:count], [row[:count] for row in rows], below)
+    return table.text() + "\n"
+
+
+def _shortened(name: str) -> str:
+    """Return a name with its middle left out where it is long."""
+    if len(name) <= _NAME:
+        return name
+    end = _NAME - _NAME_START - 1
+    return f"{name[:_NAME_START]}…{name[-end:]}"
+
+
+def _fitting_columns(lines: Sequence[Sequence[str]]) -> int:
+    """Return the number of columns that fit in a terminal."""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    count = len(widths)
+    while count > _FEWEST_COLUMNS and sum(widths[:count]) + 2 * (count - 1) > _TERMINAL:
+        count -= 1
+    return count
+
+
+# --- LaTeX
 
 
 def _latex(
-    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], wanted: Sequence[str] | None
+    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], names: Sequence[str] | None
 ) -> str:
-    """A float of one column: the best in bold, intervals always, notes on rows under it."""
+    """Return a float of one column: the best in bold, intervals, notes under the rows."""
     spec = board.spec(group)
-    metrics = _metrics(
-        spec, entries, [spec.primary.name] if wanted is None else wanted
-    ) or _metrics(spec, entries, None)
-    of_all, noted = _notes(board, entries)
-    signs: dict[str, str] = {}
-    best = {
-        metric.name: max(
-            (
-                top
-                for row in entries
-                if row.key in board.ranks and (top := metric_value(row.metrics, metric.name))
-            ),
-            default=None,
-        )
-        for metric in metrics
+    if names is None:
+        names = [spec.primary.name]
+    metrics = _metrics(spec, entries, names) or _metrics(spec, entries, None)
+    best = _best_values(board, entries, metrics)
+    notes = _notes(board, entries)
+    signs = _letters(notes)
+    lines: list[str] = []
+    for entry, row_notes in notes.rows:
+        name = tex(entry.brief)
+        if row_notes:
+            letters = sorted(signs[note] for note in row_notes)
+            name += f"$^{{{','.join(letters)}}}$"
+        cells = [*map(tex, _ranks(board, entry)), name]
+        cells += [_latex_cell(board, entry, metric, best) for metric in metrics]
+        lines.append(rf"{' & '.join(cells)} \\")
+    below = [f"All rows: {tex(note)}" for note in notes.on_all]
+    below += [f"$^{{{sign}}}$~{tex(note)}" for note, sign in signs.items()]
+    notes_box = ""
+    if below:
+        notes_text = "; ".join(below)
+        notes_box = rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {notes_text}}}" + "\n"
+    heads = [f" & {tex(metric.short)}" for metric in metrics]
+    parts = {
+        "caption": tex(_caption(board, group, entries, metrics)),
+        "columns": "r" * len(metrics),
+        "heads": "".join(heads),
+        "rows": "\n".join(lines),
+        "notes": notes_box,
     }
-    body = []
-    for entry, notes in noted:
-        for note in notes:
-            signs.setdefault(
-                note,
-                chr(ord("a") + len(signs))
-                if len(signs) < len(ascii_lowercase)
-                else str(len(signs)),
-            )
-        mark = f"$^{{{','.join(sorted(signs[note] for note in notes))}}}$" if notes else ""
-        cells = []
+    form = page_asset("table.txt", "leaderboard.exports")
+    return re.sub("<([a-z]+)>", lambda name: parts[name[1]], form)
+
+
+def _best_values(
+    board: Board, entries: Iterable[BoardEntry], metrics: Sequence[Metric]
+) -> dict[str, float]:
+    """Return the best value of each metric among ranked rows, unless it is 0."""
+    best: dict[str, float] = {}
+    for entry in entries:
+        if entry.key not in board.ranks:
+            continue
         for metric in metrics:
-            found = entry.metrics.get(metric.name)
-            text = tex(value(entry, metric))
-            top = (
-                entry.key in board.ranks and found is not None and found.value == best[metric.name]
-            )
-            ends = (
-                rf" {{\scriptsize {_in_brackets(found.ci95, metric)}}}"
-                if found is not None and found.ci95
-                else ""
-            )
-            cells.append((rf"\textbf{{{text}}}" if top else text) + ends)
-        body.append(
-            rf"{' & '.join([*map(tex, _ranks(board, entry)), tex(entry.brief) + mark, *cells])} \\"
-        )
-    newest = max((entry.date[:10] for entry in entries if entry.date), default=None)
+            score = metric_value(entry.metrics, metric.name)
+            if score:
+                best[metric.name] = max(score, best.get(metric.name, score))
+    return best
+
+
+def _letters(notes: _Notes) -> dict[str, str]:
+    """Return a letter for each note on single rows; a number where letters run out."""
+    letters: dict[str, str] = {}
+    for _, row_notes in notes.rows:
+        for note in row_notes:
+            if note in letters:
+                continue
+            count = len(letters)
+            if count < len(ascii_lowercase):
+                letters[note] = ascii_lowercase[count]
+            else:
+                letters[note] = str(count)
+    return letters
+
+
+def _latex_cell(board: Board, entry: BoardEntry, metric: Metric, best: Mapping[str, float]) -> str:
+    """Return a value with its interval, in bold where it is the best."""
+    text = tex(value(entry, metric))
+    number = metric_value(entry.metrics, metric.name)
+    is_ranked = entry.key in board.ranks
+    if is_ranked and number is not None and number == best.get(metric.name):
+        text = rf"\textbf{{{text}}}"
+    ends = _ends(entry, metric)
+    if ends:
+        text += rf" {{\scriptsize {_in_brackets(ends, metric)}}}"
+    return text
+
+
+def _caption(
+    board: Board, group: RankingGroup, entries: Iterable[BoardEntry], metrics: Iterable[Metric]
+) -> str:
+    """Return a table's caption, with our version and the date of the newest run."""
     from reelbench import __version__
 
-    units = "; ".join(f"{metric.title}, {metric.in_unit.label}" for metric in metrics)
-    intervals = any(value.ci95 for entry in entries for value in entry.metrics.values())
-    caption = f"{_title(board, group)}: {units}."
-    if intervals:
-        caption += " In brackets each score's own 95 % interval over videos; Ranks: ranges, adjusted 95 % (Holm)."
-    caption += f" Reelbench {__version__}" + (f", runs up to {newest}." if newest else ".")
-    notes = "; ".join(
-        [
-            *(f"All rows: {tex(note)}" for note in of_all),
-            *(f"$^{{{sign}}}$~{tex(note)}" for note, sign in signs.items()),
-        ]
-    )
-    parts = {
-        "caption": tex(caption),
-        "columns": "r" * len(metrics),
-        "heads": "".join(f" & {tex(metric.short)}" for metric in metrics),
-        "rows": "\n".join(body),
-        "notes": rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {notes}}}" + "\n"
-        if notes
-        else "",
-    }
-    return re.sub(
-        "<([a-z]+)>", lambda found: parts[found[1]], page_asset("table.txt", "leaderboard.exports")
-    )
+    units = [f"{metric.title}, {metric.in_unit.label}" for metric in metrics]
+    caption = f"{_title(board, group)}: {'; '.join(units)}."
+    dates: list[str] = []
+    has_intervals = False
+    for entry in entries:
+        if entry.date:
+            dates.append(entry.date[:10])
+        if any(metric_result.ci95 for metric_result in entry.metrics.values()):
+            has_intervals = True
+    if has_intervals:
+        caption += (
+            " In brackets each score's own 95 % interval over videos;"
+            " Ranks: ranges, adjusted 95 % (Holm)."
+        )
+    caption += f" Reelbench {__version__}"
+    if dates:
+        caption += f", runs up to {max(dates)}"
+    return f"{caption}."
