@@ -81,7 +81,7 @@ def view(
         console.write(str(made.path))
         for line in made.faults:
             console.note(f"the numbers are not what the samples say: {line}")
-        if made.asked < made.items:
+        if made.with_question < made.items:
             console.note(
-                f"{made.items - made.asked} of {made.items} questions are not on this machine: ids stand for them"
+                f"{made.items - made.with_question} of {made.items} questions are not on this machine: ids stand for them"
             )

@@ -1,11 +1,10 @@
-"""A page of runs, one HTML file and the pictures beside it: its data, and how it is written."""
+"""Write a page of runs: one HTML file, and the pictures beside it."""
 
 import base64
 import hashlib
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,15 +31,17 @@ from reelbench.scoring.result_files import RESULT_FILE, SAMPLES_FILE, changed_af
 from reelbench.video.library import Library
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_FAULTS = 5
-"""Lines at most of what is wrong with a run's numbers."""
-_HEADING = 3
-"""Settings at most in a run's heading."""
+_MOST_FAULTS = 5
+"""Lines on a run's wrong numbers."""
+_MOST_IN_HEADING = 3
+"""Settings in a run's heading."""
 
 _NOT_SETTINGS = "model.about.links."
-"""Fields in which results differ that tell nothing of how they were made."""
+"""Start of the fields in which results differ that are no settings."""
+_NOT_IN_HEADING = ("model.id", "software.", "benchmark.", "model.about.")
+"""Starts of the fields that are no part of a run's heading."""
 
-_PLAIN = frozenset(
+_SHOWN_ELSEWHERE = frozenset(
     {
         "id",
         "video",
@@ -53,30 +54,39 @@ _PLAIN = frozenset(
         "frame_padding",
     }
 )
-"""Fields of a sample that the page has elsewhere, or not as they are."""
+"""Fields of a sample that the page has elsewhere, or in another form."""
 
-_OF_REPLIES = {"criterion", "judge", "vote", "attempt", "score", "raw"}
+_REPLY_FIELDS = {"criterion", "judge", "vote", "attempt", "score", "raw"}
 
 PAGE = "index.html"
 _KIND = "view"
 _MARK = f"<!-- reelbench {_KIND} -->".encode()
-_SCRIPTS = {
-    "assets": ("base.js", "model.js"),
-    "view": ("summary.js", "items.js", "sample.js", "view.js"),
-}
-_STYLES = {"assets": ("board.css",), "view": ("view.css",)}
+_SCRIPTS = (
+    ("leaderboard.assets", "base.js"),
+    ("leaderboard.assets", "model.js"),
+    ("leaderboard.view", "summary.js"),
+    ("leaderboard.view", "items.js"),
+    ("leaderboard.view", "sample.js"),
+    ("leaderboard.view", "view.js"),
+)
+_STYLES = (("leaderboard.assets", "board.css"), ("leaderboard.view", "view.css"))
 _KEYS = '<button id="keys" type="button" class="tool" aria-haspopup="dialog">Keys</button>'
 _FEW_PICTURES = 200  # of videos at most in a page that a notebook holds
 _TOOLS = f'<span class="sub">on this machine only</span>{_KEYS}'
 _DATA = 'globalThis.REELBENCH = JSON.parse(document.getElementById("data").textContent);\n'
 
+Rows = Mapping[str, Row]
+"""The rows of a benchmark by id; empty where the data is not on this machine."""
+ShowItems = Callable[[int], None]
+"""Called with the number of items that are done."""
+
 
 @dataclass(frozen=True, slots=True)
 class ViewedRun:
-    """A result as it lies on disk: its items by id, in their order, and their questions.
+    """A result on disk, with its items and their questions by id.
 
-    These have `question`, `options`, `media`, by id, from the file beside it; empty where there is
-    none.
+    A question has `question`, `options` and `media`, from the file beside the result; there are
+    none where that file is missing.
     """
 
     folder: Path
@@ -89,81 +99,97 @@ class ViewedRun:
         """Its benchmark."""
         return discovery.spec_of(self.result.benchmark)
 
+    def score(self, item: str) -> float | None:
+        """Return the score of its answer to a question; None without one."""
+        sample = self.samples.get(item)
+        if sample is None:
+            return None
+        return aggregation.score_of(self.spec, sample)
+
+    def is_right(self, item: str) -> bool | None:
+        """Return True where its answer to a question is right; None where nothing tells."""
+        return self.spec.primary.is_right(self.score(item))
+
 
 def read_groups(paths: Sequence[Path]) -> list[list[ViewedRun]]:
-    """Read every result under the paths, together what is of the same benchmark, version and split.
+    """Read every result under the paths, grouped by benchmark, version and split.
 
-    InputError where several paths were given, and nothing in them can be compared.
+    Raises:
+        InputError: Several paths were given, and nothing in them can be compared.
     """
     groups: dict[tuple[str, int, str], list[ViewedRun]] = {}
-    for folder in dict.fromkeys(folder for path in paths for folder in result_files.folders(path)):
-        result = result_files.read(folder)
-        samples = {sample.id: sample for sample in result_files.read_samples(folder)}
-        run, about = (
-            ViewedRun(folder, result, samples, result_files.read_questions(folder)),
-            result.benchmark,
-        )
-        groups.setdefault((about.id, about.version, about.split), []).append(run)
+    folders: list[Path] = []
+    for path in paths:
+        folders += result_files.folders(path)
+    for folder in dict.fromkeys(folders):
+        run = _read_run(folder)
+        benchmark = run.result.benchmark
+        key = (benchmark.id, benchmark.version, benchmark.split)
+        groups.setdefault(key, []).append(run)
     if len(paths) > 1 and all(len(runs) == 1 for runs in groups.values()):
-        there = ", ".join(
-            f"{runs[0].folder} is {name} {split} (version {n})"
-            for (name, n, split), runs in groups.items()
-        )
+        descriptions: list[str] = []
+        for (name, version, split), [run] in groups.items():
+            descriptions.append(f"{run.folder} is {name} {split} (version {version})")
         raise InputError(
-            f"{there}; only results on the same benchmark, version and split stand side by side"
+            f"{', '.join(descriptions)}; "
+            "only results on the same benchmark, version and split stand side by side"
         )
     return list(groups.values())
+
+
+def _read_run(folder: Path) -> ViewedRun:
+    result = result_files.read(folder)
+    samples = {sample.id: sample for sample in result_files.read_samples(folder)}
+    return ViewedRun(folder, result, samples, result_files.read_questions(folder))
 
 
 def document(
     runs: Sequence[ViewedRun],
     folder: Path,
     pictures: int,
-    show: Callable[[int], None] = lambda _: None,
+    show: ShowItems = lambda _: None,
     only: str | None = None,
 ) -> dict[str, Any]:
-    """Return the page's data; thumbnails, so many `pictures` at most, are written under `folder` on the way.
+    """Return the page's data, and write its thumbnails.
 
-    The first of `runs`, on the same benchmark, version and split, is what others are compared with.
-    `show` is called with the number of items that are done. `only` says which questions, as
-    `wanted_ids` has it; numbers stay those of all. InputError where there are more runs than
-    letters, or `only` asks for what there isn't.
+    Args:
+        runs: Runs on the same benchmark, version and split. The others are compared with the first.
+        folder: The folder for thumbnails.
+        pictures: Maximum number of thumbnails.
+        show: Called with the number of items that are done.
+        only: The questions, as `wanted_ids` has it; metrics stay those of all.
+
+    Raises:
+        InputError: There are more runs than letters, or no question that `only` names.
     """
     if len(runs) > len(LETTERS):
         raise InputError(
-            f"{len(runs)} runs on one page are more than anybody can read; give {len(LETTERS)} at most"
+            f"{len(runs)} runs on one page are more than anybody can read; "
+            f"give {len(LETTERS)} at most"
         )
-    spec, split = (
-        result_files.shared_spec(run.result for run in runs),
-        runs[0].result.benchmark.split,
-    )
-    rows: dict[str, Row] = {}
-    with suppress(ReelbenchError):  # the data is not on this machine, and nothing is fetched
-        rows = {row["id"]: row for row in loading.locate(spec.id, split, fetch=False).read()}
-    strips = Strips(Library(spec, split, make=False), folder, pictures)
-    items = list(_items(runs, rows, strips, show, wanted_ids(runs, only)))
-    apart = side_by_side.settings_apart([run.result for run in runs])
-    apart = {name: values for name, values in apart.items() if not name.startswith(_NOT_SETTINGS)}
+    spec = result_files.shared_spec(run.result for run in runs)
+    benchmark = runs[0].result.benchmark
+    rows = _rows(spec, benchmark.split)
+    strips = Strips(Library(spec, benchmark.split, make=False), folder, pictures)
+    items: list[dict[str, Any]] = []
+    for number, name in enumerate(wanted_ids(runs, only), start=1):
+        items.append(_item(runs, name, rows.get(name), strips))
+        show(number)
+    settings = _differing_settings(runs)
     return {
         "units": site.units(),
         "columns": [],
         "benchmarks": [site.benchmark(spec)],
         "faults": [faults(run, rows) for run in runs],
-        "split": split,
-        "version": runs[0].result.benchmark.version,
+        "split": benchmark.split,
+        "version": benchmark.version,
         "only": only,
         "agreed": not spec.open_data,
         "right": spec.primary.right_from,
-        # Title, unit and scale of each column of per-item scores: those of the first metric that is
-        # its mean.
-        "scored": {
-            mean.column: (metric.title, metric.unit, mean.scale)
-            for metric in reversed(spec.metrics)
-            if isinstance(mean := metric.aggregate, Mean)
-        },
+        "scored": _score_columns(spec),
         "asked": sum("question" in item for item in items),
-        "apart": apart,
-        "runs": [_run(run, number, runs, apart) for number, run in enumerate(runs)],
+        "apart": settings,
+        "runs": [_run_data(runs, number, settings) for number in range(len(runs))],
         "differences": [_differences(runs[0], run) for run in runs[1:]],
         "strips": strips.all,
         "unseen": list(strips.unseen),
@@ -172,63 +198,96 @@ def document(
     }
 
 
-def wanted_ids(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
-    """Return ids of all questions, or those that are `wrong` in every run, `differ` in score, or `A-not-B`.
+def _rows(spec: BenchmarkSpec, split: str) -> Rows:
+    """Return the rows of a split, none where the data is not on this machine."""
+    try:
+        located = loading.locate(spec.id, split, fetch=False)
+        return {row["id"]: row for row in located.read()}
+    except ReelbenchError:
+        return {}
 
-    InputError at another word, a letter of no run, or where there is no such question.
+
+def _differing_settings(runs: Sequence[ViewedRun]) -> dict[str, list[Any]]:
+    """Return the settings in which runs differ: the field, and the value of each run."""
+    settings = side_by_side.settings_apart([run.result for run in runs])
+    return {name: values for name, values in settings.items() if not name.startswith(_NOT_SETTINGS)}
+
+
+def _score_columns(spec: BenchmarkSpec) -> dict[str, tuple[str, str, float]]:
+    """Return title, unit and scale of each column of per-item scores.
+
+    They are those of the first metric that is the column's mean.
     """
-    ids = list(dict.fromkeys(name for run in runs for name in run.samples))
+    columns: dict[str, tuple[str, str, float]] = {}
+    for metric in reversed(spec.metrics):
+        mean = metric.aggregate
+        if isinstance(mean, Mean):
+            columns[mean.column] = (metric.title, metric.unit, mean.scale)
+    return columns
+
+
+def wanted_ids(runs: Sequence[ViewedRun], only: str | None) -> list[str]:
+    """Return the ids of questions.
+
+    Args:
+        runs: The runs.
+        only: None for all questions; `wrong` for those that are wrong in every run, `differ` for
+            those whose scores differ, `A-not-B` for those that run A has right and B wrong.
+
+    Raises:
+        InputError: `only` is another word, names a letter of no run, or fits no question.
+    """
+    ids: dict[str, None] = {}
+    for run in runs:
+        ids |= dict.fromkeys(run.samples)
     if only is None:
-        return ids
-    letters = LETTERS[: len(runs)]
-    which = re.fullmatch(r"([A-Z])-not-([A-Z])", only)
-    if only not in ("wrong", "differ") and not (which and set(which.groups()) <= set(letters)):
-        raise InputError(
-            f"--only {only}: there are wrong, differ, and of the runs {', '.join(letters)} such as A-not-B"
-        )
-
-    def is_wanted(name: str) -> bool:
-        there = [run.samples.get(name) for run in runs]
-        scores = [
-            None if s is None else aggregation.score_of(run.spec, s)
-            for run, s in zip(runs, there, strict=True)
-        ]
-        if only == "differ":
-            return len({score for score in scores if score is not None}) > 1
-        right = [run.spec.primary.is_right(score) for run, score in zip(runs, scores, strict=True)]
-        if which:
-            won, lost = (right[letters.index(letter)] for letter in which.groups())
-            return won is True and lost is False
-        return False in right and True not in right
-
-    if not (found := [name for name in ids if is_wanted(name)]):
+        return list(ids)
+    fits = _question_filter(runs, only)
+    fitting_ids = [name for name in ids if fits(name)]
+    if not fitting_ids:
         raise InputError(f"--only {only}: none of {len(ids)} questions is")
-    return found
+    return fitting_ids
+
+
+def _question_filter(runs: Sequence[ViewedRun], only: str) -> Callable[[str], bool]:
+    """Return the function that tells whether a question fits `only`."""
+
+    def is_wrong(item: str) -> bool:
+        verdicts = [run.is_right(item) for run in runs]
+        return False in verdicts and True not in verdicts
+
+    def differs(item: str) -> bool:
+        scores = {run.score(item) for run in runs}
+        return len(scores - {None}) > 1
+
+    if only == "wrong":
+        return is_wrong
+    if only == "differ":
+        return differs
+    run_by_letter = dict(zip(LETTERS, runs, strict=False))
+    match = re.fullmatch(r"([A-Z])-not-([A-Z])", only)
+    if match is None or not set(match.groups()) <= run_by_letter.keys():
+        letters = ", ".join(run_by_letter)
+        raise InputError(
+            f"--only {only}: there are wrong, differ, and of the runs {letters} such as A-not-B"
+        )
+    right_run = run_by_letter[match[1]]
+    wrong_run = run_by_letter[match[2]]
+    return lambda item: right_run.is_right(item) is True and wrong_run.is_right(item) is False
 
 
 # --- runs
-# -----------------------------------------------------------------------------------------------------------
 
 
-def _run(
-    run: ViewedRun, number: int, runs: Sequence[ViewedRun], apart: Mapping[str, Sequence[Any]]
+def _run_data(
+    runs: Sequence[ViewedRun], number: int, settings: Mapping[str, Sequence[Any]]
 ) -> dict[str, Any]:
+    """Return the data of one run."""
+    run = runs[number]
     result = run.result
     heading = ""
     if len(runs) > 1:
-        # The words that tell a run from the others, beside the model's name.
-        beside = ("model.id", "software.", "benchmark.", "model.about.")
-        names = [name for name in apart if not name.startswith(beside)]
-        names = [name for name in names if "sha256" not in name and name != "judge.url"]
-        if not names and "model.id" not in apart:
-            names = list(apart)
-        named = [
-            (name.rpartition(".")[2].replace("_", " "), apart[name][number])
-            for name in names[:_HEADING]
-        ]
-        heading = ", ".join(
-            f"{name} {as_text(value)}" for name, value in named if value is not None
-        )
+        heading = _heading(number, settings)
     return {
         "letter": LETTERS[number],
         "model": result.model.id,
@@ -241,164 +300,211 @@ def _run(
     }
 
 
-def _differences(first: ViewedRun, other: ViewedRun) -> dict[str, Any]:
-    """Return the paired differences of two runs: by metric, and of the main one by label; or why there is none."""
+def _heading(number: int, settings: Mapping[str, Sequence[Any]]) -> str:
+    """Return the settings that tell a run from the others, beside the model's name."""
+    names: list[str] = []
+    for name in settings:
+        has_words = "sha256" not in name and name != "judge.url"
+        if has_words and not name.startswith(_NOT_IN_HEADING):
+            names.append(name)
+    if not names and "model.id" not in settings:
+        names = list(settings)
+    words: list[str] = []
+    for name in names[:_MOST_IN_HEADING]:
+        value = settings[name][number]
+        if value is not None:
+            title = name.rpartition(".")[2].replace("_", " ")
+            words.append(f"{title} {as_text(value)}")
+    return ", ".join(words)
+
+
+def _differences(first: ViewedRun, second: ViewedRun) -> dict[str, Any]:
+    """Return the paired differences of two runs, or why there are none.
+
+    They are by metric, and those of the main metric also by label.
+    """
+    first_samples = list(first.samples.values())
+    second_samples = list(second.samples.values())
     try:
-        compared = comparison.compare(
-            list(first.samples.values()), list(other.samples.values()), first.spec
-        )
+        compared = comparison.compare(first_samples, second_samples, first.spec)
     except InputError as error:
         return {"why": str(error), "metrics": {}}
+    metrics: dict[str, dict[str, Any]] = {}
+    for name, difference in compared.metrics.items():
+        metrics[name] = {
+            "difference": difference.difference,
+            "ci95": difference.ci95,
+            "p": difference.p,
+            "n": difference.n,
+            "videos": difference.videos,
+        }
     return {
         "both": compared.both,
-        "metrics": {
-            name: {
-                "difference": d.difference,
-                "ci95": d.ci95,
-                "p": d.p,
-                "n": d.n,
-                "videos": d.videos,
-            }
-            for name, d in compared.metrics.items()
-        },
-        "labels": list(_by_label(first, other)),
+        "metrics": metrics,
+        "labels": list(_label_differences(first.spec, first_samples, second_samples)),
     }
 
 
-def _by_label(first: ViewedRun, other: ViewedRun) -> Iterator[dict[str, Any]]:
-    """Yield the main metric's paired difference on each label's questions, where it has an interval."""
-    spec = first.spec
-    a, b = comparison.on_both(list(first.samples.values()), list(other.samples.values()))
-    pairs = list(zip(a, b, strict=True))
+def _label_differences(
+    spec: BenchmarkSpec, first_samples: Sequence[Sample], second_samples: Sequence[Sample]
+) -> Iterator[dict[str, Any]]:
+    """Yield the main metric's paired difference on each label's questions.
+
+    Labels without an interval, and labels of all questions, are left out.
+    """
+    a, b = comparison.on_both(first_samples, second_samples)
     for facet in spec.facets:
-        for label in dict.fromkeys(
-            label for sample in a for label in sample.facets.get(facet.name, ())
-        ):
-            ours = [pair for pair in pairs if label in pair[0].facets.get(facet.name, ())]
-            if len(ours) == len(pairs):
+        places_by_label: dict[str, list[int]] = {}
+        for place, sample in enumerate(a):
+            for label in dict.fromkeys(sample.facets.get(facet.name, ())):
+                places_by_label.setdefault(label, []).append(place)
+        for label, places in places_by_label.items():
+            if len(places) == len(a):
                 continue
-            found = comparison.metric_difference(
-                spec, spec.primary, *map(list, zip(*ours, strict=True))
+            difference = comparison.metric_difference(
+                spec, spec.primary, [a[place] for place in places], [b[place] for place in places]
             )
-            if found is not None and found.ci95 is not None:
-                yield {
-                    "facet": facet.name,
-                    "label": label,
-                    "difference": found.difference,
-                    "ci95": found.ci95,
-                    "n": found.n,
-                    "videos": found.videos,
-                }
+            if difference is None or difference.ci95 is None:
+                continue
+            yield {
+                "facet": facet.name,
+                "label": label,
+                "difference": difference.difference,
+                "ci95": difference.ci95,
+                "n": difference.n,
+                "videos": difference.videos,
+            }
 
 
-def faults(run: ViewedRun, rows: Mapping[str, Row]) -> list[str]:
-    """Return the faults of a run's numbers against its samples, some lines at most; none where they agree."""
-    changed = changed_after_scoring(run.folder, run.result)
-    first = [
-        f"{SAMPLES_FILE} was changed after scoring: its sha256 is not the one that {RESULT_FILE} states"
-    ]
+def faults(run: ViewedRun, rows: Rows) -> list[str]:
+    """Return the faults of a run's numbers against its samples, some lines at most.
+
+    There are none where they agree.
+    """
+    lines: list[str] = []
+    if changed_after_scoring(run.folder, run.result):
+        lines.append(
+            f"{SAMPLES_FILE} was changed after scoring: "
+            f"its sha256 is not the one that {RESULT_FILE} states"
+        )
+    samples = list(run.samples.values())
     try:
-        lines = mismatches(run.spec, run.result, list(run.samples.values()), rows or None)
+        lines += mismatches(run.spec, run.result, samples, rows or None)
     except (ReelbenchError, KeyError) as error:
-        lines = [f"can't be computed again: {first_line(error)}"]
-    return [*(first if changed else ()), *lines][:_FAULTS]
+        lines.append(f"can't be computed again: {first_line(error)}")
+    return lines[:_MOST_FAULTS]
 
 
 # --- items
-# ----------------------------------------------------------------------------------------------------------
 
 
-def _items(
-    runs: Sequence[ViewedRun],
-    rows: Mapping[str, Mapping[str, Any]],
-    strips: Strips,
-    show: Callable[[int], None],
-    ids: Sequence[str],
-) -> Iterator[dict[str, Any]]:
-    for number, name in enumerate(ids):
-        there = [run.samples.get(name) for run in runs]
-        first = next(sample for sample in there if sample is not None)
-        asked = next((run.questions[name] for run in runs if name in run.questions), None)
-        row = rows.get(name)
-        item: dict[str, Any] = {
-            "id": name,
-            "video": first.video,
-            "target": first.target,
-            "facets": first.facets,
-        }
-        if question := (asked or {}).get("question") or (row or {}).get("question"):
-            item["question"] = question
-            item["options"] = (asked or {}).get("options") or (row or {}).get("options") or []
-        if row and row.get("duration"):
-            item["duration"] = row["duration"]
-        media = (asked or {}).get("media")
-        if file := strips.video(media, row or {"video": first.video}):
-            item["file"] = file
-        item["runs"] = [
-            None
-            if sample is None
-            else _answer(run, sample)
-            | strips.frames(sample, run.result.settings.frames, media, row)
-            for run, sample in zip(runs, there, strict=True)
-        ]
-        yield item
-        show(number + 1)
+def _item(runs: Sequence[ViewedRun], name: str, row: Row | None, strips: Strips) -> dict[str, Any]:
+    """Return the data of a question, with the answer of each run."""
+    samples = [run.samples.get(name) for run in runs]
+    first = next(sample for sample in samples if sample is not None)
+    fields = next((run.questions[name] for run in runs if name in run.questions), {})
+    row_fields = row or {}
+    item: dict[str, Any] = {
+        "id": name,
+        "video": first.video,
+        "target": first.target,
+        "facets": first.facets,
+    }
+    question = fields.get("question") or row_fields.get("question")
+    if question:
+        item["question"] = question
+        item["options"] = fields.get("options") or row_fields.get("options") or []
+    if row_fields.get("duration"):
+        item["duration"] = row_fields["duration"]
+    media = fields.get("media")
+    file = strips.video(media, row or {"video": first.video})
+    if file:
+        item["file"] = file
+    item["runs"] = []
+    for run, sample in zip(runs, samples, strict=True):
+        answer = None
+        if sample is not None:
+            frames = strips.frames(sample, run.result.settings.frames, media, row)
+            answer = _answer(run, sample) | frames
+        item["runs"].append(answer)
+    return item
 
 
 def _answer(run: ViewedRun, sample: Sample) -> dict[str, Any]:
-    score = aggregation.score_of(run.spec, sample)
-    raw = "" if sample.prediction is None else as_text(sample.prediction)
+    """Return the data of an answer, without its empty fields."""
+    raw = ""
+    if sample.prediction is not None:
+        raw = as_text(sample.prediction)
+    # A reply is mostly its thoughts and then its words, which the page holds once.
     words = strip_reasoning(raw)
-    # What came is mostly the thoughts and then what is said, which the page holds once.
     answer_text = raw if words is None else words
     thoughts = raw.removesuffix(answer_text)
-    replies = (reply.model_dump(mode="json", include=_OF_REPLIES) for reply in sample.judge_replies)
-    answer = {
-        # Candidates, option scores and whatever else a record has are shown as they are.
-        **sample.model_dump(mode="json", exclude=set(_PLAIN)),
-        # Of an open answer the text that was read is what it said.
-        "parsed": {name: value for name, value in (sample.parsed or {}).items() if name != "text"},
-        "judge_replies": [
-            {name: of for name, of in reply.items() if name == "score" or of} for reply in replies
-        ],
+    in_two_parts = thoughts + answer_text == raw
+    # The text that was read of an open answer is in the answer itself.
+    parsed = dict(sample.parsed or {})
+    parsed.pop("text", None)
+    score = aggregation.score_of(run.spec, sample)
+    is_right = run.spec.primary.is_right(score)
+    fields = {
+        # Candidates, option scores and further fields of a record are shown as they are.
+        **sample.model_dump(mode="json", exclude=set(_SHOWN_ELSEWHERE)),
+        "parsed": parsed,
+        "judge_replies": _judge_replies(sample),
         "said": answer_text,
         "cut": words is None,
-        "thoughts": thoughts if thoughts + answer_text == raw else None,
-        "raw": None if thoughts + answer_text == raw else raw,
+        "thoughts": thoughts if in_two_parts else None,
+        "raw": None if in_two_parts else raw,
         "score": score,
-        "right": run.spec.primary.is_right(score),
+        "right": is_right,
         "disagree": side_by_side.judges_disagree(sample),
     }
-    kept = {
-        name: value for name, value in answer.items() if value is not None and value is not False
-    }
-    return {name: value for name, value in kept.items() if value not in ([], {}, "")} | {
-        "right": answer["right"]
-    }
+    answer: dict[str, Any] = {}
+    for name, value in fields.items():
+        is_empty = value is None or value is False or value in ([], {}, "")
+        if not is_empty or name == "right":
+            answer[name] = value
+    return answer
+
+
+def _judge_replies(sample: Sample) -> list[dict[str, Any]]:
+    """Return the judges' replies, without their empty fields but the score."""
+    replies: list[dict[str, Any]] = []
+    for reply in sample.judge_replies:
+        fields = reply.model_dump(mode="json", include=_REPLY_FIELDS)
+        replies.append({name: value for name, value in fields.items() if value or name == "score"})
+    return replies
 
 
 # --- the file
-# --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A written page: where it is, what it shows, and what a user should know of it."""
+    """A written page: its path, its items, and the faults of its runs."""
 
     path: Path
     items: int
-    asked: int
+    with_question: int
+    """Items whose question is on this machine."""
     faults: tuple[str, ...] = ()
 
 
 def place_of(runs: Sequence[ViewedRun], out: Path | None, *, several: bool) -> Path:
-    """Return a page's folder: the one named, or one in Reelbench's home that is the same for the same runs."""
-    about = runs[0].result.benchmark
-    name = re.sub(r"[^\w.-]+", "_", f"{about.id}-{about.split}")  # a result may state any split
-    if out is not None:
-        return out / name if several else out
-    folders = "\n".join(str(run.folder.absolute()) for run in runs)
-    return home() / "views" / f"{name}-{hashlib.sha256(folders.encode()).hexdigest()[:12]}"
+    """Return a page's folder.
+
+    It is the one named, with a folder of its own in it where there are several pages. By default it
+    is one in Reelbench's home, the same for the same runs.
+    """
+    benchmark = runs[0].result.benchmark
+    # A result may state any split.
+    name = re.sub(r"[^\w.-]+", "_", f"{benchmark.id}-{benchmark.split}")
+    if out is None:
+        folders = "\n".join(str(run.folder.absolute()) for run in runs)
+        digest = hashlib.sha256(folders.encode()).hexdigest()
+        return home() / "views" / f"{name}-{digest[:12]}"
+    if several:
+        return out / name
+    return out
 
 
 def write(
@@ -406,95 +512,140 @@ def write(
     out: Path,
     *,
     pictures: int,
-    show: Callable[[int], None] = lambda _: None,
+    show: ShowItems = lambda _: None,
     only: str | None = None,
 ) -> View:
-    """Write the page of some runs of one benchmark to `out`, which becomes exactly that; for `only` see `wanted_ids`.
+    """Write the page of some runs of one benchmark.
 
-    Where `out` ends in .html it is one file for others to read, without films and paths of this
-    machine. InputError where the folder has other files in it, or the data may not be passed on.
+    Args:
+        runs: The runs.
+        out: A folder, which then has the page and no other file. Or a path that ends in .html: one
+            file to send, without films and paths of this machine.
+        pictures: Maximum number of thumbnails.
+        show: Called with the number of items that are done.
+        only: The questions, as `wanted_ids` has it.
+
+    Raises:
+        InputError: The folder has other files in it, or the data may not be passed on.
     """
-    alone = out.suffix == ".html"
-    page = out if alone else out / PAGE
-    if alone:
-        if why := why_withheld(runs[0].spec, runs[0].result.benchmark.split):
-            raise InputError(
-                f"{out}: one file is made to be sent on. {why} Name a folder: a page for this machine"
-            )
-        runs = [replace(run, result=public(run.result)) for run in runs]
-    elif (
-        out.exists()
-        and any(out.iterdir())
-        and not (page.is_file() and _MARK in page.read_bytes()[:200])
-    ):
+    if out.suffix == ".html":
+        page = out
+        data = _write_one_file(runs, out, pictures, show, only)
+    else:
+        page = out / PAGE
+        data = _write_folder(runs, out, pictures, show, only)
+    all_faults: list[str] = []
+    for lines in data["faults"]:
+        all_faults += lines
+    return View(page, len(data["items"]), data["asked"], tuple(all_faults))
+
+
+def _write_folder(
+    runs: Sequence[ViewedRun], out: Path, pictures: int, show: ShowItems, only: str | None
+) -> dict[str, Any]:
+    """Write a folder with the page and its pictures, and return the page's data."""
+    if out.exists() and any(out.iterdir()) and not _is_page(out / PAGE):
         raise InputError(f"{out}: has other files in it; name a folder of its own for the page")
-    with tempfile.TemporaryDirectory() if alone else replacing_folder(out) as place:
-        made = document(runs, Path(place), pictures, show, only)
-        if alone:
-            made["sent"] = True
-            for strip in made[
-                "strips"
-            ]:  # its pictures go into the page, and the paths of this machine out of it
-                files = [
-                    Path(place, f"{strip['files']}{number}.jpg").read_bytes()
-                    for number in range(len(strip["times"]))
-                ]
-                strip["files"] = [
-                    f"data:image/jpeg;base64,{base64.b64encode(file).decode()}" for file in files
-                ]
-            for part in (*made["runs"], *made["items"]):
-                part.pop("folder", None)
-                part.pop("file", None)
-        models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
-        style, script = (
-            "\n".join(
-                page_asset(name, f"leaderboard.{room}").rstrip()
-                for room, names in of.items()
-                for name in names
-            )
-            for of in (_STYLES, _SCRIPTS)
+    with replacing_folder(out) as place:
+        folder = Path(place)
+        data = document(runs, folder, pictures, show, only)
+        write_text(folder / PAGE, _page_text(runs, data, tools=_TOOLS))
+    return data
+
+
+def _is_page(path: Path) -> bool:
+    """Return True where a file is a page of ours."""
+    return path.is_file() and _MARK in path.read_bytes()[:200]
+
+
+def _write_one_file(
+    runs: Sequence[ViewedRun], out: Path, pictures: int, show: ShowItems, only: str | None
+) -> dict[str, Any]:
+    """Write one file for others, with its pictures in it, and return the page's data."""
+    why = why_withheld(runs[0].spec, runs[0].result.benchmark.split)
+    if why:
+        raise InputError(
+            f"{out}: one file is made to be sent on. {why} Name a folder: a page for this machine"
         )
-        write_text(
-            page if alone else Path(place, PAGE),
-            shell_page(
-                f"{made['benchmarks'][0]['title']}: {models}",
-                page_asset("view.html", "leaderboard.view").rstrip(),
-                style=style,
-                script=_DATA + script,
-                data=site.line_by_line(made),
-                head=page_head(tools=_TOOLS if "sent" not in made else _KEYS),
-                kind=_KIND,
-                skip="sample",
-            ),
-        )
-    faults = tuple(line for lines in made["faults"] for line in lines)
-    return View(page, len(made["items"]), made["asked"], faults)
+    public_runs = [replace(run, result=public(run.result)) for run in runs]
+    with tempfile.TemporaryDirectory() as folder:
+        data = document(public_runs, Path(folder), pictures, show, only)
+        for strip in data["strips"]:
+            strip["files"] = _picture_urls(Path(folder), strip)
+    data["sent"] = True
+    for part in (*data["runs"], *data["items"]):
+        part.pop("folder", None)
+        part.pop("file", None)
+    write_text(out, _page_text(public_runs, data, tools=_KEYS))
+    return data
+
+
+def _picture_urls(folder: Path, strip: Mapping[str, Any]) -> list[str]:
+    """Return the pictures of a strip as URLs that hold them."""
+    urls: list[str] = []
+    for number in range(len(strip["times"])):
+        picture = Path(folder, f"{strip['files']}{number}.jpg").read_bytes()
+        urls.append(f"data:image/jpeg;base64,{base64.b64encode(picture).decode()}")
+    return urls
+
+
+def _page_text(runs: Sequence[ViewedRun], data: Mapping[str, Any], *, tools: str) -> str:
+    """Return the HTML of the page."""
+    models = " and ".join(dict.fromkeys(run.result.model.id for run in runs))
+    return shell_page(
+        f"{data['benchmarks'][0]['title']}: {models}",
+        page_asset("view.html", "leaderboard.view").rstrip(),
+        style=_joined_assets(_STYLES),
+        script=_DATA + _joined_assets(_SCRIPTS),
+        data=site.line_by_line(data),
+        head=page_head(tools=tools),
+        kind=_KIND,
+        skip="sample",
+    )
+
+
+def _joined_assets(assets: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(page_asset(name, room).rstrip() for room, name in assets)
 
 
 def write_of_folder(folder: Path, out: Path) -> Path:
-    """Write the page of one result's folder, and return it: what a notebook shows."""
+    """Write the page of one result for a notebook, and return its path."""
     (group,) = read_groups([folder])
     return write(group, out, pictures=_FEW_PICTURES).path
 
 
 def as_csv(runs: Sequence[ViewedRun], only: str | None = None) -> str:
-    """Return a line for each question: id, video, labels; of each run its answer, score, and whether it is right."""
+    """Return a line for each question as CSV.
+
+    It has the id, the video and the labels, then the answer, the score and the verdict of each run.
+    """
     facets = [facet.name for facet in runs[0].spec.facets]
-    own = [
-        f"{LETTERS[n]}_{name}"
-        for n in range(len(runs))
-        for name in ("model", "answer", "score", "right", "reason")
-    ]
-    lines: list[list[object]] = [["id", "video", *facets, *own]]
+    heads = ["id", "video", *facets]
+    for letter, _ in zip(LETTERS, runs, strict=False):
+        heads += [f"{letter}_{name}" for name in ("model", "answer", "score", "right", "reason")]
+    lines: list[list[object]] = [[*heads]]
     for name in wanted_ids(runs, only):
-        there = [run.samples.get(name) for run in runs]
-        first = next(sample for sample in there if sample is not None)
-        labels = ("; ".join(map(str, first.facets.get(facet, ()))) for facet in facets)
-        line: list[object] = [name, first.video, *labels]
-        for run, sample in zip(runs, there, strict=True):
-            score = None if sample is None else aggregation.score_of(run.spec, sample)
-            said = "" if sample is None or sample.prediction is None else as_text(sample.prediction)
-            right = {None: "", True: "yes", False: "no"}[run.spec.primary.is_right(score)]
-            line += [run.result.model.id, said, score, right, sample and sample.reason]
+        samples = [run.samples.get(name) for run in runs]
+        first = next(sample for sample in samples if sample is not None)
+        line: list[object] = [name, first.video]
+        for facet in facets:
+            labels = map(str, first.facets.get(facet, ()))
+            line.append("; ".join(labels))
+        for run, sample in zip(runs, samples, strict=True):
+            line += _csv_cells(run, name, sample)
         lines.append(line)
     return sheet(lines)
+
+
+def _csv_cells(run: ViewedRun, name: str, sample: Sample | None) -> list[object]:
+    """Return a run's model, answer, score, verdict and reason on a question."""
+    if sample is None:
+        return [run.result.model.id, "", None, "", None]
+    answer = ""
+    if sample.prediction is not None:
+        answer = as_text(sample.prediction)
+    is_right = run.is_right(name)
+    verdict = ""
+    if is_right is not None:
+        verdict = "yes" if is_right else "no"
+    return [run.result.model.id, answer, run.score(name), verdict, sample.reason]
