@@ -28,13 +28,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from reelbench.base.errors import ReelbenchError, number_of
+from reelbench.base.errors import ReelbenchError
 from reelbench.llm.ask_options import AskOptions, cache_place
 from reelbench.llm.away_store import opened_patiently
 from reelbench.llm.defaults import CACHE_PATIENCE
 from reelbench.llm.pacing import Pacer
 from reelbench.llm.reply import Reply
-from reelbench.llm.sqlite_store import EDITED, SqliteStore
+from reelbench.llm.sqlite_store import SqliteStore
 from reelbench.llm.store import Claimed, SqlStore, StoredReply, is_address
 
 _T = TypeVar("_T")
@@ -135,7 +135,6 @@ class ReplyCache:
         self._listeners = [on_note]
         self.told: set[str] = set()
         """What was said of who is asked, once for all who ask."""
-        self._edited_noted = False
         self.in_flight: dict[bytes, asyncio.Task[str | None]] = {}
         """What this process asks for now, by key: equal requests are asked once."""
         self.store = opened_patiently(lambda: open_store(place, self._note), self._note, patience)
@@ -188,16 +187,6 @@ class ReplyCache:
         """Return the reply kept under `key`, or None."""
         stored = self._ahead.pop(key) if key in self._ahead else self.store.get((key,)).get(key)
         if stored is None:
-            return None
-        if stored.edited:
-            if not self._edited_noted:
-                self._edited_noted = True
-                count = sum(stored.edited for stored in self.store.replies())
-                hold = number_of(count, "reply in it holds", "replies in it hold")
-                self._note(
-                    f"judge cache {self.store.name}: {hold} {EDITED}, which an earlier version wrote "
-                    "over the text of a key; those that are needed are asked again, once"
-                )
             return None
         if stored.is_damaged:
             self.store.drop(stored)
@@ -322,8 +311,8 @@ def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
     if is_address(place):
         from reelbench.llm.postgres_store import PostgresStore
 
-        return PostgresStore(str(place))
-    return SqliteStore(Path(place), on_note)
+        return PostgresStore.open(str(place))
+    return SqliteStore.open(Path(place), on_note)
 
 
 def stored_now(key: bytes, model: str, reply: Reply, giver: str | None = None) -> StoredReply:

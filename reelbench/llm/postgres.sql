@@ -20,3 +20,5 @@ CREATE TABLE reelbench.budgets (
     spent double precision NOT NULL DEFAULT 0, dearest double precision NOT NULL DEFAULT 0);
 CREATE TABLE reelbench.shutdowns (
     model bytea NOT NULL, host bytea NOT NULL, day text NOT NULL, PRIMARY KEY (model, host));
+CREATE TABLE reelbench.givers (key bytea PRIMARY KEY, giver text NOT NULL);
+CREATE TABLE reelbench.marks (place text PRIMARY KEY, at double precision NOT NULL);

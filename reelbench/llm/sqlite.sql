@@ -1,8 +1,9 @@
--- The tables of a file of replies. That of the replies is as schema 1 made it: `sqlite_store.py` adds the columns since.
+-- The tables of a file of replies. The column `edited` is not used.
 
 CREATE TABLE IF NOT EXISTS replies (
     key BLOB PRIMARY KEY, model TEXT NOT NULL, host TEXT NOT NULL, raw TEXT, finish TEXT, returned TEXT,
-    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID;
+    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL, reasoning_tokens INTEGER,
+    cached_tokens INTEGER, seconds REAL, checksum BLOB, edited INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS givers (key BLOB PRIMARY KEY, giver TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS marks (place TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;

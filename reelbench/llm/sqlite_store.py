@@ -1,12 +1,11 @@
 """Replies in one SQLite file, for the processes of one machine.
 
 Each reply is committed the moment it arrives (write-ahead log), so that a killed process loses only
-what was in flight. A file that is no longer a readable database is renamed aside, which the user is
-told, and a fresh one begun with all replies that can still be read from it; another program's file
-stays as it is.
+what was in flight. A file that is no longer a readable database is renamed aside, with a message,
+and a fresh one begun with all replies that can still be read from it: they were paid for. Another
+program's file stays as it is.
 """
 
-# ruff: noqa: S608 - commands are made of our own names
 import contextlib
 import os
 import secrets
@@ -15,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,31 +21,26 @@ from typing import Any
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import is_alive
 from reelbench.llm.defaults import CACHE_FILE
-from reelbench.llm.reply import REPLY_FIELDS, checksum
-from reelbench.llm.store import AT_ONCE, Ran, SqlStore, Step, StoredReply, tables
+from reelbench.llm.store import (
+    AT_ONCE,
+    Ran,
+    SqlStore,
+    Step,
+    StoredReply,
+    statements,
+    tables,
+)
 
 SCHEMA = 4
-"""1: Reelbench 0.1.0. 2: reasoning and cached tokens, seconds, checksum. 3: batches. 4: replies that may have been
-edited are marked, and models' shutdown dates. Older files are raised to it."""
+"""The version of the tables, as the file states it."""
 LEASE = 6.0
 """Seconds that a claim lasts unless it is renewed."""
-EDITED = "[key]"
-"""What earlier versions wrote over a key, wherever its text stood in a reply; a key may be one letter."""
 
 _BUSY = 30.0  # seconds to wait for another process's write
 
-_TABLES = tables("sqlite").split(";")
-_SINCE_2 = {
-    "reasoning_tokens": "INTEGER",
-    "cached_tokens": "INTEGER",
-    "seconds": "REAL",
-    "checksum": "BLOB",
-}
-_REPLY = REPLY_FIELDS[:6]  # of schema 1
-_FAILURES = (
-    sqlite3.DatabaseError,
-    UnicodeDecodeError,
-)  # the latter: SQLite quotes what is damaged, in any bytes
+_STATEMENTS = statements("sqlite")
+# The latter because SQLite quotes what is damaged, in any bytes.
+_FAILURES = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 class SqliteStore(SqlStore):
@@ -55,110 +48,189 @@ class SqliteStore(SqlStore):
 
     lease = LEASE
     is_remote = False
-    _until = f"clock() + {LEASE}"
-    # A lease from the future (the clock was set back) would never lapse, so it counts for nothing.
-    _lapsed = f"NOT (clock() < claim.until AND claim.until <= clock() + {LEASE + 1})"
-    _edited = "edited"
-    _held = "held(pid)"
-    _batch = "(token, id, model, host, at, pid) SELECT ?, NULL, ?, ?, clock(), pid()"
 
     def __init__(self, path: Path, on_note: Callable[[str], None]) -> None:
+        """Describe the file; `open` opens it.
+
+        Args:
+            path: The file.
+            on_note: Called with each line that the user should know.
+        """
         super().__init__()
-        self.path, self.name = path, str(path)
+        self.path = path
+        self.name = str(path)
         self._on_note = on_note
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        with self._lock, self._errors_explained():
-            try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InputError(
-                    f"judge cache {self.path}: its folder can't be made ({error.strerror})"
-                ) from None
-            try:
-                self._connect()
-            except _FAILURES as error:
-                if _is_corrupt(error):
-                    if (
-                        _code(error) == sqlite3.SQLITE_NOTADB and self.path.name != CACHE_FILE
-                    ):  # the user named it
-                        raise self._foreign() from None
-                    self._start_anew(error)
-                elif not self._opened_to_read(error):
-                    raise
+        self._inode = 0
+
+    @classmethod
+    def open(cls, path: Path, on_note: Callable[[str], None]) -> "SqliteStore":
+        """Open a file, a new one where there is none.
+
+        Raises:
+            InputError: It is no file of replies, or its folder can't be made.
+            ReelbenchError: It can't be used now.
+        """
+        store = cls(path, on_note)
+        with store._errors_explained():
+            store._open()
+        return store
+
+    def _open(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"judge cache {self.path}: its folder can't be made ({error.strerror})"
+            ) from None
+        try:
+            self._connect()
+        except _FAILURES as error:
+            if _is_corrupt(error):
+                is_named_by_user = self.path.name != CACHE_FILE
+                if _code(error) == sqlite3.SQLITE_NOTADB and is_named_by_user:
+                    raise self._foreign() from None
+                self._start_anew(error)
+            elif not self._opened_to_read(error):
+                raise
 
     def remove(self, before: float | None = None, model: str | None = None) -> int:
-        """Remove the replies that `models` counts -> how many there were."""
+        """Remove the replies that `models` counts, and shrink the file."""
         removed = super().remove(before, model)
-        self._run(("VACUUM",))
+        self._read([Step("vacuum")])
         return removed
 
     def size(self) -> int:
-        """Return the bytes that it takes."""
+        """Return the bytes of the file and its log."""
         parts = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(part.stat().st_size for part in parts if part.exists())
 
     def close(self, *, away: bool = False) -> None:
-        """Give up all claims of this process, and close; nothing that was kept depends on it."""
+        """Give up all claims of this process, and close."""
         del away
         with self._lock:
             if self._connection is None:
                 return
             with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("DELETE FROM claims WHERE owner = ?", (self._owner,))
+                self._connection.execute(_STATEMENTS["release_all"], {"owner": self._owner})
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
 
-    def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
-        edited: list[Step] = [
-            ("DELETE FROM @replies WHERE key = ? AND edited", reply.key) for reply in replies
-        ]
-        return edited + super()._insert_steps(replies)
+    def _is_handed_over(self, column: Any) -> bool:  # noqa: ANN401 - the batch's process
+        return column != os.getpid() and is_alive(column)
 
-    # --- opening, and what can go wrong
-    # ------------------------------------------------------------------------------
+    # --- statements
 
-    def _run(self, *steps: Step) -> list[Ran]:
+    def _read(self, steps: Sequence[Step]) -> list[Ran]:
+        return self._run(steps, contextlib.nullcontext)
+
+    def _write(self, steps: Sequence[Step]) -> list[Ran]:
+        return self._run(steps, _transaction)
+
+    def _run(
+        self,
+        steps: Sequence[Step],
+        context: Callable[[sqlite3.Connection], contextlib.AbstractContextManager[object]],
+    ) -> list[Ran]:
+        """Run statements in a context.
+
+        Where the file turns out to be damaged, they run in a fresh one.
+        """
         with self._lock, self._errors_explained():
-            if self._connection is None:
-                raise ReelbenchError(f"judge cache {self.path}: it is closed")
-            began_anew = False
-            while True:
-                try:
-                    with (
-                        _transaction(self._connection)
-                        if len(steps) > 1
-                        else contextlib.nullcontext()
-                    ):
-                        run = (
-                            self._connection.execute(step.replace("@", ""), values)
-                            for step, *values in steps
-                        )
-                        return [Ran(cursor.fetchall(), cursor.rowcount) for cursor in run]
-                except _FAILURES as error:
-                    if began_anew or not _is_corrupt(error):
-                        raise
-                    self._start_anew(error)
-                    began_anew = True
+            try:
+                return self._run_once(steps, context)
+            except _FAILURES as error:
+                if not _is_corrupt(error):
+                    raise
+                self._start_anew(error)
+            return self._run_once(steps, context)
+
+    def _run_once(
+        self,
+        steps: Sequence[Step],
+        context: Callable[[sqlite3.Connection], contextlib.AbstractContextManager[object]],
+    ) -> list[Ran]:
+        if self._connection is None:
+            raise ReelbenchError(f"judge cache {self.path}: it is closed")
+        results: list[Ran] = []
+        with context(self._connection):
+            for step in steps:
+                # The time is read under the file's lock: so no claim made before is from the
+                # future.
+                surroundings = {"now": time.time(), "lease": LEASE, "pid": os.getpid()}
+                cursor = self._connection.execute(
+                    _STATEMENTS[step.statement], {**surroundings, **step.values}
+                )
+                results.append(Ran(cursor.fetchall(), cursor.rowcount))
+        return results
+
+    # --- opening
+
+    def _connect(self) -> None:
+        """Open the file for reading and writing, and make its tables if it is new."""
+        connection = _open_file(self.path, timeout=_BUSY)
+        try:
+            is_new = self._check_schema(connection)
+            _use_write_ahead_log(connection)
+            # NORMAL survives a killed process; only a power cut can take the last replies, never
+            # the file.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if is_new:
+                _make_tables(connection)
+            connection.execute("SELECT count(*) FROM claims").fetchone()
+            self._inode = self.path.stat().st_ino
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+
+    def _check_schema(self, connection: sqlite3.Connection) -> bool:
+        """Return True for a file without tables, False for one of replies.
+
+        Raises:
+            InputError: It is of another version, or another program's.
+        """
+        # One query, so that no other process makes the tables in between.
+        version, number, has_replies = connection.execute(
+            "SELECT (SELECT user_version FROM pragma_user_version), count(*),"
+            " total(name = 'replies') FROM sqlite_schema WHERE type = 'table'"
+        ).fetchone()
+        if version > SCHEMA:
+            raise InputError(
+                f"judge cache {self.path}: written by a newer Reelbench (schema {version}); "
+                "update yours"
+            )
+        if number and not has_replies:
+            raise self._foreign()
+        if number and version < SCHEMA:
+            raise InputError(
+                f"judge cache {self.path}: written by an earlier, unreleased version "
+                f"(schema {version}); name another one"
+            )
+        return not number
+
+    def _foreign(self) -> InputError:
+        return InputError(
+            f"judge cache {self.path}: is no file of replies; it stays as it is, name another one"
+        )
 
     def _opened_to_read(self, error: Exception) -> bool:
-        """Open a file that can't be written, as one on a disk that is read only; False where it isn't that."""
-        if (
-            _code(error) not in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
-            or not self.path.is_file()
-        ):
+        """Open a file that can only be read, as on a read-only disk.
+
+        Returns:
+            False where the error is another one.
+        """
+        is_read_only = _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+        if not is_read_only or not self.path.is_file():
             return False
         # A log can be read where its index is there too; without a log no index is needed.
-        for how in ("mode=ro", "immutable=1"):
-            connection = _open_file(f"{self.path.absolute().as_uri()}?{how}", uri=True)
+        for mode in ("mode=ro", "immutable=1"):
+            connection = _open_file(f"{self.path.absolute().as_uri()}?{mode}", uri=True)
             with contextlib.suppress(sqlite3.Error):
-                if self._version_of(connection) == SCHEMA:
+                if not self._check_schema(connection):
                     self._connection = connection
-                    if not connection.execute(
-                        "SELECT 1 FROM sqlite_master WHERE name = 'givers'"
-                    ).fetchone():
-                        self._giver = "NULL"  # earlier versions of this schema know nothing of it
                     self._on_note(
                         f"judge cache {self.path}: it can't be written; what it holds is read"
                     )
@@ -166,75 +238,10 @@ class SqliteStore(SqlStore):
             connection.close()
         return False
 
-    def _foreign(self) -> InputError:
-        return InputError(
-            f"judge cache {self.path}: is no file of replies; it stays as it is, name another one"
-        )
-
-    def _connect(self) -> None:
-        connection = _open_file(self.path, timeout=_BUSY)
-        try:
-            version = self._version_of(connection)
-            # Changing the mode does not wait for another process that changes it too; once changed
-            # it stays.
-            deadline = time.monotonic() + _BUSY
-            while True:
-                try:
-                    connection.execute("PRAGMA journal_mode = WAL")
-                    break
-                except sqlite3.OperationalError as error:
-                    if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                        raise
-                    time.sleep(0.01)
-            # NORMAL survives a killed process; only a power cut can take the last replies, never
-            # the file.
-            connection.execute("PRAGMA synchronous = NORMAL")
-            if version < SCHEMA:
-                connection.create_function("checksum", -1, checksum, deterministic=True)
-                with _transaction(connection):
-                    for table in _TABLES:
-                        connection.execute(table)
-                    known = {row[1] for row in connection.execute("PRAGMA table_info(replies)")}
-                    for name, kind in _SINCE_2.items():
-                        if name not in known:
-                            connection.execute(f"ALTER TABLE replies ADD COLUMN {name} {kind}")
-                    shape = ", ".join(("key", *REPLY_FIELDS))
-                    connection.execute(
-                        f"UPDATE replies SET checksum = checksum({shape}) WHERE checksum IS NULL"
-                    )
-                    if "edited" not in known:
-                        connection.execute("ALTER TABLE replies ADD COLUMN edited INTEGER")
-                        connection.execute(
-                            "UPDATE replies SET edited = 1 WHERE instr(raw, ?)", (EDITED,)
-                        )
-                    connection.execute(f"PRAGMA user_version = {SCHEMA}")
-            else:
-                connection.execute("SELECT count(*) FROM claims").fetchone()
-                for table in _TABLES:  # of which earlier versions of this schema may lack some
-                    connection.execute(table)
-            self._inode = self.path.stat().st_ino
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-
-    def _version_of(self, connection: sqlite3.Connection) -> int:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > SCHEMA:
-            raise InputError(
-                f"judge cache {self.path}: written by a newer Reelbench (schema {version}); update yours"
-            )
-        tables = "SELECT count(*), total(name = 'replies') FROM sqlite_schema WHERE type = 'table'"
-        number, named = connection.execute(tables).fetchone()
-        if number and not named:
-            raise self._foreign()
-        return version
+    # --- damage
 
     def _start_anew(self, error: Exception) -> None:
-        """Rename a damaged file, and begin a fresh one with what can be read of it."""
-        aside = self.path.with_name(
-            f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
-        )
+        """Rename a damaged file, and begin a fresh one with its readable replies."""
         if self._connection is not None:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
@@ -242,63 +249,93 @@ class SqliteStore(SqlStore):
             if not self.path.exists() or self.path.stat().st_ino != self._inode:
                 self._connect()  # another process has put a fresh one there by now
                 return
-        for suffix in ("", "-wal", "-shm"):
-            with contextlib.suppress(FileNotFoundError):
-                self.path.with_name(self.path.name + suffix).rename(
-                    aside.with_name(aside.name + suffix)
-                )
+        aside = self._rename_aside()
         self._connect()
-        replies, saved = _readable_replies(aside, self._reply_of_row), 0
-        while some := list(islice(replies, AT_ONCE)):
-            saved += self.put(some)
+        saved = 0
+        replies = filter(_is_whole, map(self._stored_reply, _readable_rows(aside)))
+        while True:
+            chunk = list(islice(replies, AT_ONCE))
+            if not chunk:
+                break
+            saved += self.put(chunk)
         self._on_note(
             f"judge cache {self.path}: damaged ({error}); renamed to {aside.name}, "
             f"{saved} replies could be read and are kept"
         )
 
+    def _rename_aside(self) -> Path:
+        """Rename the file and its log, and return the new path."""
+        moment = time.strftime("%Y%m%d-%H%M%S")
+        name = f"{self.path.name}.corrupt-{moment}-{secrets.token_hex(2)}"
+        for suffix in ("", "-wal", "-shm"):
+            part = self.path.with_name(self.path.name + suffix)
+            with contextlib.suppress(FileNotFoundError):
+                part.rename(self.path.with_name(name + suffix))
+        return self.path.with_name(name)
+
     @contextmanager
     def _errors_explained(self) -> Generator[None]:
+        """Turn SQLite's errors into a line that says what to do."""
         try:
             yield
         except sqlite3.Error as error:
-            code = _code(error)
-            if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-                what = (
-                    "the disk is full"
-                    if code == sqlite3.SQLITE_FULL
-                    else f"the disk can't be written ({error})"
-                )
-                todo = "free some space and run again: replies that it holds are kept"
-            elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-                what, todo = (
-                    f"another process has held it for {_BUSY:.0f} s",
-                    "end that process, then run again",
-                )
-            else:
-                what, todo = (
-                    f"it can't be used ({error})",
-                    "make it writable, or set REELBENCH_HOME to another folder",
-                )
-            raise ReelbenchError(f"judge cache {self.path}: {what}; {todo}") from None
+            match _code(error):
+                case sqlite3.SQLITE_FULL:
+                    advice = (
+                        "the disk is full; "
+                        "free some space and run again: replies that it holds are kept"
+                    )
+                case sqlite3.SQLITE_IOERR:
+                    advice = (
+                        f"the disk can't be written ({error}); "
+                        "free some space and run again: replies that it holds are kept"
+                    )
+                case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+                    advice = (
+                        f"another process has held it for {_BUSY:.0f} s; "
+                        "end that process, then run again"
+                    )
+                case _:
+                    advice = (
+                        f"it can't be used ({error}); "
+                        "make it writable, or set REELBENCH_HOME to another folder"
+                    )
+            raise ReelbenchError(f"judge cache {self.path}: {advice}") from None
 
 
 def _open_file(place: Path | str, *, timeout: float = 5.0, uri: bool = False) -> sqlite3.Connection:
-    """Open a file, with the functions that commands of ours call; none of them is in what the file itself holds."""
+    """Open a file, which only the user may read: it has what models were asked."""
     if isinstance(place, Path) and not place.exists():
         with contextlib.suppress(OSError):  # SQLite says it
-            place.touch(0o600)  # what a model was asked, and said, is the user's own
-    connection = sqlite3.connect(
+            place.touch(0o600)
+    return sqlite3.connect(
         place, timeout=timeout, uri=uri, isolation_level=None, check_same_thread=False
     )
-    # Read when a command runs, which is under the lock: so no claim made before is from the future.
-    connection.create_function("clock", 0, lambda: time.time())  # noqa: PLW0108 - as it is by then
-    connection.create_function("pid", 0, os.getpid)
-    connection.create_function("held", 1, _is_held)
-    return connection
 
 
-def _is_held(pid: int) -> bool:
-    return pid != os.getpid() and is_alive(pid)
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Change the file's mode; once changed it stays.
+
+    SQLite does not wait for another process that changes it too.
+    """
+    deadline = time.monotonic() + _BUSY
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables, unless another process has made them meanwhile."""
+    with _transaction(connection):
+        for table in tables("sqlite").split(";"):
+            connection.execute(table)
+        connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 @contextmanager
@@ -309,68 +346,70 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        with contextlib.suppress(
-            sqlite3.Error
-        ):  # SQLite may have rolled back by itself, as where the disk is full
+        # SQLite may have rolled back by itself, as where the disk is full.
+        with contextlib.suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise
 
 
 def _code(error: Exception) -> int:
+    """Return SQLite's primary code of an error; 0 of any other error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _is_corrupt(error: Exception) -> bool:
-    return isinstance(error, UnicodeDecodeError) or _code(error) in {
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-    }
+    if isinstance(error, UnicodeDecodeError):
+        return True
+    return _code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def _readable_replies(
-    path: Path, stored: Callable[[Sequence[Any]], StoredReply]
-) -> Iterator[StoredReply]:
-    """Yield all replies of a damaged file that can be read and hold their checksum."""
-    with contextlib.closing(
-        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    ) as connection:
-        columns, version = REPLY_FIELDS, SCHEMA
-        with contextlib.suppress(*_FAILURES):
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version < 2:  # noqa: PLR2004 - `_SINCE_2`
-            columns = _REPLY
-        kept = "checksum" if columns == REPLY_FIELDS else "NULL"
-        edited = "edited" if version == SCHEMA else f"instr(raw, '{EDITED}')"
-        command = (
-            f"SELECT key, model, at, {kept}, {edited}, NULL, {', '.join(columns)} FROM replies"
-        )
-        for row in _in_ranges(connection, f"{command} WHERE key >= ? AND key < ?"):
-            reply = stored(row)
-            if not reply.edited and not reply.is_damaged:
-                yield replace(reply, checksum=reply.reply.checksum(reply.key))
-    for suffix in (
-        "-shm",
-        "-wal",
-    ):  # a reader of a log leaves these, and an empty one holds nothing
-        beside = path.with_name(path.name + suffix)
-        if suffix == "-shm" or (beside.exists() and not beside.stat().st_size):
-            beside.unlink(missing_ok=True)
+# --- reading a damaged file
 
 
-def _in_ranges(connection: sqlite3.Connection, command: str) -> Iterator[tuple[Any, ...]]:
-    # A damaged page ends a query, so the keys, which are spread evenly, are asked for in ranges by
-    # their first byte, and where that fails by their second one too.
-    prefixes, readable = [bytes([first]) for first in range(256)], False
-    for _ in range(2):
-        failed: list[bytes] = []
-        for prefix in prefixes:
-            after = int.from_bytes(prefix) + 1
-            end = after.to_bytes(len(prefix)) if after < 256 ** len(prefix) else b"\xff" * 33
-            try:
-                yield from connection.execute(command, (prefix, end)).fetchall()
-                readable = True
-            except (*_FAILURES, TypeError):
-                failed.append(prefix)
-        prefixes = [
-            prefix + bytes([second]) for prefix in failed if readable for second in range(256)
-        ]
+def _is_whole(reply: StoredReply) -> bool:
+    return not reply.is_damaged
+
+
+def _readable_rows(path: Path) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of replies that can be read from a damaged file.
+
+    A damaged page ends a query. So the keys, which are spread evenly, are read in ranges by their
+    first byte, and where that fails by their second byte too.
+    """
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+        damaged: list[int] = []
+        for first in range(256):
+            rows = _rows_between(connection, bytes([first]))
+            if rows is None:
+                damaged.append(first)
+            else:
+                yield from rows
+        if len(damaged) < 256:  # noqa: PLR2004 - else nothing can be read
+            for first in damaged:
+                for second in range(256):
+                    yield from _rows_between(connection, bytes([first, second])) or ()
+    _remove_log(path)
+
+
+def _rows_between(connection: sqlite3.Connection, prefix: bytes) -> list[tuple[Any, ...]] | None:
+    """Return the rows whose keys begin with a prefix; None where they can't be read."""
+    next_prefix = int.from_bytes(prefix) + 1
+    end = b"\xff" * 33  # behind all keys
+    if next_prefix < 256 ** len(prefix):
+        end = next_prefix.to_bytes(len(prefix))
+    try:
+        rows = connection.execute(
+            _STATEMENTS["replies_between"], {"first": prefix, "end": end}
+        ).fetchall()
+    except (*_FAILURES, TypeError):
+        return None
+    return rows
+
+
+def _remove_log(path: Path) -> None:
+    """Remove the files that a reader of a log leaves beside a file."""
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and not log.stat().st_size:
+        log.unlink(missing_ok=True)

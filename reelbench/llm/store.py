@@ -1,15 +1,15 @@
-"""What keeps replies: one SQL store. Its dialects are a file (`llm.sqlite_store`), a server (`llm.postgres_store`).
+"""The store of replies. It is a file (`llm.sqlite_store`) or a server (`llm.postgres_store`).
 
-A store knows rows, leases and transactions; what they mean, and what the user is told, is
-`llm.cache`'s.
+A store knows rows, leases and transactions. Their meaning, and messages to the user, belong to
+`llm.cache`. Both kinds share the code here; each has its SQL in two files, one with the tables and
+one with named statements.
 """
 
-# ruff: noqa: S608 - commands are made of our own names; what comes from outside is a value
 import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from itertools import islice
 from pathlib import Path
@@ -20,25 +20,34 @@ from reelbench.base.progress import Show, no_show
 from reelbench.llm.reply import KINDS, LONGEST_NAME, REPLY_FIELDS, Reply, values_of
 
 AT_ONCE = 1000
-"""Rows read, or keys asked for, in one query."""
+"""Rows read in one query."""
 
 _OTHER_ADDRESS = re.compile(
     r"\s*(?:[a-z][\w+.-]+:/|(?:\w+\s*=\s*\S*\s+)*(?:host|dbname|password)\s*=)", re.IGNORECASE
 )
 
 Claimed = Literal["mine", "stored", "theirs", "batched"]
-"""Whose it is to ask for a reply: ours, nobody's (it is here), another process's, or a batch's that is under way."""
+"""Who asks for a reply.
 
-Step = tuple[Any, ...]
-"""A command, and its values: `?` stands for a value and `@` before the name of a table."""
+`mine`: this process. `stored`: nobody, the reply is here. `theirs`: another process. `batched`: a
+batch that is under way.
+"""
 
-_ASKED = "WITH asked(key) AS (VALUES @keys)"
+Row = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A statement of a store's SQL file, by its name, and its values."""
+
+    statement: str
+    values: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 class Ran(NamedTuple):
-    """The rows that a command gave, and how many it changed."""
+    """The rows that a statement gave, and how many it changed."""
 
-    rows: Sequence[tuple[Any, ...]]
+    rows: Sequence[Row]
     changed: int
 
 
@@ -47,12 +56,11 @@ class StoredReply:
     """A reply as a store has it.
 
     Attributes:
-        key: What it is kept under.
+        key: The key that it is kept under.
         model: Model asked.
         at: When it came, in seconds since 1970.
         reply: The reply.
         checksum: Of it when it came; None where none was made.
-        edited: Whether an earlier version may have written over a part of its text.
         giver: Who gave it, as its asker says (JSON); None where nothing was said, as of a judge's.
     """
 
@@ -61,25 +69,26 @@ class StoredReply:
     at: float
     reply: Reply
     checksum: bytes | None
-    edited: bool = False
     giver: str | None = None
 
     @property
     def is_damaged(self) -> bool:
-        """Whether the reply is not what it was when it came."""
-        changed = self.checksum is not None and self.checksum != self.reply.checksum(self.key)
-        as_kinds = (
-            all(map(isinstance, values_of(self.reply), KINDS))
-            and len(self.reply.returned or "") <= LONGEST_NAME
-        )
-        return changed or not as_kinds
+        """True where the reply is not what it was when it came."""
+        if self.checksum is not None and self.checksum != self.reply.checksum(self.key):
+            return True
+        if not all(map(isinstance, values_of(self.reply), KINDS)):
+            return True
+        return len(self.reply.returned or "") > LONGEST_NAME
 
 
 class StoredBatch(NamedTuple):
-    """A batch that is under way: our token, which goes with it to the server, and the server's id once it came back.
+    """A batch that is under way.
 
-    `at` is when it was put down, in seconds since 1970; it is `held` while another process hands it
-    over.
+    Attributes:
+        token: Our name of it, which goes with it to the server.
+        id: The server's name of it; None until it is known.
+        at: When it was written down, in seconds since 1970.
+        held: True while another process hands it over.
     """
 
     token: str
@@ -89,14 +98,21 @@ class StoredBatch(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """What may be spent at most, in calls and in dollars; None is no limit."""
+    """The most that may be spent, in calls and in dollars; None is no limit."""
 
     calls: int | None
     usd: float | None
 
 
 class ModelReplies(NamedTuple):
-    """How many replies there are of a model, and when the first and the last came, in seconds since 1970."""
+    """The number of a model's replies.
+
+    Attributes:
+        model: The model's name.
+        replies: How many there are.
+        first: When the first came, in seconds since 1970.
+        last: When the last came.
+    """
 
     model: str
     replies: int
@@ -105,368 +121,351 @@ class ModelReplies(NamedTuple):
 
 
 class AwayError(ReelbenchError):
-    """A server that keeps replies can't be reached now; in a moment it may be again."""
+    """A server of replies can't be reached now; it may be back in a moment."""
 
 
 class SqlStore(ABC):
-    """Keeps replies, and says whose turn it is to ask for one. Safe to use from several threads and processes.
+    """Keeps replies, and says whose turn it is to ask for one.
 
-    A claim is a lease of whoever opened the store: it lapses by itself when that process dies.
-    Every method raises ReelbenchError where the store can't be used, and AwayError where it may be
-    again in a moment.
+    It is safe to use from several threads and processes. A claim is a lease of the process that
+    opened the store: it lapses by itself when that process dies. Every method raises ReelbenchError
+    where the store can't be used, and AwayError where it may be usable again in a moment.
 
     Attributes:
-        name: What the user is told that it is called.
+        name: Its name in messages to the user.
         lease: Seconds that a claim lasts unless it is renewed.
-        is_remote: Whether each request goes to a server, and so takes its time.
+        is_remote: True where each request goes to a server, and so takes its time.
     """
 
     name: str
     lease: float
     is_remote: bool
 
-    # What a dialect says in words of its own:
-    _until: str
-    """When a lease that begins now ends."""
-    _lapsed: str
-    """Whether a `claim` is nobody's any more."""
-    _edited: str
-    """Whether an earlier version may have edited a reply."""
-    _held: str
-    """Whether another process is handing a batch over."""
-    _batch: str
-    """The columns of a batch, and a query for them whose values are token, model and host."""
-    _giver = "(SELECT giver FROM @givers AS given WHERE given.key = reply.key)"
-    _renewed: str | None = None
-    """What goes with each renewal of claims."""
-
     def __init__(self) -> None:
         self._owner = secrets.token_hex(8)
 
     @abstractmethod
-    def _run(self, *steps: Step) -> list[Ran]:
-        """Run commands with their values, all or none of them -> what came of each."""
+    def _read(self, steps: Sequence[Step]) -> list[Ran]:
+        """Run queries."""
+
+    @abstractmethod
+    def _write(self, steps: Sequence[Step]) -> list[Ran]:
+        """Run statements in one transaction: all or none of them."""
 
     @abstractmethod
     def size(self) -> int:
-        """Return the bytes that it takes."""
+        """Return the bytes of the store."""
 
     @abstractmethod
     def close(self, *, away: bool = False) -> None:
-        """Give up all claims of this process, and close; nothing that was kept depends on it. May be called twice.
+        """Give up all claims of this process, and close.
 
-        Claims at a server that is `away` lapse by themselves.
+        Nothing that was kept depends on it. It may be called twice.
+
+        Args:
+            away: True for a server that can't be reached: its claims lapse by themselves.
         """
 
     def _packed(self, text: str | None) -> object:
-        """Return text of others' as a column holds it; `_unpacked` reads it."""
+        """Return a text of others as a column holds it; `_unpacked` reads it."""
         return text
 
     def _unpacked(self, value: Any) -> Any:  # noqa: ANN401 - whatever a damaged file holds
         return value
 
+    def _is_handed_over(self, column: Any) -> bool:  # noqa: ANN401 - of either store
+        """Return True where another process hands a batch over, from the batch's last column."""
+        return bool(column)
+
+    def _query(self, statement: str, **values: object) -> Sequence[Row]:
+        """Return the rows of one query."""
+        return self._read([Step(statement, values)])[0].rows
+
+    def _query_keys(self, statement: str, keys: Iterable[bytes], **values: object) -> set[bytes]:
+        """Return the keys that a query by key finds."""
+        stored_keys: set[bytes] = set()
+        for result in self._read(_by_key(statement, keys, **values)):
+            stored_keys |= {key for (key,) in result.rows}
+        return stored_keys
+
     # --- replies
-    # -----------------------------------------------------------------------------------------------------
 
-    @property
-    def _select(self) -> str:
-        shape = (
-            f"key, model, at, checksum, {self._edited}, {self._giver}, {', '.join(REPLY_FIELDS)}"
-        )
-        return f"SELECT {shape} FROM @replies AS reply"
-
-    def _reply_of_row(self, row: Sequence[Any]) -> StoredReply:
-        key, model, at, kept, edited, giver, *fields = row
-        return StoredReply(
-            key,
-            self._unpacked(model),
-            at,
-            Reply(*map(self._unpacked, fields)),
-            kept,
-            bool(edited),
-            giver,
-        )
+    def _stored_reply(self, row: Row) -> StoredReply:
+        key, model, at, checksum, giver, *fields = row
+        reply = Reply(*map(self._unpacked, fields))
+        return StoredReply(key, self._unpacked(model), at, reply, checksum, giver)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
         """Return the replies kept under `keys`, by key."""
-        ran = self._run(*_of_keys(f"{self._select} WHERE key IN (@keys)", keys))
-        return {row[0]: self._reply_of_row(row) for part in ran for row in part.rows}
+        replies: dict[bytes, StoredReply] = {}
+        for result in self._read(_by_key("get_reply", keys)):
+            for row in result.rows:
+                reply = self._stored_reply(row)
+                replies[reply.key] = reply
+        return replies
 
     def stored_keys(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` under which there is a reply."""
-        there = f"SELECT key FROM @replies WHERE {self._edited} IS NULL AND key IN (@keys)"
-        ran = self._run(*_of_keys(there, keys))
-        return {key for part in ran for (key,) in part.rows}
+        return self._query_keys("has_reply", keys)
 
     def replies(self, after: bytes = b"") -> Iterator[StoredReply]:
         """Yield the replies whose keys come after one, in the order of the keys."""
         while True:
-            rows = self._run((f"{self._select} WHERE key > ? ORDER BY key LIMIT {AT_ONCE}", after))[
-                0
-            ].rows
-            yield from map(self._reply_of_row, rows)
-            if (
-                not rows or rows[-1][0] <= after
-            ):  # the keys of a damaged file may go round in a circle
+            rows = self._query("next_replies", after=after, limit=AT_ONCE)
+            yield from map(self._stored_reply, rows)
+            # The keys of a damaged file may go round in a circle.
+            if not rows or rows[-1][0] <= after:
                 return
             after = rows[-1][0]
 
     def drop(self, reply: StoredReply) -> None:
-        """Remove a reply as it was read; one that has come in its place since stays."""
-        same = "checksum IS NULL" if reply.checksum is None else "checksum = ?"
-        values = [value for value in (reply.key, reply.at, reply.checksum) if value is not None]
-        self._run((f"DELETE FROM @replies WHERE key = ? AND at = ? AND {same}", *values))
+        """Remove a reply as it was read; a later one in its place stays."""
+        values = {"key": reply.key, "at": reply.at, "checksum": reply.checksum}
+        self._write([Step("drop_reply", values)])
 
     def put(self, replies: Sequence[StoredReply]) -> int:
-        """Keep replies unless there are some that are as they arrived, and give up the claims -> how many were new."""
-        keys = [reply.key for reply in replies]
-        steps = self._insert_steps(replies)
-        steps += _of_keys("DELETE FROM @claims WHERE key IN (@keys)", keys)
-        ran = zip(steps, self._run(*steps), strict=True)
-        return sum(done.changed for step, done in ran if step[0].startswith("INSERT INTO @replies"))
+        """Keep replies, and give up the claims on them.
 
-    def _insert_steps(self, replies: Sequence[StoredReply]) -> list[Step]:
-        columns = ("key", "model", "at", "checksum", *REPLY_FIELDS)
-        marks = ", ".join("?" * len(columns))
-        keep = f"INSERT INTO @replies ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING"
-        # Where an earlier reply stays, so does what is said of who gave it.
-        give = (
-            "INSERT INTO @givers SELECT ?, ? WHERE EXISTS (SELECT 1 FROM @replies WHERE key = ? AND at = ?)"
-            " ON CONFLICT (key) DO UPDATE SET giver = excluded.giver"
-        )
+        A reply stays where there is one that is as it arrived.
+
+        Returns:
+            How many were new.
+        """
         steps: list[Step] = []
-        for kept in sorted(replies, key=lambda reply: reply.key):  # as `_claim_steps` does
-            fields = (
-                self._packed(value) if isinstance(value, str) else value
-                for value in values_of(kept.reply)
-            )
-            steps.append(
-                (keep, kept.key, self._packed(kept.model), kept.at, kept.checksum, *fields)
-            )
-            if kept.giver is not None:
-                steps.append((give, kept.key, kept.giver, kept.key, kept.at))
+        for reply in _sorted_by_key(replies):
+            steps += self._insert_steps(reply)
+            steps.append(Step("release_whoever_claimed", {"key": reply.key}))
+        return _changed_by("insert_reply", steps, self._write(steps))
+
+    def _insert_steps(self, stored: StoredReply) -> list[Step]:
+        """Return the steps that keep a reply, and its giver."""
+        values: dict[str, object] = {
+            "key": stored.key,
+            "model": self._packed(stored.model),
+            "at": stored.at,
+            "checksum": stored.checksum,
+        }
+        for name, value in zip(REPLY_FIELDS, values_of(stored.reply), strict=True):
+            values[name] = value
+            if isinstance(value, str):
+                values[name] = self._packed(value)
+        steps = [Step("insert_reply", values)]
+        if stored.giver is not None:
+            giver = {"key": stored.key, "giver": stored.giver, "at": stored.at}
+            steps.append(Step("insert_giver", giver))
         return steps
 
-    def _where_clause(self, before: float | None, model: str | None) -> tuple[str, list[object]]:
-        """Return the condition for replies of before a moment and of a model, and its values; None for any."""
-        conditions: dict[str, object] = {} if before is None else {"at < ?": before}
-        conditions |= {} if model is None else {"model = ?": self._packed(model)}
-        return " AND ".join(conditions) or "1 = 1", list(conditions.values())
-
     def models(self, before: float | None = None, model: str | None = None) -> list[ModelReplies]:
-        """Count the replies that came before a moment, of one model or of each, by the models' names."""
-        where, values = self._where_clause(before, model)
-        command = f"SELECT model, count(*), min(at), max(at) FROM @replies WHERE {where} GROUP BY model ORDER BY model"
-        counted = [
-            (self._unpacked(name), *counts)
-            for name, *counts in self._run((command, *values))[0].rows
-        ]
-        return [
-            ModelReplies(name if isinstance(name, str) else repr(name), *counts)
-            for name, *counts in counted
-        ]
+        """Count the replies of each model, by the models' names.
+
+        Args:
+            before: Where given, only replies that came before this moment count.
+            model: Where given, only replies of this model count.
+        """
+        counts: list[ModelReplies] = []
+        for name, *numbers in self._query("count_models", before=before, model=self._packed(model)):
+            text = self._unpacked(name)
+            if not isinstance(text, str):  # of a damaged file
+                text = repr(text)
+            counts.append(ModelReplies(text, *numbers))
+        return counts
 
     def remove(self, before: float | None = None, model: str | None = None) -> int:
-        """Remove the replies that `models` counts -> how many there were."""
-        where, values = self._where_clause(before, model)
-        givers = f"DELETE FROM @givers WHERE key IN (SELECT key FROM @replies WHERE {where})"
-        return self._run((givers, *values), (f"DELETE FROM @replies WHERE {where}", *values))[
-            -1
-        ].changed
+        """Remove the replies that `models` counts, and return how many there were."""
+        values = {"before": before, "model": self._packed(model)}
+        results = self._write([Step("remove_givers", values), Step("remove_replies", values)])
+        return results[-1].changed
 
     # --- whose turn it is
-    # --------------------------------------------------------------------------------------------
 
     def claim(self, keys: Sequence[bytes]) -> dict[bytes, Claimed]:
-        """Claim the right to ask for each key, unless its reply is here by now or it is being asked for elsewhere."""
-        state = (
-            f"{_ASKED} SELECT key, 'stored' FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
-            " UNION ALL SELECT key, 'batched' FROM asked JOIN @batched USING (key)"
-            " UNION ALL SELECT key, 'mine' FROM asked JOIN @claims USING (key) WHERE owner = ?"
-        )
-        states = _of_keys(state, keys, self._owner)
-        rows = [
-            row
-            for done in self._run(*self._claim_steps(keys, self._owner), *states)
-            for row in done.rows
-        ]
-        claims: dict[bytes, Claimed] = dict.fromkeys(keys, "theirs")
-        claims.update(
-            sorted(rows, key=lambda row: row[1])
-        )  # "stored" last: where a reply is here, nothing else counts
-        return claims
+        """Claim the right to ask for each key.
 
-    def _claim_steps(self, keys: Sequence[bytes], owner: str) -> list[Step]:
-        """Return the steps that claim keys for an owner that nobody else has, and give up those kept or in a batch.
-
-        Claims are written before the others are looked for: who had them has kept the replies by
-        then.
+        A claim fails where the reply is here by now, or is being asked for elsewhere.
         """
-        theirs = f"SELECT 1 FROM @claims AS claim WHERE claim.key = asked.key AND owner <> ? AND NOT {self._lapsed}"
-        claim = (
-            f"{_ASKED} INSERT INTO @claims AS claim SELECT key, ?, {self._until} FROM asked WHERE NOT EXISTS ({theirs})"
-            " ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until"
-            f" WHERE claim.owner = excluded.owner OR {self._lapsed}"
-        )
-        release = (
-            f"{_ASKED} DELETE FROM @claims WHERE owner = ? AND key IN ("
-            f"SELECT key FROM asked JOIN @replies USING (key) WHERE {self._edited} IS NULL"
-            " UNION ALL SELECT key FROM asked JOIN @batched USING (key))"
-        )
-        keys = sorted(keys)  # in one order for all processes, or two could wait for each other
-        return [*_of_keys(claim, keys, owner, owner), *_of_keys(release, keys, owner)]
+        steps = _claim_steps(keys, self._owner)
+        steps += _by_key("claim_state", keys, owner=self._owner)
+        states = self._write(steps)[-len(keys) :]
+        claims: dict[bytes, Claimed] = {}
+        for key, state in zip(keys, states, strict=True):
+            claims[key] = state.rows[0][0]
+        return claims
 
     def claimed_elsewhere(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of `keys` that another process is asking for now."""
-        theirs = f"SELECT key FROM @claims AS claim WHERE key IN (@keys) AND owner <> ? AND NOT {self._lapsed}"
-        ran = self._run(*_of_keys(theirs, keys, self._owner))
-        return {key for done in ran for (key,) in done.rows}
+        return self._query_keys("claimed_elsewhere", keys, owner=self._owner)
 
     def renew(self) -> None:
         """Make all claims of this process last a full lease again."""
-        claims = (f"UPDATE @claims SET until = {self._until} WHERE owner = ?", self._owner)
-        self._run(claims) if self._renewed is None else self._run((self._renewed,), claims)
+        self._write([Step("renew_claims", {"owner": self._owner})])
 
     def release(self, key: bytes) -> None:
         """Give up a claim: its reply could not be had."""
-        self._run(("DELETE FROM @claims WHERE key = ? AND owner = ?", key, self._owner))
+        self._write([Step("release", {"key": key, "owner": self._owner})])
 
     # --- batches
-    # -----------------------------------------------------------------------------------------------------
 
     def batches(self, model: str, host: str) -> list[StoredBatch]:
         """Return the batches of a model on a server, the oldest first."""
-        command = f"SELECT token, id, at, {self._held} FROM @batches WHERE model = ? AND host = ? ORDER BY at"
-        rows = self._run((command, self._packed(model), self._packed(host)))[0].rows
-        return [
-            StoredBatch(token, self._unpacked(name), at, bool(held))
-            for token, name, at, held in rows
-        ]
+        rows = self._query(
+            "batches",
+            model=self._packed(model),
+            host=self._packed(host),
+            owner=self._owner,
+        )
+        batches: list[StoredBatch] = []
+        for token, name, at, handed_over in rows:
+            is_held = self._is_handed_over(handed_over)
+            batches.append(StoredBatch(token, self._unpacked(name), at, is_held))
+        return batches
 
     def batched_keys(self, model: str, host: str) -> set[bytes]:
         """Return the keys whose requests are in a batch of a model on a server."""
-        command = (
-            "SELECT key FROM @batched JOIN @batches USING (token) WHERE model = ? AND host = ?"
-        )
-        return {
-            key for (key,) in self._run((command, self._packed(model), self._packed(host)))[0].rows
-        }
+        rows = self._query("batched_keys", model=self._packed(model), host=self._packed(host))
+        return {key for (key,) in rows}
 
     def begin_batch(self, token: str, model: str, host: str, keys: Sequence[bytes]) -> list[bytes]:
-        """Put a batch down before it is sent -> the keys that are its own: not kept, claimed or in another one."""
-        whose = token, self._packed(model), self._packed(host)
-        rows = self._run(
-            *self._claim_steps(keys, token),  # whoever claims one of them meanwhile waits for us
-            (
-                f"INSERT INTO @batches {self._batch} WHERE EXISTS (SELECT 1 FROM @claims WHERE owner = ?)",
-                *whose,
-                token,
-            ),
-            ("INSERT INTO @batched SELECT key, owner FROM @claims WHERE owner = ?", token),
-            ("DELETE FROM @claims WHERE owner = ?", token),
-            ("SELECT key FROM @batched WHERE token = ?", token),
-        )[-1].rows
-        mine = {key for (key,) in rows}
-        return [key for key in keys if key in mine]
+        """Write a batch down before it is sent.
+
+        Returns:
+            The keys that are its own: without a reply, not claimed and in no other batch.
+        """
+        batch = {
+            "token": token,
+            "model": self._packed(model),
+            "host": self._packed(host),
+            "owner": self._owner,
+        }
+        # For the time of this transaction the token is the owner of the claims: whoever claims one
+        # of the keys meanwhile waits for us.
+        steps = _claim_steps(keys, token)
+        steps.append(Step("insert_batch", batch))
+        steps.append(Step("move_claims_into_batch", {"token": token}))
+        steps.append(Step("release_all", {"owner": token}))
+        steps.append(Step("keys_of_batch", {"token": token}))
+        batch_keys = {key for (key,) in self._write(steps)[-1].rows}
+        return [key for key in keys if key in batch_keys]
 
     def name_batch(self, token: str, name: str) -> None:
         """Keep a batch's id at the server."""
-        self._run(("UPDATE @batches SET id = ? WHERE token = ?", self._packed(name), token))
+        self._write([Step("name_batch", {"token": token, "id": self._packed(name)})])
 
     def put_batched(self, replies: Sequence[StoredReply]) -> int:
-        """Keep those replies whose requests are in a batch -> how many that were."""
-        keys = [reply.key for reply in replies]
-        ran = self._run(*_of_keys("SELECT key FROM @batched WHERE key IN (@keys)", keys))
-        wanted = {key for done in ran for (key,) in done.rows}
-        ended = _of_keys("DELETE FROM @batched WHERE key IN (@keys)", keys)
-        ran = self._run(
-            *self._insert_steps([reply for reply in replies if reply.key in wanted]), *ended
-        )
-        return sum(done.changed for done in ran[len(ran) - len(ended) :])
+        """Keep those replies whose requests are in a batch, and return how many are."""
+        batched_keys = self._query_keys("is_batched", [reply.key for reply in replies])
+        steps: list[Step] = []
+        for reply in _sorted_by_key(replies):
+            if reply.key in batched_keys:
+                steps += self._insert_steps(reply)
+            steps.append(Step("end_request", {"key": reply.key}))
+        return _changed_by("end_request", steps, self._write(steps))
 
     def end_batch(self, token: str) -> int:
-        """Take a batch off -> how many of its requests had no reply."""
-        steps = (f"DELETE FROM @{table} WHERE token = ?" for table in ("batches", "batched"))
-        return self._run(*((step, token) for step in steps))[-1].changed
+        """Remove a batch, and return how many of its requests had no reply."""
+        values = {"token": token}
+        return self._write([Step("end_batch", values), Step("end_requests_of_batch", values)])[
+            -1
+        ].changed
 
     def under_way(self) -> int:
         """Count the batches under way."""
-        return self._run(("SELECT count(*) FROM @batches",))[0].rows[0][0]
+        return self._query("count_batches")[0][0]
 
     # --- budgets, and the end of models
-    # ------------------------------------------------------------------------------
 
     def reserve(self, job: str, limit: Limit, estimate: float) -> float | None:
-        """Set aside one call of about `estimate` dollars of a job's -> these dollars; None where there is no room."""
-        dollars, room, values = "CASE WHEN dearest > ? THEN dearest ELSE ? END", "", list[object]()
-        if limit.calls is not None:
-            room, values = " AND calls < ?", [limit.calls]
-        if limit.usd is not None:
-            room, values = (
-                f"{room} AND spent + reserved + {dollars} <= ?",
-                [*values, estimate, estimate, limit.usd],
-            )
-        book = f"UPDATE @budgets SET calls = calls + 1, reserved = reserved + {dollars} WHERE job = ?{room}"
+        """Set aside one call of a job, and return its dollars.
+
+        Args:
+            job: The job.
+            limit: The most that the job may spend.
+            estimate: The call's estimated dollars.
+
+        Returns:
+            The dollars that were set aside; None where there is no room.
+        """
         whose = self._packed(job)
-        rows = self._run(
-            ("INSERT INTO @budgets VALUES (?, 0, 0, 0, 0) ON CONFLICT (job) DO NOTHING", whose),
-            (f"{book} RETURNING {dollars}", estimate, estimate, whose, *values, estimate, estimate),
-        )[-1].rows
-        return rows[0][0] if rows else None
+        reservation = {
+            "job": whose,
+            "estimate": estimate,
+            "most_calls": limit.calls,
+            "most_usd": limit.usd,
+        }
+        steps = [Step("open_budget", {"job": whose}), Step("reserve", reservation)]
+        rows = self._write(steps)[-1].rows
+        if not rows:
+            return None
+        return rows[0][0]
 
     def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
-        """Book what a job's call cost, in dollars; one that brought nothing (not `kept`) is given back."""
-        command = (
-            "UPDATE @budgets SET reserved = reserved - ?, calls = calls - ?, spent = spent + ?,"
-            " dearest = CASE WHEN dearest > ? THEN dearest ELSE ? END WHERE job = ?"
-        )
-        self._run((command, reserved, int(not kept), cost, cost, cost, self._packed(job)))
+        """Book the cost of a job's call.
+
+        Args:
+            job: The job.
+            reserved: The dollars that were set aside for the call.
+            cost: The dollars that it cost.
+            kept: False for a call that brought nothing: it is given back.
+        """
+        values = {
+            "job": self._packed(job),
+            "reserved": reserved,
+            "cost": cost,
+            "calls_back": int(not kept),
+        }
+        self._write([Step("settle", values)])
 
     def last_day(self, model: str, host: str) -> str | None:
-        """Return the day (YYYY-MM-DD) on which a server said that it ends a model; None where it said none."""
-        command = "SELECT day FROM @shutdowns WHERE model = ? AND host = ?"
-        rows = self._run((command, self._packed(model), self._packed(host)))[0].rows
-        return rows[0][0] if rows else None
+        """Return the day (YYYY-MM-DD) on which a server ends a model, if it said one."""
+        rows = self._query("last_day", model=self._packed(model), host=self._packed(host))
+        if not rows:
+            return None
+        return rows[0][0]
 
     def put_last_day(self, model: str, host: str, day: str | None) -> None:
-        """Keep what a server says of a model's end now."""
-        whose = self._packed(model), self._packed(host)
-        steps: list[Step] = [("DELETE FROM @shutdowns WHERE model = ? AND host = ?", *whose)]
+        """Keep the day on which a server now says that it ends a model."""
+        whose = {"model": self._packed(model), "host": self._packed(host)}
+        steps = [Step("delete_last_day", whose)]
         if day is not None:
-            upsert = "INSERT INTO @shutdowns VALUES (?, ?, ?) ON CONFLICT (model, host) DO UPDATE SET day = ?"
-            steps.append((upsert, *whose, day, day))
-        self._run(*steps)
+            steps.append(Step("insert_last_day", {**whose, "day": day}))
+        self._write(steps)
 
     def valid_from(self, place: str) -> float:
-        """Return the moment from which on replies count that were asked for at a place; 0 where there is none."""
-        rows = self._run(("SELECT at FROM @marks WHERE place = ?", place))[0].rows
-        return rows[0][0] if rows else 0.0
+        """Return the moment from which on replies to a place's requests count, or 0."""
+        rows = self._query("valid_from", place=place)
+        if not rows:
+            return 0.0
+        return rows[0][0]
 
     def set_valid_from(self, place: str, at: float) -> None:
-        """Keep such a moment: what was asked for before stays, and counts no more."""
-        self._run(
-            (
-                "INSERT INTO @marks VALUES (?, ?) ON CONFLICT (place) DO UPDATE SET at = excluded.at",
-                place,
-                at,
-            )
-        )
+        """Keep such a moment: earlier replies stay, and count no more."""
+        self._write([Step("set_valid_from", {"place": place, "at": at})])
 
 
 def is_address(place: Path | str) -> bool:
-    """Whether a place of replies is a database's address, and no file; InputError for another kind of address."""
+    """Return True where a place of replies is a database's address, and no file.
+
+    Raises:
+        InputError: It is another kind of address.
+    """
     if str(place).startswith(("postgresql://", "postgres://")):
         return True
     if _OTHER_ADDRESS.match(str(place)):  # as a file's name its password would be shown
         raise InputError(
-            "a judge cache: its address can't be read; give a file, or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+            "a judge cache: its address can't be read; give a file, "
+            "or postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         )
     return False
 
 
 @dataclass(slots=True)
 class Copied:
-    """What came of replies: how many were copied, were there already, or are damaged and were left out."""
+    """The result of a copy.
+
+    Attributes:
+        copied: Replies that were copied.
+        there: Replies that were there already.
+        damaged: Replies that are damaged, and were left out.
+    """
 
     copied: int = 0
     there: int = 0
@@ -474,32 +473,71 @@ class Copied:
 
 
 def copy(source: SqlStore, target: SqlStore, show: Show = no_show) -> Copied:
-    """Copy all replies as they are; what is there already isn't sent again, so a copy that was stopped goes on.
+    """Copy all replies as they are.
 
-    A reply that an earlier version may have edited counts as damaged: where it is needed it is
-    asked again.
+    A reply that is there already isn't sent again, so a copy that was stopped goes on.
     """
-    copied = Copied()
+    result = Copied()
     replies = source.replies()
-    while chunk := list(islice(replies, AT_ONCE // 2)):
-        whole = [reply for reply in chunk if not reply.edited and not reply.is_damaged]
-        there = target.stored_keys([reply.key for reply in whole])
-        copied.damaged += len(chunk) - len(whole)
-        copied.there += len(there)
-        copied.copied += target.put([reply for reply in whole if reply.key not in there])
-        show(copied.copied + copied.there + copied.damaged, "")
-    return copied
+    while True:
+        chunk = list(islice(replies, AT_ONCE // 2))
+        if not chunk:
+            return result
+        whole = [reply for reply in chunk if not reply.is_damaged]
+        stored_keys = target.stored_keys([reply.key for reply in whole])
+        result.damaged += len(chunk) - len(whole)
+        result.there += len(stored_keys)
+        result.copied += target.put([reply for reply in whole if reply.key not in stored_keys])
+        show(result.copied + result.there + result.damaged, "")
+
+
+# --- SQL
 
 
 def tables(dialect: str) -> str:
-    """Return the commands that make the tables in a dialect."""
-    return resources.files("reelbench.llm").joinpath(f"{dialect}.sql").read_text(encoding="utf-8")
+    """Return the statements that make the tables in a dialect."""
+    return _sql_file(f"{dialect}.sql")
 
 
-def _of_keys(command: str, keys: Sequence[bytes], *values: object) -> list[Step]:
-    """Return the steps of a command, with its values, on keys: as many at once as may stand in its `@keys`."""
-    steps: list[Step] = []
-    for begin in range(0, len(keys), AT_ONCE):
-        part = keys[begin : begin + AT_ONCE]
-        steps.append((command.replace("@keys", ", ".join(["(?)"] * len(part))), *part, *values))
-    return steps
+def statements(dialect: str) -> dict[str, str]:
+    """Return the statements of a dialect by their names."""
+    by_name: dict[str, str] = {}
+    for part in _sql_file(f"{dialect}_statements.sql").split("-- name: ")[1:]:
+        name, _, statement = part.partition("\n")
+        by_name[name] = statement.strip().removesuffix(";")
+    return by_name
+
+
+def _sql_file(name: str) -> str:
+    return resources.files("reelbench.llm").joinpath(name).read_text(encoding="utf-8")
+
+
+def _by_key(statement: str, keys: Iterable[bytes], **values: object) -> list[Step]:
+    """Return a step of a statement for each key."""
+    return [Step(statement, {**values, "key": key}) for key in keys]
+
+
+def _claim_steps(keys: Sequence[bytes], owner: str) -> list[Step]:
+    """Return the steps that claim the keys that nobody else has.
+
+    Claims on keys with a reply, or in a batch, are given up. Claims are written before replies are
+    looked for: a process that had a claim has kept its reply by then. All processes claim in one
+    order, or two could wait for each other.
+    """
+    ordered = sorted(keys)
+    steps = _by_key("claim", ordered, owner=owner)
+    return steps + _by_key("release_answered", ordered, owner=owner)
+
+
+def _sorted_by_key(replies: Iterable[StoredReply]) -> list[StoredReply]:
+    """Return replies in the order in which all processes write them."""
+    return sorted(replies, key=lambda reply: reply.key)
+
+
+def _changed_by(statement: str, steps: Sequence[Step], results: Sequence[Ran]) -> int:
+    """Count the rows that the steps with a statement changed."""
+    changed = 0
+    for step, result in zip(steps, results, strict=True):
+        if step.statement == statement:
+            changed += result.changed
+    return changed

@@ -1,20 +1,15 @@
-"""The cache of replies on disks that forget: an older file is brought up to date, a damaged one is saved from."""
+"""The cache of replies on disks that forget: a damaged file is saved from."""
 
 import re
-import shutil
 import sqlite3
 from hashlib import sha256
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from reelbench.base.errors import InputError
 from reelbench.llm.reply import Reply
-from reelbench.llm.sqlite_store import SCHEMA
 from tests.llm.by_hand import ReplyCache
-
-OLD = Path(__file__).parents[1] / "fixtures" / "v0_1_0" / "judge.sqlite"
 
 
 def reply(text="4", **more):
@@ -23,15 +18,6 @@ def reply(text="4", **more):
 
 def key(number):
     return sha256(b"%d" % number).digest()
-
-
-def columns(path):
-    with sqlite3.connect(path) as raw:
-        names = [row[1] for row in raw.execute("PRAGMA table_info(replies)")]
-        rows = raw.execute("SELECT * FROM replies").fetchall()
-        version = raw.execute("PRAGMA user_version").fetchone()[0]
-    raw.close()
-    return names, rows, version
 
 
 def filled(path, n):
@@ -46,38 +32,6 @@ def filled(path, n):
     with sqlite3.connect(path) as raw:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     raw.close()
-
-
-def test_a_cache_of_0_1_0_is_brought_up_to_date_in_place(tmp_path):
-    path = tmp_path / "judge.sqlite"
-    shutil.copy(OLD, path)
-    names, rows, version = columns(path)
-    assert version == 1
-    assert len(rows) > 50
-    notes = []
-    cache = ReplyCache(path, notes.append)
-    for row in rows:
-        old = dict(zip(names, row, strict=True))
-        kept = cache.get(old["key"])
-        assert kept == Reply(
-            *(
-                old[n]
-                for n in ("raw", "finish", "returned", "prompt_tokens", "completion_tokens", "host")
-            )
-        )
-        assert (kept.reasoning_tokens, kept.cached_tokens, kept.seconds) == (None, None, None)
-    cache.put(b"new", "judge-1", reply(reasoning_tokens=3, cached_tokens=5, seconds=0.25))
-    assert cache.get(b"new") == reply(reasoning_tokens=3, cached_tokens=5, seconds=0.25)
-    cache.close()
-    assert (columns(path)[2], notes) == (SCHEMA, [])
-
-
-def test_a_cache_that_another_process_brings_up_to_date_at_the_same_time(tmp_path):
-    path = tmp_path / "judge.sqlite"
-    shutil.copy(OLD, path)
-    first, second = ReplyCache(path, print), ReplyCache(path, print)
-    first.put(b"a", "judge-1", reply())
-    assert second.get(b"a") == reply()
 
 
 @pytest.mark.parametrize("column", ["raw", "finish", "returned", "completion_tokens", "host"])
@@ -95,17 +49,6 @@ def test_a_reply_that_changed_on_disk_is_asked_for_again(tmp_path, column):
     cache.put(key(1), "judge-1", reply("5"))
     assert cache.get(key(1)) == reply("5")
     assert cache.get(key(2)) is not None
-
-
-def test_a_reply_of_0_1_0_that_changed_since_is_asked_for_again(tmp_path):
-    path = tmp_path / "judge.sqlite"
-    shutil.copy(OLD, path)
-    ReplyCache(path, print).close()
-    with sqlite3.connect(path) as raw:
-        (first,) = raw.execute("SELECT key FROM replies").fetchone()
-        raw.execute("UPDATE replies SET raw = raw || ' ' WHERE key = ?", (first,))
-    raw.close()
-    assert ReplyCache(path, print).get(first) is None
 
 
 @pytest.mark.parametrize(
@@ -238,3 +181,14 @@ def test_a_cache_of_one_s_own_name_that_is_damaged_is_saved_from(tmp_path):
 def test_what_is_kept_is_the_user_s_own(tmp_path):
     ReplyCache(tmp_path / "judge.sqlite", print).put(key(1), "judge-1", reply())
     assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
+
+
+def test_a_file_of_an_unreleased_version_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "judge.sqlite"
+    filled(path, 1)
+    with sqlite3.connect(path) as raw:
+        raw.execute("PRAGMA user_version = 3")
+    raw.close()
+    line = r"written by an earlier, unreleased version \(schema 3\); name another one"
+    with pytest.raises(InputError, match=line):
+        ReplyCache(path, print)

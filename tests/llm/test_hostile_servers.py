@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import json
-import sqlite3
 import tracemalloc
 import zlib
 
@@ -410,37 +409,6 @@ def test_a_key_of_some_length_leaves_the_lines(key):
         _, _, (note,) = ask(server, api_key=key)
     shown = "[key]" if len(key) >= 12 else key
     assert note == f"the model at 127.0.0.1:{server.port} answered 400: the local key is {shown}"
-
-
-def test_a_reply_that_an_earlier_version_edited_is_asked_again_once(reelbench_home):
-    path = reelbench_home / "judge.sqlite"
-    with JudgeServer(
-        lambda call: Answer(["ex[key]ected", "expected [key]"][min(call.number, 1)])
-    ) as server:
-        ask(server)
-        with sqlite3.connect(path) as raw:  # as the version before left it
-            raw.execute("ALTER TABLE replies DROP COLUMN edited")
-            raw.execute("PRAGMA user_version = 3")
-        raw.close()
-        (again,), tally, notes = ask(server)
-        assert (again.value, tally.calls, len(server.calls)) == ("expected [key]", 1, 2)
-        assert ["1 reply in it holds [key]" in note for note in notes] == [True]
-        (last,), tally, notes = ask(server)
-        assert (last.value, tally.calls, notes) == ("expected [key]", 0, [])
-
-
-def test_an_edited_reply_stays_until_another_takes_its_place(reelbench_home):
-    path = reelbench_home / "judge.sqlite"
-    with JudgeServer(lambda _: Answer("ex[key]ected")) as server:
-        ask(server)
-        with sqlite3.connect(path) as raw:
-            raw.execute("UPDATE replies SET edited = 1")
-        raw.close()
-        (asked,), _, _ = ask(server, budget_calls=0)
-        assert (asked.value, asked.reason) == (None, "budget")
-    with sqlite3.connect(path) as raw:
-        assert raw.execute("SELECT raw, edited FROM replies").fetchall() == [("ex[key]ected", 1)]
-    raw.close()
 
 
 def test_what_is_kept_is_what_came(reelbench_home):
