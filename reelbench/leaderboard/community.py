@@ -1,7 +1,7 @@
-"""What the Hub's own board of a dataset lists: numbers that a community states, kept as a source of its own.
+"""Keep the numbers of the Hub's own board of a dataset, which its community states.
 
-Nobody can compute them again, and they don't say by which judge or over how many items: they are
-shown, in a group of their own, and never ranked. A store keeps them in
+Nobody can compute them again, and they don't say by which judge or over how many items. So they are
+shown in a group of their own, and never ranked. A store keeps them in
 `community/<benchmark>.json`.
 """
 
@@ -46,16 +46,22 @@ class Community(Record):
 
 
 def fetch(spec: BenchmarkSpec, store: Path, dataset: str | None = None) -> Community:
-    """Read a dataset's board on the Hub into a store, in the place of what was read before.
+    """Read a dataset's board on the Hub into a store.
 
-    InputError where the benchmark has no repository on the Hub and none is named, or it has no
-    board.
+    It takes the place of the one that was there.
+
+    Raises:
+        InputError: If the benchmark has no repository on the Hub and none is named, or it has no
+            board.
     """
     source = spec.splits[spec.default_split].source
-    repo_id = dataset or (source.repo_id if isinstance(source, HubFile) else None)
+    repo_id = dataset
+    if repo_id is None and isinstance(source, HubFile):
+        repo_id = source.repo_id
     if repo_id is None:
         raise InputError(
-            f"{spec.id}: its data is not on the Hub; name the repository with the board: --dataset ORG/NAME"
+            f"{spec.id}: its data is not on the Hub; name the repository with the board: "
+            "--dataset ORG/NAME"
         )
     listed = hub.leaderboard(repo_id)
     if listed is None:

@@ -1,4 +1,4 @@
-"""A pull request to a results dataset on the Hub: what it changes is checked, and said in one comment on it.
+"""Check a pull request to a results dataset on the Hub, and say the outcome in one comment on it.
 
 Only results are read, each from the commit that was offered, by a process that is ended when it
 takes too much; nothing of it is run. A comment names its commit, so a second look at the same
@@ -9,12 +9,12 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reelbench.base import bounds
 from reelbench.base.bounded import Bounds, EndedError, OverrunError, run_bounded
@@ -23,9 +23,12 @@ from reelbench.base.settings import home
 from reelbench.base.workers import ALONE
 from reelbench.data import hub
 from reelbench.data.hub import RemoteFile
-from reelbench.data.hub_write import Repository, differs
+from reelbench.data.hub_write import Head, Repository, differs
 from reelbench.leaderboard import store, submission, submission_page
 from reelbench.leaderboard.submission import Report
+
+if TYPE_CHECKING:
+    from huggingface_hub import DiscussionComment, DiscussionWithDetails
 
 Done = Literal["commented", "updated", "unchanged", "skipped", "not in time"]
 
@@ -33,26 +36,44 @@ LARGEST = bounds.SUBMITTED_BYTES
 """Bytes of all files of a pull request; more is left to the maintainers."""
 
 # As the store names folders: no other name is one of ours, and not every name can be written here.
-_OF_RESULT = re.compile(
-    rf"results((?:/(?!\.\.?/)[A-Za-z0-9._-]{{1,128}}){{4}})/(?:{'|'.join(map(re.escape, store.FILES))})"
-)
+_FOLDER = r"(?!\.\.?/)[A-Za-z0-9._-]{1,128}"
+_FILE = "|".join(re.escape(name) for name in store.FILES)
+_OF_RESULT = re.compile(rf"results((?:/{_FOLDER}){{4}})/(?:{_FILE})")
 _DOWNLOADS = 8
-_UNREADABLE = "which can't be read"
 _NOT_FOUND = 404
 
 
 class Offer(NamedTuple):
-    """The commit that a pull request offers, and the comment on it that is ours already, if any."""
+    """The commit that a pull request offers, and our comment on it, if any."""
 
     commit: str
     comment: str | None
 
 
+class _Changes(NamedTuple):
+    """The changes that a pull request makes.
+
+    Attributes:
+        commit: The commit that it offers.
+        files: The files of the results that it touches.
+        problems: Why it can't be taken, a line each.
+        touches_results: It touches a result, or removes one.
+    """
+
+    commit: str
+    files: dict[str, RemoteFile]
+    problems: list[str]
+    touches_results: bool
+
+
 class PullRequests:
-    """The pull requests to one results dataset, as whoever `HF_TOKEN` names sees them."""
+    """The pull requests to one results dataset, as the account of `HF_TOKEN` sees them."""
 
     def __init__(self, dataset: str, me: str | None = None) -> None:
-        """Raises InputError where `dataset` is not there, ReelbenchError where the Hub refuses the token."""
+        """Raise InputError where `dataset` is not there.
+
+        ReelbenchError where the Hub refuses the token.
+        """
         self._repository = Repository(dataset, "dataset")
         self._bringing = threading.Lock()
         self.dataset = dataset
@@ -60,34 +81,45 @@ class PullRequests:
             self._me = me or self._repository.account()["name"]
             if me is None and self._repository.head().commit is None:
                 raise InputError(
-                    f"{self._repository.page}: not there, or private and not yours; name the results dataset"
+                    f"{self._repository.page}: not there, or private and not yours; "
+                    "name the results dataset"
                 )
 
     def open(self) -> dict[int, str]:
-        """Return the numbers of the open ones, the oldest first, and who opened each."""
+        """Return the authors of the open ones by their numbers, the oldest first."""
         with self._repository.errors_in_one_line():
-            pull_requests = self._repository.api.get_repo_discussions(
+            discussions = self._repository.api.get_repo_discussions(
                 self.dataset,
                 repo_type="dataset",
                 discussion_type="pull_request",
                 discussion_status="open",
             )
-            return {one.num: one.author for one in sorted(pull_requests, key=lambda one: one.num)}
+            authors = {discussion.num: discussion.author for discussion in discussions}
+        return dict(sorted(authors.items()))
 
     def author(self, number: int) -> str:
         """Return the account that opened a pull request."""
+        return self._details(number).author
+
+    def _details(self, number: int) -> "DiscussionWithDetails":
         with self._repository.errors_in_one_line():
             return self._repository.api.get_discussion_details(
                 self.dataset, number, repo_type="dataset"
-            ).author
+            )
 
     def check(self, number: int, bounds: Bounds, last: bool) -> Done:
-        """Check what a pull request offers at this moment, and say so in the one comment that is ours.
+        """Check what a pull request offers now, and say so in one comment.
 
-        What takes longer than it may is `not in time`; with `last` the comment says so, as of any
-        look that was ended. ReelbenchError where the Hub refused or broke off.
+        Args:
+            number: Of the pull request.
+            bounds: What a look may take; what takes longer is `not in time`.
+            last: The comment then says so, as of any look that was ended.
+
+        Raises:
+            ReelbenchError: If the Hub refused or broke off.
         """
-        table, offers = self._results_of_main(), list[Offer]()
+        table = self._results_of_main()
+        offers: list[Offer] = []
         with TemporaryDirectory(prefix="reelbench-pull-request-") as folder:
             arguments = ((self.dataset, self._me), number, table, Path(folder))
             try:
@@ -102,162 +134,203 @@ class PullRequests:
             return "skipped"
         if text is None:
             return "unchanged"
-        api, comment = self._repository.api, offers[-1].comment
+        return self._comment(number, offers[-1].comment, text)
+
+    def _comment(self, number: int, comment: str | None, text: str) -> Done:
+        """Write the comment, in the place of our old one."""
+        api = self._repository.api
         with self._repository.errors_in_one_line():
-            if comment is not None:
-                api.edit_discussion_comment(
-                    self.dataset, number, comment, text, repo_type="dataset"
-                )
-                return "updated"
-            api.comment_discussion(self.dataset, number, text, repo_type="dataset")
-            return "commented"
+            if comment is None:
+                api.comment_discussion(self.dataset, number, text, repo_type="dataset")
+                return "commented"
+            api.edit_discussion_comment(self.dataset, number, comment, text, repo_type="dataset")
+            return "updated"
 
     def look(
         self, number: int, table: Path, folder: Path, tell: Callable[[Offer], None]
     ) -> str | None:
         """Return the comment on a pull request, None where there is nothing to say.
 
-        Its results are brought to `folder` and compared with the store `table`; `tell` gets the
-        offer first, where there is one.
+        Args:
+            number: Of the pull request.
+            table: The store with which its results are compared.
+            folder: Where they are brought to.
+            tell: Called with the offer first, where there is one.
         """
-        from huggingface_hub import DiscussionComment
-
-        with self._repository.errors_in_one_line():
-            details = self._repository.api.get_discussion_details(
-                self.dataset, number, repo_type="dataset"
-            )
+        details = self._details(number)
         if not details.is_pull_request or details.status not in ("open", "draft"):
             return None
-        ours = [
-            event
-            for event in details.events
-            if isinstance(event, DiscussionComment)
-            and event.author == self._me
-            and not event.hidden
-            and event.content.startswith(submission_page.TITLE)
-        ]
-        # What is offered is compared with where it left `main`.
+        old_comment = self._own_comment(details)
+        changes = self._changes(number)
+        if not changes.touches_results:
+            return None
+        comment_id = old_comment.id if old_comment else None
+        tell(Offer(changes.commit, comment_id))
+        if old_comment is not None:
+            checked_commit = submission_page.COMMIT.match(old_comment.content)
+            if checked_commit and checked_commit[1] == changes.commit:
+                return None
+        report = self._report(changes, table, folder, details.author)
+        return submission_page.markdown(report, commit=changes.commit)
+
+    def _own_comment(self, details: "DiscussionWithDetails") -> "DiscussionComment | None":
+        """Return our last comment on a pull request."""
+        from huggingface_hub import DiscussionComment
+
+        own_comment: DiscussionComment | None = None
+        for event in details.events:
+            if not isinstance(event, DiscussionComment) or event.hidden:
+                continue
+            if event.author == self._me and event.content.startswith(submission_page.TITLE):
+                own_comment = event
+        return own_comment
+
+    def _changes(self, number: int) -> _Changes:
+        """Return the changes of a pull request since it left `main`."""
+        revision = f"refs/pr/{number}"
         with self._repository.errors_in_one_line():
-            head = self._repository.head(f"refs/pr/{number}")
-            mine, main = (
-                self._repository.api.list_repo_commits(
-                    self.dataset, repo_type="dataset", revision=revision
-                )
-                for revision in (f"refs/pr/{number}", "main")
-            )
-            common = {commit.commit_id for commit in main}
-            base = self._repository.head(
-                next((one.commit_id for one in mine if one.commit_id in common), None)
-            )
+            head = self._repository.head(revision)
+            base = self._repository.head(self._base_of(revision))
         touched = [path for path, file in head.files.items() if base.files.get(path) != file]
-        gone = sorted(base.files.keys() - head.files.keys())
-        if not any(path.startswith("results/") for path in (*touched, *gone)):
-            return None
-        folders = {path.rpartition("/")[0] for path in touched if _OF_RESULT.fullmatch(path)}
-        files = {
-            path: file
-            for path, file in head.files.items()
-            if _OF_RESULT.fullmatch(path) and path.rpartition("/")[0] in folders
-        }
-        problems = [f"{path}: removed, and a submission removes nothing" for path in gone]
-        problems += [
-            f"{path}: not a file of a result" for path in touched if not _OF_RESULT.fullmatch(path)
-        ]
+        removed = sorted(base.files.keys() - head.files.keys())
+        folders: set[str] = set()
+        problems = [f"{path}: removed, and a submission removes nothing" for path in removed]
+        for path in touched:
+            if _OF_RESULT.fullmatch(path):
+                folders.add(_folder_of(path))
+            else:
+                problems.append(f"{path}: not a file of a result")
+        of_results = _files_of_results(head)
+        files = {path: file for path, file in of_results.items() if _folder_of(path) in folders}
         if sum(file.size or 0 for file in files.values()) > LARGEST:
-            problems.append(f"more than {LARGEST // 1_000_000} MB: too much to be checked here")
+            megabytes = LARGEST // 1_000_000
+            problems.append(f"more than {megabytes} MB: too much to be checked here")
             files = {}
-        commit, notes = str(head.commit), list[str]()
-        tell(Offer(commit, ours[-1].id if ours else None))
-        told = ours and submission_page.COMMIT.match(ours[-1].content)
-        if told and told[1] == commit:
-            return None
-        _download(self.dataset, commit, files, folder)
-        handed_in = sorted({(folder / path).parent for path in files})
+        touches_results = any(path.startswith("results/") for path in touched + removed)
+        return _Changes(str(head.commit), files, problems, touches_results)
+
+    def _base_of(self, revision: str) -> str | None:
+        """Return the last commit that a revision has in common with `main`."""
+        api = self._repository.api
+        main_commits = api.list_repo_commits(self.dataset, repo_type="dataset", revision="main")
+        main_ids = {commit.commit_id for commit in main_commits}
+        for commit in api.list_repo_commits(self.dataset, repo_type="dataset", revision=revision):
+            if commit.commit_id in main_ids:
+                return commit.commit_id
+        return None
+
+    def _report(self, changes: _Changes, table: Path, folder: Path, author: str) -> Report:
+        _download(self.dataset, changes.commit, changes.files, folder)
+        notes: list[str] = []
+
+        def note_left_out(key: str, why: str) -> None:
+            notes.append(f"not compared with {key}, which can't be read: {why}")
+
+        folders = sorted({(folder / path).parent for path in changes.files})
         # In this process alone, which has bounds, and with which all that it began ends.
-        checked = store.check(*handed_in, workers=ALONE) if handed_in else []
-        is_of = partial(self._is_of, details.author)
-        read = partial(submission.read, checked, below=folder, is_of=is_of, account=details.author)
+        checked = store.check(*folders, workers=ALONE)
+        is_of = partial(self._is_of, author)
+        read = partial(submission.read, checked, below=folder, is_of=is_of, account=author)
         try:
-            results = read(
-                table,
-                left_out=lambda key, why: notes.append(
-                    f"not compared with {key}, {_UNREADABLE}: {why}"
-                ),
-            )
+            results = read(table, left_out=note_left_out)
         except InputError as error:  # `main` itself: no fault of the submission's
-            notes.append(f"not compared with the table, {_UNREADABLE}: {error}")
+            notes.append(f"not compared with the table, which can't be read: {error}")
             results = read()
-        return submission_page.markdown(
-            Report(results, tuple(problems), tuple(notes)), commit=commit
-        )
+        return Report(results, tuple(changes.problems), tuple(notes))
 
     def _is_of(self, author: str, organisation: str) -> bool:
-        """Whether an author is an organisation, or one of its public members, or of those whose dataset this is."""
+        """Return True where an author is of an organisation, or of the dataset's owners.
+
+        That is as the organisation itself, or as one of its public members.
+        """
+        owner = self.dataset.partition("/")[0]
+        account = author.casefold()
+        return account in self._people_of(organisation) or account in self._people_of(owner)
+
+    def _people_of(self, organisation: str) -> set[str]:
         from huggingface_hub.errors import HfHubHTTPError
 
-        for owner in (organisation, self.dataset.partition("/")[0]):
-            people = {owner.casefold()}
-            with self._repository.errors_in_one_line():
-                try:
-                    members = self._repository.api.list_organization_members(owner)
-                    people |= {member.username.casefold() for member in members}
-                except HfHubHTTPError as error:
-                    if (
-                        error.response.status_code != _NOT_FOUND
-                    ):  # no such organisation, or it is a person
-                        raise
-            if author.casefold() in people:
-                return True
-        return False
+        people = {organisation.casefold()}
+        with self._repository.errors_in_one_line():
+            try:
+                members = self._repository.api.list_organization_members(organisation)
+                people.update(member.username.casefold() for member in members)
+            except HfHubHTTPError as error:
+                # There is no such organisation, or it is a person.
+                if error.response.status_code != _NOT_FOUND:
+                    raise
+        return people
 
     def _results_of_main(self) -> Path:
-        """Bring the results of `main` here, and return the store: a folder for each commit, in which nothing changes.
+        """Bring the results of `main` here, and return the store.
 
-        Looks of the commit before may still be going on: its folder stays until the one after it is
-        here.
+        Each commit has a folder, in which nothing changes. Looks of the commit before may still be
+        going on: its folder stays until the one after it is here.
         """
         with self._bringing:
             with self._repository.errors_in_one_line():
                 main = self._repository.head()
             folder = home() / "submissions" / self.dataset.replace("/", "--")
-            here = folder / str(main.commit)
-            if not here.is_dir():
-                before = sorted(folder.glob("[0-9a-f]*"), key=lambda path: path.stat().st_mtime)
-                aside = folder / f".{main.commit}"
-                (aside / "results").mkdir(parents=True, exist_ok=True)
-                files = {
-                    path: file for path, file in main.files.items() if _OF_RESULT.fullmatch(path)
-                }
-                for path, file in files.items():  # what the commit before has already
-                    there, target = (before[-1] if before else aside) / path, aside / path
-                    if not target.exists() and there.is_file() and not differs(there, file):
-                        target.parent.mkdir(parents=True, exist_ok=True)
-                        os.link(there, target)
-                _download(self.dataset, str(main.commit), files, aside)
-                aside.rename(here)
-                for older in before[:-1]:
-                    shutil.rmtree(older)
-            return here / "results"
+            commit_folder = folder / str(main.commit)
+            if not commit_folder.is_dir():
+                self._bring(main, folder)
+            return commit_folder / "results"
+
+    def _bring(self, main: Head, folder: Path) -> None:
+        """Bring a commit's results to its folder."""
+        older_folders = sorted(folder.glob("[0-9a-f]*"), key=lambda path: path.stat().st_mtime)
+        aside = folder / f".{main.commit}"
+        (aside / "results").mkdir(parents=True, exist_ok=True)
+        files = _files_of_results(main)
+        if older_folders:
+            _link_unchanged(files, older_folders[-1], aside)
+        _download(self.dataset, str(main.commit), files, aside)
+        aside.rename(folder / str(main.commit))
+        for older_folder in older_folders[:-1]:
+            shutil.rmtree(older_folder)
 
 
 def _look(
-    tell: Callable[[Offer], None], whose: tuple[str, str], number: int, table: Path, folder: Path
+    tell: Callable[[Offer], None],
+    dataset_and_account: tuple[str, str],
+    number: int,
+    table: Path,
+    folder: Path,
 ) -> str | None:
-    return PullRequests(*whose).look(number, table, folder, tell)
+    pull_requests = PullRequests(*dataset_and_account)
+    return pull_requests.look(number, table, folder, tell)
+
+
+def _files_of_results(head: Head) -> dict[str, RemoteFile]:
+    return {path: file for path, file in head.files.items() if _OF_RESULT.fullmatch(path)}
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _link_unchanged(files: Mapping[str, RemoteFile], old: Path, new: Path) -> None:
+    """Link the files that an older commit has already."""
+    for path, file in files.items():
+        old_file = old / path
+        new_file = new / path
+        if not new_file.exists() and old_file.is_file() and not differs(old_file, file):
+            new_file.parent.mkdir(parents=True, exist_ok=True)
+            os.link(old_file, new_file)
 
 
 def _download(dataset: str, commit: str, files: Mapping[str, RemoteFile], folder: Path) -> None:
-    """Fetch the files that are not there yet, and hold each to its hash."""
+    """Fetch the files that are not there yet, and check the hash of each."""
 
     def fetch(path: str) -> None:
         hub.download(dataset, path, revision=commit, folder=folder)
-        if (difference := hub.mismatch(folder / path, files[path])) is not None:
+        difference = hub.mismatch(folder / path, files[path])
+        if difference is not None:
             raise ReelbenchError(f"{dataset}, {path}: arrived damaged ({difference})")
 
-    lacking: Sequence[str] = [
-        path
-        for path, file in files.items()
-        if not (folder / path).is_file() or differs(folder / path, file)
-    ]
+    lacking: list[str] = []
+    for path, file in files.items():
+        if not (folder / path).is_file() or differs(folder / path, file):
+            lacking.append(path)
     with ThreadPoolExecutor(_DOWNLOADS) as pool:
         list(pool.map(fetch, lacking))

@@ -1,4 +1,4 @@
-"""Asking a judge again about a few items that it is said to have judged.
+"""Ask a judge again about a few items that it is said to have judged.
 
 Nobody signs a reply, so a result's replies are as its submitter states them. Asking again is the
 one check there is: a judge that is asked at temperature 0 says mostly what it said before, one that
@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from reelbench.base.base_record import Record
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.judges.verdicts import is_judged, needs_no_judge
 from reelbench.leaderboard.against_data import KnownRows, as_asked
 from reelbench.registry import discovery
-from reelbench.registry.records import Result, Sample
+from reelbench.registry.records import JudgeRecord, Result, Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 from reelbench.scoring.aggregation import ScoredItems
@@ -27,23 +27,30 @@ if TYPE_CHECKING:
 
 
 def write_anew(
-    folder: Path, spec: BenchmarkSpec, scored: ScoredItems, of: Result, **said: Any
-) -> None:  # noqa: ANN401
-    """Write new scores of a result's answers, or of some, as a result of its own, with what is `said` of it."""
+    folder: Path,
+    spec: BenchmarkSpec,
+    scored: ScoredItems,
+    result: Result,
+    **attribution: Any,  # noqa: ANN401 - fields of `Attribution`
+) -> None:
+    """Write new scores of a result's answers as a result of its own."""
+    benchmark = result.benchmark
     result_files.write(
         folder,
         spec,
         scored,
-        split=of.benchmark.split,
-        source=of.benchmark.source,
-        model=of.model,
-        settings=of.settings,
-        attribution=result_files.Attribution(of.data, of.benchmark.questions_sha256, **said),
+        split=benchmark.split,
+        source=benchmark.source,
+        model=result.model,
+        settings=result.settings,
+        attribution=result_files.Attribution(
+            result.data, benchmark.questions_sha256, **attribution
+        ),
     )
 
 
 class Rejudged(Record):
-    """What came of asking a judge again about some items, each with all its criteria.
+    """The outcome of asking a judge again about some items, each with all its criteria.
 
     Of the `scores` that both times gave `agree` are equal; `unscored` are those that asking again
     did not give.
@@ -65,17 +72,22 @@ class Rejudged(Record):
         text = f"asked again about {self.items} items: {self.agree} of {self.scores} scores agree"
         if self.unscored:
             text += f", {self.unscored} could not be had again"
-        cost = "" if self.cost_usd is None else f", ${self.cost_usd:.2f}"
-        return f"{text} ({self.calls} calls{cost})"
+        effort = f"{self.calls} calls"
+        if self.cost_usd is not None:
+            effort += f", ${self.cost_usd:.2f}"
+        return f"{text} ({effort})"
 
 
 @dataclass(frozen=True, slots=True)
 class Rejudge:
-    """Asks again about `number` items of a result, drawn by `seed` and the samples' hash.
+    """Asks again about some items of a result, drawn by `seed` and the samples' hash.
 
-    The seed is the asker's: who submits can't know which items are drawn. `options` say the judge's
-    server, key, budget and prices; what the result records decides on model, prompts, temperature
-    and votes.
+    Attributes:
+        number: Items to ask about.
+        options: The judge's server, key, budget and prices. What the result records decides on
+            model, prompts, temperature and votes.
+        seed: The asker's own: who submits can't know which items are drawn.
+        note: Called with each line that people should read.
     """
 
     number: int
@@ -88,63 +100,92 @@ class Rejudge:
         if self.number < 1:
             raise InputError(f"--rejudge: {self.number} is not a number from 1 up")
 
-    def __call__(self, result: Result, samples: Iterable[Sample], known: KnownRows) -> Rejudged:
-        """Ask again about a judged result; ReelbenchError if its data is not here, or nothing could be asked."""
+    def __call__(
+        self, result: Result, samples: Iterable[Sample], known_rows: KnownRows
+    ) -> Rejudged:
+        """Ask again about a judged result.
+
+        Raises:
+            ReelbenchError: If its data is not here, or nothing could be asked.
+        """
         from reelbench.judges.judge_run import judge_items
 
-        spec, record = discovery.spec_of(result.benchmark), result.judge
+        spec = discovery.spec_of(result.benchmark)
+        record = result.judge
         if record is None or spec.judge is None:
             raise InputError(f"--rejudge: the result of {result.model.id} has no judge")
-        marked = (s for s in samples if s.state == "scored" and is_judged(s))
-        judged = [s for s in marked if not needs_no_judge(s.text)]
-        draw = random.Random(f"{self.seed}:{result.provenance.samples_sha256}")  # noqa: S311 - no secret
-        drawn = draw.sample(sorted(judged, key=lambda s: s.id), min(self.number, len(judged)))
-        items = as_asked(spec, drawn, known.rows_of(result), "--rejudge")
+        drawn = self._draw(result, samples)
+        items = as_asked(spec, drawn, known_rows.rows_of(result), "--rejudge")
         with TemporaryDirectory(prefix="reelbench-rejudge-") as folder:
-            judges: list[JudgeOptions] = []
-            for member in record.panel or [record]:
-                prompts = (
-                    member.prompt
-                    if member.prompt in ("reelbench", "official")
-                    else self.options.prompts
-                )
-                if Path(prompts).name != member.prompt:
-                    raise InputError(
-                        f"--rejudge: the judge was asked with {member.prompt!r}; give that file with --judge-prompts"
-                    )
-                judges.append(
-                    replace(
-                        self.options,
-                        model=member.requested,
-                        prompts=prompts,
-                        temperature="none" if member.temperature is None else member.temperature,
-                        extra=member.extra or {},
-                        votes=member.votes,
-                        vote_rule="majority" if member.vote_rule == "single" else member.vote_rule,
-                        others=(),
-                        # A cache of its own: replies that are kept already are what is in doubt.
-                        cache=Path(folder) / "judge.sqlite",
-                    )
-                )
+            # A cache of its own: replies that are kept already are what is in doubt.
+            cache = Path(folder) / "judge.sqlite"
+            judges = [self._options_of(member, cache) for member in record.panel or [record]]
             options = replace(judges[0], others=tuple(judges[1:]))
             run = judge_items(spec, items, options, on_note=self.note)
             verdicts = list(run)
-        pairs = [
-            (sample.scores[name], verdict.scores.get(name))
-            for sample, verdict in zip(drawn, verdicts, strict=True)
-            for name in spec.judge.criteria
-            if name in sample.scores
-        ]
-        both = [(then, now) for then, now in pairs if now is not None]
-        if pairs and not both:
-            raise ReelbenchError(
-                f"--rejudge: {record.requested} gave no score: {'; '.join(run.notes) or 'no reason'}"
-            )
+        agree = 0
+        disagree = 0
+        unscored = 0
+        for sample, verdict in zip(drawn, verdicts, strict=True):
+            for name in spec.judge.criteria:
+                if name not in sample.scores:
+                    continue
+                new_score = verdict.scores.get(name)
+                if new_score is None:
+                    unscored += 1
+                elif new_score == sample.scores[name]:
+                    agree += 1
+                else:
+                    disagree += 1
+        scores = agree + disagree
+        if unscored and not scores:
+            reason = "; ".join(run.notes) or "no reason"
+            raise ReelbenchError(f"--rejudge: {record.requested} gave no score: {reason}")
         return Rejudged(
             items=len(drawn),
-            scores=len(both),
-            agree=sum(then == now for then, now in both),
-            unscored=len(pairs) - len(both),
+            scores=scores,
+            agree=agree,
+            unscored=unscored,
             calls=run.record.calls,
             cost_usd=run.record.cost_usd,
+        )
+
+    def _draw(self, result: Result, samples: Iterable[Sample]) -> list[Sample]:
+        """Return the samples to ask about: some of those that a judge scored."""
+        judged: list[Sample] = []
+        for sample in samples:
+            is_scored = sample.state == "scored" and is_judged(sample)
+            if is_scored and not needs_no_judge(sample.text):
+                judged.append(sample)
+        judged.sort(key=lambda sample: sample.id)
+        seed = f"{self.seed}:{result.provenance.samples_sha256}"
+        draw = random.Random(seed)  # noqa: S311 - no secret
+        return draw.sample(judged, min(self.number, len(judged)))
+
+    def _options_of(self, judge: JudgeRecord, cache: Path) -> "JudgeOptions":
+        """Return the options that ask a judge as the result records it."""
+        prompts = self.options.prompts
+        if judge.prompt in ("reelbench", "official"):
+            prompts = judge.prompt
+        if Path(prompts).name != judge.prompt:
+            raise InputError(
+                f"--rejudge: the judge was asked with {judge.prompt!r}; "
+                "give that file with --judge-prompts"
+            )
+        temperature: float | Literal["none"] = "none"
+        if judge.temperature is not None:
+            temperature = judge.temperature
+        vote_rule = judge.vote_rule
+        if vote_rule == "single":
+            vote_rule = "majority"
+        return replace(
+            self.options,
+            model=judge.requested,
+            prompts=prompts,
+            temperature=temperature,
+            extra=judge.extra or {},
+            votes=judge.votes,
+            vote_rule=vote_rule,
+            others=(),
+            cache=cache,
         )

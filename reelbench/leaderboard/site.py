@@ -1,4 +1,4 @@
-"""The site: a static page that needs no server, and reads nothing that is not beside it.
+"""Write the site: a static page that needs no server, and reads nothing that is not beside it.
 
 `index.html` loads `data/board.js` with every row. What only some visitors want is in files of its
 own, loaded when it is asked for: a run's settings and breakdowns (`data/runs/`), its samples
@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from html import escape
 from itertools import combinations
@@ -26,12 +26,13 @@ from reelbench.leaderboard import columns, headline, overall, ranking
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
+from reelbench.leaderboard.overall import Overall
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.metrics import UNITS
 from reelbench.registry.parity import parity
-from reelbench.registry.records import Breakdowns, MetricValue
-from reelbench.registry.spec import BenchmarkSpec, Corpus, MeanOf, Metric
+from reelbench.registry.records import Breakdowns, Metrics, MetricValue
+from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, MeanOf, Metric
 from reelbench.scoring import cognitive_profile, result_files
 
 SHARED = ("elements", "shell", "marks", "plots")
@@ -41,17 +42,22 @@ SCRIPTS = {
     "table.js": ("marks", "table", "columns", "forest", "standings", "benchmark", "board"),
     "more.js": ("plots", "charts", "model", "texts", "questions", "picture"),
 }
-"""The page's scripts, each file's in order: for its head, its first screen, and what waits until that is there."""
+"""The page's scripts, each file's in order.
+
+They are for its head, for its first screen, and for what waits until that is there.
+"""
 PAGES = (("submit", "Submit"), ("about", "How it works"))
 """Pages that the head links to: name in the address (`R.addPage`), title."""
 ASSETS = ("index.html", "board.css", *SCRIPTS)
-_HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
 SAMPLES_PER_FILE = 50
 BYTES_PER_FILE = 400_000
+_HOME = ' href="#/overall" aria-label="Reelbench, overall table"'
+_ASSETS_ROOM = "leaderboard.assets"
 _DIGITS = 7
 _PICTURE = "link.png"
-_FIRST = 10
+_PLAIN_ROWS = 10
 """Models of the table without scripts."""
+_SUMMARY = "Reelbench leaderboard"
 
 
 def build(
@@ -63,15 +69,25 @@ def build(
     common: Sequence[str] = (),
     url: str | None = None,
 ) -> Board:
-    """Write the site for a store to `out`, which becomes exactly that, in one step; return what it shows.
+    """Write the site for a store, in one step, and return what it shows.
 
-    For `common` see `board.on_common_videos`; `url` is where it will be served, for a posted link's
-    picture: InputError without http:// or https://.
+    Args:
+        store: The store.
+        out: The folder of the site, which becomes exactly that.
+        published: Also show published numbers.
+        workers: They write the runs.
+        common: See `board.on_common_videos`.
+        url: Where it will be served, for a posted link's picture.
+
+    Raises:
+        InputError: If the address is without http:// or https://.
+        ReelbenchError: If the folder has other files.
     """
     if url is not None and not re.fullmatch(r"https?://[^\s\"'<>]+", url):
         raise InputError(f"--url {url}: give the whole address where the page will be, https://…")
     board = boards.make(store, published=published, workers=workers, common=common)
-    if out.exists() and not (out / "data" / "board.js").is_file() and any(out.iterdir()):
+    is_site = (out / "data" / "board.js").is_file()
+    if out.exists() and not is_site and any(out.iterdir()):
         raise ReelbenchError(f"{out}: has other files in it; name a folder of its own for the site")
     remove_leftovers(out)
     with replacing_folder(out) as aside:
@@ -90,274 +106,294 @@ def write(
 ) -> None:
     """Write the site's files to an empty folder.
 
-    Samples of data without a licence are withheld unless it is `private`, which is seen by the
-    user's own people alone. `dataset` is the results dataset that it is made from and handed in to,
-    `ORG/NAME`, where it has one. With the address `url` a posted link has a picture: others load it
-    from there.
+    Args:
+        board: The board.
+        out: The folder.
+        workers: They write the runs.
+        private: Only the user's own people see it; else samples of data without a licence are
+            withheld.
+        dataset: The results dataset that it is made from and handed in to, `ORG/NAME`.
+        url: Its address. With it a posted link has a picture: others load it from there.
     """
-    shown = document(board) | ({"dataset": dataset} if dataset else {})
-    said = escape("".join(shown["headline"]))
-    for name in ASSETS:
-        text = _asset(name)
-        if name == "index.html":
-            text = text.replace("<!-- META -->", _meta(board, said, url)).replace(
-                "<!-- PLAIN -->", _plain(board, said)
-            )
-        _write(out / name, text)
+    data = document(board)
+    if dataset:
+        data["dataset"] = dataset
+    headline_parts: list[str] = data["headline"]
+    headline_html = escape("".join(headline_parts))
+    for name in SCRIPTS:
+        _write(out / name, _script(name))
+    _write(out / "board.css", _style())
+    _write(out / "index.html", _page(board, headline_html, url))
     if url is not None:
         from reelbench.leaderboard import link_picture
 
-        link_picture.write(board, out / _PICTURE, shown["headline"])
-    data = out / "data"
+        link_picture.write(board, out / _PICTURE, headline_parts)
+    data_folder = out / "data"
     for folder in ("runs", "samples", "pairs"):
-        (data / folder).mkdir(parents=True)
-    _write(data / "board.js", f"globalThis.REELBENCH={line_by_line(shown)};\n")
-    for group in (group for group, noise in board.noise.items() if noise.pairs):
-        name = f"pairs/{file_name(group.id)}"
-        _write(
-            data / f"{name}.js",
-            f"REELBENCH_LOADED({json.dumps(name)},{in_script(pairs(board, group))});\n",
-        )
-    runs = list[tuple[BenchmarkSpec, BoardEntry]]()
-    for entry in board.entries:  # the data's rows are nothing that a worker needs
-        stored = entry.stored and replace(entry.stored, rows=None)
-        runs.append((board.specs[entry.group.benchmark], replace(entry, stored=stored)))
-    alone = workers.alone(
-        sum(entry.stored is not None for entry in board.entries)
-    )  # a published row costs nothing
-    for _ in (map if alone else workers.map)(partial(_write_run, data.absolute(), private), runs):
-        pass
-    downloads = out / "downloads"
-    downloads.mkdir()
-    for name in board.specs:
-        _write(downloads / f"{name}.csv", tables.as_csv(board, name))
-    text = json.dumps(tables.as_document(board), ensure_ascii=False, separators=(",", ":"))
-    _write(downloads / "leaderboard.json", text + "\n")
-    (out / ".nojekyll").write_text(
-        "", encoding="utf-8"
-    )  # GitHub Pages then serves every file as it is
+        (data_folder / folder).mkdir(parents=True)
+    _write(data_folder / "board.js", f"globalThis.REELBENCH={line_by_line(data)};\n")
+    for group, noise in board.noise.items():
+        if noise.pairs:
+            _write_loaded(data_folder, f"pairs/{file_name(group.id)}", pairs(board, group))
+    _write_runs(board, data_folder, workers, private=private)
+    _write_downloads(board, out / "downloads")
+    # GitHub Pages then serves every file as it is.
+    (out / ".nojekyll").write_text("", encoding="utf-8")
 
 
-def _meta(board: Board, said: str, url: str | None) -> str:
-    """Return the title and what a posted link shows: of this board's own benchmarks, and who leads."""
-    titles = [board.specs[name].title.partition(" (")[0] for name in board.main]
-    title = escape(
-        f"Reelbench leaderboard: {', '.join(titles)}" if titles else "Reelbench leaderboard"
-    )
-    tags, shown = list[str](), {"title": title, "description": said, "type": "website"}
+# --- the page -------------------------------------------------------------------------------------
+
+
+def _script(name: str) -> str:
+    texts: list[str] = []
+    for script in SCRIPTS[name]:
+        room = "pages" if script in SHARED else _ASSETS_ROOM
+        texts.append(page_asset(f"{script}.js", room))
+    texts.append(f'REELBENCH_LOADED("{name}");\n')
+    return "".join(texts)
+
+
+def _style() -> str:
+    shared = page_asset("palette.css") + page_asset("shell.css")
+    return shared + page_asset("board.css", _ASSETS_ROOM)
+
+
+def _page(board: Board, headline_html: str, url: str | None) -> str:
+    links = [(f"#/{page}", title) for page, title in PAGES]
+    parts = {
+        "<!-- HEAD -->": page_head(links, "Pages", home=_HOME),
+        "<!-- META -->": _meta(board, headline_html, url),
+        "<!-- PLAIN -->": _plain(board, headline_html),
+    }
+    text = page_asset("index.html", _ASSETS_ROOM)
+    for mark, part in parts.items():
+        text = text.replace(mark, part)
+    return text
+
+
+def _meta(board: Board, headline_html: str, url: str | None) -> str:
+    """Return the title and what a posted link shows.
+
+    That is of this board's own benchmarks, and who leads.
+    """
+    title = _SUMMARY
+    benchmarks = [_short_title(board.specs[name]) for name in board.main]
+    if benchmarks:
+        title = f"{_SUMMARY}: {', '.join(benchmarks)}"
+    title = escape(title)
+    tags: list[str] = []
     if url is not None:
-        picture = f"{url.partition('#')[0].removesuffix('index.html').rstrip('/')}/{_PICTURE}"
+        folder = url.partition("#")[0].removesuffix("index.html").rstrip("/")
+        picture = f"{folder}/{_PICTURE}"
         tags = [
-            f'<meta property="og:{name}" content="{escape(of)}">'
-            for name, of in (("url", url), ("image", picture))
+            _open_graph("url", escape(url)),
+            _open_graph("image", escape(picture)),
+            '<meta name="twitter:card" content="summary_large_image">',
         ]
-        tags += ['<meta name="twitter:card" content="summary_large_image">']
-    return "\n".join(
-        [
-            *tags,
-            f"<title>{title}</title>",
-            f'<meta name="description" content="{said}">',
-            *(f'<meta property="og:{name}" content="{of}">' for name, of in shown.items()),
-        ]
-    )
+    tags += [
+        f"<title>{title}</title>",
+        f'<meta name="description" content="{headline_html}">',
+        _open_graph("title", title),
+        _open_graph("description", headline_html),
+        _open_graph("type", "website"),
+    ]
+    return "\n".join(tags)
 
 
-def _plain(board: Board, said: str) -> str:
+def _open_graph(name: str, content: str) -> str:
+    return f'<meta property="og:{name}" content="{content}">'
+
+
+def _short_title(spec: BenchmarkSpec) -> str:
+    return spec.title.partition(" (")[0]
+
+
+def _plain(board: Board, headline_html: str) -> str:
     """Return the first rows as plain HTML, for who reads the page without its scripts."""
     groups = list(board.main.values())
-    heads = [board.spec(group).title.partition(" (")[0] for group in groups]
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in ("Rank", "Model", *heads))
-    rows = []
-    for model in [one for one in board.overall if any(group in one.cells for group in groups)][
-        :_FIRST
-    ]:
-        cells = [
-            f"<td>{'–' if model.rank is None else model.rank}</td>",
-            f'<th scope="row">{escape(model.key[0])}</th>',
-        ]
-        for group in groups:
-            entry = model.cells.get(group)
-            cells.append(
-                f"<td>{(entry and tables.value(entry, board.spec(group).primary)) or '–'}</td>"
-            )
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    table = (
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-        if rows
-        else ""
-    )
-    rest = '<p>All numbers: <a href="downloads/leaderboard.json">downloads/leaderboard.json</a>. The page itself needs '
-    return f"<h1>Reelbench leaderboard</h1><p>{said}</p>{table}{rest}JavaScript.</p>"
+    heads = ["Rank", "Model"]
+    heads += [_short_title(board.spec(group)) for group in groups]
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    rows: list[str] = []
+    for model in board.overall:
+        if len(rows) < _PLAIN_ROWS and not model.cells.keys().isdisjoint(groups):
+            rows.append(_plain_row(board, groups, model))
+    table = ""
+    if rows:
+        body = "".join(rows)
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    link = '<a href="downloads/leaderboard.json">downloads/leaderboard.json</a>'
+    rest = f"<p>All numbers: {link}. The page itself needs JavaScript.</p>"
+    return f"<h1>{_SUMMARY}</h1><p>{headline_html}</p>{table}{rest}"
 
 
-def _asset(name: str) -> str:
-    """Return a file of the page without what is for who reads its source: indents, comments, breaks, spaces."""
-    if name in SCRIPTS:
-        rooms = {
-            script: "pages" if script in SHARED else "leaderboard.assets"
-            for script in SCRIPTS[name]
-        }
-        scripts = [page_asset(f"{script}.js", room) for script, room in rooms.items()]
-        text = "".join([*scripts, f'REELBENCH_LOADED("{name}");\n'])
-    elif name == "board.css":
-        text = (
-            page_asset("palette.css")
-            + page_asset("shell.css")
-            + page_asset(name, "leaderboard.assets")
-        )
-    else:
-        head = page_head([(f"#/{page}", title) for page, title in PAGES], "Pages", home=_HOME)
-        text = page_asset(name, "leaderboard.assets").replace("<!-- HEAD -->", head)
-    text = re.sub(
-        r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/) *\n|^ +|(?<=[;,{(]) // .*$",
-        "",
-        text,
-        flags=re.MULTILINE,
-    )
-    if name.endswith(".js"):
-        return re.sub(
-            r"(?<=[,;{(\[])\n|\n(?=[})\]])| (=>|[=!]==|&&|\|\||\?\?) ",
-            lambda found: found[1] or "",
-            text,
-        )
-    if name != "board.css":
-        return text
-    return re.sub(r"\s*([{};,]) +|: +|\n+", lambda found: found[1] or found[0].strip(), text)
+def _plain_row(board: Board, groups: Sequence[RankingGroup], model: Overall) -> str:
+    rank = "–" if model.rank is None else str(model.rank)
+    cells = [f"<td>{rank}</td>", f'<th scope="row">{escape(model.key[0])}</th>']
+    for group in groups:
+        value = "–"
+        if group in model.cells:
+            value = tables.value(model.cells[group], board.spec(group).primary) or "–"
+        cells.append(f"<td>{value}</td>")
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def file_name(name: str) -> str:
-    """Return the name of the files of a row or a table, by the row's key or the table's id."""
+    """Return the name of a row's or a table's files, by its key or id."""
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-# --- the data
-# --------------------------------------------------------------------------------------------------------
+# --- the data of all rows -------------------------------------------------------------------------
 
 
 def document(board: Board) -> dict[str, Any]:
-    """Return the page's data: declarations (units, columns, benchmarks), groups, rows, the overall table."""
-    numbers = {
-        group: number
-        for number, group in enumerate(g for groups in board.groups.values() for g in groups)
-    }
-    places = {entry.key: number for number, entry in enumerate(board.entries)}
-    rows = []
-    for entry in board.entries:
-        spec = board.specs[entry.group.benchmark]
-        row = {
-            "id": file_name(entry.key),
-            "group": numbers[entry.group],
-            **{
-                column.id: column.value(board, entry)
-                for column in columns.COLUMNS
-                if not column.of_group
-            },
-            "same": None if board.names[entry.model] == entry.model else board.names[entry.model],
-            "badge": entry.stored
-            and entry.stored.check.rejudged
-            and entry.stored.check.rejudged.short,
-            "links": entry.about.links,
-            "n": frame_count(entry.frames),
-            "v": [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics],
-        }
-        short = {
-            name: _short(value) if isinstance(value, float) else value
-            for name, value in row.items()
-        }
-        rows.append({name: value for name, value in short.items() if value not in (None, "")})
+    """Return the page's data.
+
+    It has declarations (units, columns, benchmarks), groups, rows, and the overall table.
+    """
+    group_numbers: dict[RankingGroup, int] = {}
+    for groups in board.groups.values():
+        for group in groups:
+            group_numbers[group] = len(group_numbers)
+    row_numbers = {entry.key: number for number, entry in enumerate(board.entries)}
+    dates = [entry.date for entry in board.entries if entry.date]
     return {
         # Of the results, not of the clock: the same store gives the same bytes.
-        "newest": max((entry.date for entry in board.entries if entry.date), default=None),
+        "newest": max(dates, default=None),
         "headline": headline.of_board(board),
         "rules": ranking.rules(),
         "install": installing("lmms-eval"),
         "units": units(),
-        "columns": [
-            {
-                field.name: getattr(column, field.name)
-                for field in fields(column)
-                if field.name != "get"
-            }
-            for column in columns.COLUMNS
-        ],
+        "columns": [_column(column) for column in columns.COLUMNS],
         "benchmarks": [benchmark(spec) for spec in board.specs.values()],
         "groups": _groups(board),
-        "rows": rows,
-        "overall": [
-            {
-                "model": model.key[0],
-                "revision": model.key[1],
-                "setting": model.key[2],
-                "rank": model.rank,
-                "ranks": model.ranks,
-                "rate": None if model.win_rate is None else round(model.win_rate, 4),
-                "covered": model.covered,
-                "of": model.of,
-                "cells": {
-                    numbers[group]: places[entry.key] for group, entry in model.cells.items()
-                },
-                "rates": {numbers[group]: round(rate, 6) for group, rate in model.rates.items()},
-            }
-            for model in board.overall
-        ],
+        "rows": [_row(board, entry, group_numbers[entry.group]) for entry in board.entries],
+        "overall": [_model(model, group_numbers, row_numbers) for model in board.overall],
+    }
+
+
+def _column(column: columns.BoardColumn) -> dict[str, Any]:
+    names = [field.name for field in fields(column) if field.name != "get"]
+    return {name: getattr(column, name) for name in names}
+
+
+def _row(board: Board, entry: BoardEntry, group_number: int) -> dict[str, Any]:
+    """Return a row without the fields that are empty."""
+    spec = board.specs[entry.group.benchmark]
+    row: dict[str, Any] = {"id": file_name(entry.key), "group": group_number}
+    for column in columns.COLUMNS:
+        if not column.of_group:
+            row[column.id] = column.value(board, entry)
+    model_name = board.names[entry.model]
+    if model_name != entry.model:
+        row["same"] = model_name
+    if entry.stored is not None and entry.stored.check.rejudged is not None:
+        row["badge"] = entry.stored.check.rejudged.short
+    row["links"] = entry.about.links
+    row["n"] = frame_count(entry.frames)
+    row["v"] = [value_and_ends(entry.metrics.get(metric.name)) for metric in spec.metrics]
+    for name, value in row.items():
+        if isinstance(value, float):
+            row[name] = _rounded(value)
+    return {name: value for name, value in row.items() if value not in (None, "")}
+
+
+def _model(
+    model: Overall, group_numbers: Mapping[RankingGroup, int], row_numbers: Mapping[str, int]
+) -> dict[str, Any]:
+    name, revision, setting = model.key
+    win_rate: float | None = None
+    if model.win_rate is not None:
+        win_rate = round(model.win_rate, 4)
+    cells: dict[int, int] = {}
+    for group, entry in model.cells.items():
+        cells[group_numbers[group]] = row_numbers[entry.key]
+    rates: dict[int, float] = {}
+    for group, rate in model.rates.items():
+        rates[group_numbers[group]] = round(rate, 6)
+    return {
+        "model": name,
+        "revision": revision,
+        "setting": setting,
+        "rank": model.rank,
+        "ranks": model.ranks,
+        "rate": win_rate,
+        "covered": model.covered,
+        "of": model.of,
+        "cells": cells,
+        "rates": rates,
     }
 
 
 def _groups(board: Board) -> list[dict[str, Any]]:
     counting = overall.counted_groups(board.main, board.specs, board.entries, board.ranks)
-    return [
-        {
-            "id": group.id,
-            "label": group.label,
-            "setting": group.setting,
-            "mini": group.mini,
-            "main": board.main.get(group.benchmark) == group,
-            "counts": group in counting,
-            "listed": board.listed_only.get(group),
-            "headline": headline.of_board(board, group),
-            "videos": board.noise[group].videos,
-            "pairs": f"pairs/{file_name(group.id)}" if board.noise[group].pairs else None,
-            "facets": sorted({facet for entry in board.rows[group] for facet in entry.breakdowns}),
-            "shortcuts": {
-                column: share | {"v": [_short(number) for number in share["v"]]}
-                for column, share in board.shares(group).items()
-            },
-            "relations": board.relations(group),
-            "tells": None if (tells := board.noise[group].smallest) is None else _short(tells),
-        }
-        | {
-            column.id: column.value(board, board.rows[group][0])
-            for column in columns.COLUMNS
-            if column.of_group
-        }
-        for groups in board.groups.values()
-        for group in groups
-    ]
+    documents: list[dict[str, Any]] = []
+    for groups in board.groups.values():
+        documents += [_group(board, group, counts=group in counting) for group in groups]
+    return documents
+
+
+def _group(board: Board, group: RankingGroup, *, counts: bool) -> dict[str, Any]:
+    rows = board.rows[group]
+    noise = board.noise[group]
+    facets: set[str] = set()
+    for entry in rows:
+        facets.update(entry.breakdowns)
+    shortcuts: dict[str, dict[str, Any]] = {}
+    for column, share in board.shares(group).items():
+        shortcuts[column] = share | {"v": [_rounded(number) for number in share["v"]]}
+    pairs_file: str | None = None
+    if noise.pairs:
+        pairs_file = f"pairs/{file_name(group.id)}"
+    smallest: float | None = None
+    if noise.smallest is not None:
+        smallest = _rounded(noise.smallest)
+    document = {
+        "id": group.id,
+        "label": group.label,
+        "setting": group.setting,
+        "mini": group.mini,
+        "main": board.main.get(group.benchmark) == group,
+        "counts": counts,
+        "listed": board.listed_only.get(group),
+        "headline": headline.of_board(board, group),
+        "videos": noise.videos,
+        "pairs": pairs_file,
+        "facets": sorted(facets),
+        "shortcuts": shortcuts,
+        "relations": board.relations(group),
+        "tells": smallest,
+    }
+    for column in columns.COLUMNS:
+        if column.of_group:
+            document[column.id] = column.value(board, rows[0])
+    return document
 
 
 def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:
-    """Return the ranked rows' differences, each from each after it: [by, p, low, high], null of published numbers."""
+    """Return the ranked rows' differences, each row less each after it.
+
+    A cell is [difference, p, low, high]; null of published numbers.
+    """
     rows = board.ranked(group)
-    found = [
-        board.noise[group].pair(first.key, other.key) for first, other in combinations(rows, 2)
-    ]
-    cells = [pair and [pair.difference, pair.p, *(pair.ci95 or ())] for pair in found]
-    short = [
-        cell and [None if number is None else _short(number) for number in cell] for cell in cells
-    ]
-    return {"rows": [file_name(row.key) for row in rows], "cells": short}
+    cells: list[list[float | None] | None] = []
+    for first, second in combinations(rows, 2):
+        pair = board.noise[group].pair(first.key, second.key)
+        if pair is None:
+            cells.append(None)
+            continue
+        numbers = (pair.difference, pair.p, *(pair.ci95 or ()))
+        cells.append([_rounded_or_none(number) for number in numbers])
+    return {"rows": [file_name(row.key) for row in rows], "cells": cells}
 
 
 def units() -> dict[str, dict[str, Any]]:
     """Return the units' formats for a page."""
-    return {
-        name: {
-            "digits": unit.digits,
-            "range": unit.range,
-            "label": "%" if unit.label == "%" else f"of {unit.high:g}",
-        }
-        for name, unit in UNITS.items()
-    }
+    formats: dict[str, dict[str, Any]] = {}
+    for name, unit in UNITS.items():
+        label = "%" if unit.label == "%" else f"of {unit.high:g}"
+        formats[name] = {"digits": unit.digits, "range": unit.range, "label": label}
+    return formats
 
 
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
@@ -366,35 +402,47 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
     `per_item` are the columns of a sample's scores whose mean is its primary metric, each with its
     scale, if any.
     """
+    paper_url = ""
+    bibtex = spec.citation
+    if spec.paper is not None:
+        paper_url = spec.paper.url
+        bibtex = spec.paper.bibtex
     return {
         "id": spec.id,
         "title": spec.title,
         "summary": spec.summary,
         "homepage": spec.homepage,
         "parity": parity(spec),
-        "paper": spec.paper.url if spec.paper else "",
-        "bibtex": spec.paper.bibtex if spec.paper else spec.citation,
+        "paper": paper_url,
+        "bibtex": bibtex,
         "judge": spec.judge.default_model if spec.judge else None,
         "right": spec.primary.right_from,
         "per_item": [(mean.column, mean.scale) for mean in means_of(spec, spec.primary)],
         "metrics": [_metric(metric) for metric in spec.metrics],
-        "facets": [
-            {
-                "name": facet.name,
-                "title": facet.title.rstrip("."),
-                "labels": facet.labels or [],
-                "metrics": [_metric(metric) for metric in facet.metrics],
-            }
-            for facet in cognitive_profile.facets(spec)
-        ],
+        "facets": [_facet(facet) for facet in cognitive_profile.facets(spec)],
+    }
+
+
+def _facet(facet: Facet) -> dict[str, Any]:
+    return {
+        "name": facet.name,
+        "title": facet.title.rstrip("."),
+        "labels": facet.labels or [],
+        "metrics": [_metric(metric) for metric in facet.metrics],
     }
 
 
 def _metric(metric: Metric) -> dict[str, Any]:
-    stated = {name: getattr(metric, name) for name in ("name", "title", "about", "cite", "unit")}
     low, high = metric.bounds
-    parts = metric.aggregate.metrics if isinstance(metric.aggregate, MeanOf) else ()
-    return stated | {
+    parts: Sequence[str] = ()
+    if isinstance(metric.aggregate, MeanOf):
+        parts = metric.aggregate.metrics
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "about": metric.about,
+        "cite": metric.cite,
+        "unit": metric.unit,
         "low": low,
         "high": high,
         "parts": parts,
@@ -402,91 +450,160 @@ def _metric(metric: Metric) -> dict[str, Any]:
     }
 
 
-def value_and_ends(found: MetricValue | None) -> list[float] | None:
-    """[value] or [value, low, high], to seven digits: what is shown, not the record."""
-    if found is None or found.value is None:
-        return None
-    return [_short(found.value), *(_short(end) for end in found.ci95 or ())]
+def value_and_ends(metric: MetricValue | None) -> list[float] | None:
+    """Return [value] or [value, low, high]; None without a value.
 
-
-def breakdowns(found: Breakdowns) -> dict[str, Any]:
-    """Return facet -> label -> metric -> [value] or [value, low, high], and "#", the most items that one rests on.
-
-    What has no value is left out.
+    They have seven digits: what is shown, not the record.
     """
-    return {
-        facet: {
-            label: {
-                metric: value_and_ends(value)
-                for metric, value in metrics.items()
-                if value.value is not None
-            }
-            | (
-                {"#": n}
-                if (n := max((value.n or 0 for value in metrics.values()), default=0))
-                else {}
-            )
-            for label, metrics in labels.items()
-        }
-        for facet, labels in found.items()
-    }
+    if metric is None or metric.value is None:
+        return None
+    numbers = [metric.value, *(metric.ci95 or ())]
+    return [_rounded(number) for number in numbers]
 
 
-def _short(number: float) -> float:
+def breakdowns(facets: Breakdowns) -> dict[str, Any]:
+    """Return facet -> label -> metric -> [value] or [value, low, high].
+
+    "#" is the most items that one of a label's metrics rests on. A metric without a value is left
+    out.
+    """
+    document: dict[str, Any] = {}
+    for facet, labels in facets.items():
+        document[facet] = {label: _breakdown(metrics) for label, metrics in labels.items()}
+    return document
+
+
+def _breakdown(metrics: Metrics) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    most_items = 0
+    for name, metric in metrics.items():
+        most_items = max(most_items, metric.n or 0)
+        if metric.value is not None:
+            document[name] = value_and_ends(metric)
+    if most_items:
+        document["#"] = most_items
+    return document
+
+
+def _rounded(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 
-def _write_run(data: Path, private: bool, of: tuple[BenchmarkSpec, BoardEntry]) -> None:
-    spec, entry = of
+def _rounded_or_none(number: float | None) -> float | None:
+    return None if number is None else _rounded(number)
+
+
+# --- the files of single runs ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A row and its benchmark, as a worker needs them."""
+
+    spec: BenchmarkSpec
+    entry: BoardEntry
+
+
+def _write_runs(board: Board, folder: Path, workers: Workers, *, private: bool) -> None:
+    runs: list[_Run] = []
+    stored_results = 0
+    for entry in board.entries:
+        spec = board.specs[entry.group.benchmark]
+        if entry.stored is not None:
+            stored_results += 1
+            # The data's rows are nothing that a worker needs.
+            entry = replace(entry, stored=replace(entry.stored, rows=None))  # noqa: PLW2901
+        runs.append(_Run(spec, entry))
+    write_run = partial(_write_run, folder.absolute(), private)
+    if workers.alone(stored_results):  # a published row costs nothing
+        for run in runs:
+            write_run(run)
+    else:
+        list(workers.map(write_run, runs))
+
+
+def _write_run(folder: Path, private: bool, run: _Run) -> None:
+    entry = run.entry
     name = file_name(entry.key)
-    run: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
+    document: dict[str, Any] = {"breakdowns": breakdowns(entry.breakdowns), "samples": 0}
     if entry.stored is not None:
-        run["result"] = public(entry.stored.result).model_dump(
+        withheld = why_withheld(run.spec, entry.group.split, private=private)
+        withheld = withheld or entry.stored.withheld
+        document["result"] = public(entry.stored.result).model_dump(
             mode="json", exclude={"metrics", "breakdowns", "media"}
         )
-        run["key"] = entry.key
-        run["withheld"] = (
-            why_withheld(spec, entry.group.split, private=private) or entry.stored.withheld or False
-        )
+        document["key"] = entry.key
+        document["withheld"] = withheld or False
         # A run's samples are shown once, with its row on all of its videos.
-        shown = (
-            ()
-            if run["withheld"] or entry.stored.videos is not None
-            else _parts(entry.stored.folder / result_files.SAMPLES_FILE)
+        if not withheld and entry.stored.videos is None:
+            samples_file = entry.stored.folder / result_files.SAMPLES_FILE
+            document["samples"] = _write_samples(folder, name, samples_file)
+    _write_loaded(folder, f"runs/{name}", document)
+
+
+def _write_samples(folder: Path, name: str, samples_file: Path) -> int:
+    """Write a run's samples to files of some each; return the number of files."""
+    files = 0
+    for lines in _parts(samples_file):
+        # The lines are JSON already, and each was held to the schema when it was added.
+        part_name = f"samples/{name}-{files}"
+        text = ",".join(lines)
+        _write(
+            folder / f"{part_name}.js", f"REELBENCH_LOADED({json.dumps(part_name)},[\n{text}]);\n"
         )
-        for number, lines in enumerate(shown):
-            # The lines are JSON already, and each was held to the schema when it was added.
-            text = f"REELBENCH_LOADED({json.dumps(f'samples/{name}-{number}')},[\n{','.join(lines)}]);\n"
-            _write(data / "samples" / f"{name}-{number}.js", text)
-            run["samples"] = number + 1
-    text = f"REELBENCH_LOADED({json.dumps(f'runs/{name}')},{in_script(run)});\n"
-    _write(data / "runs" / f"{name}.js", text)
+        files += 1
+    return files
 
 
 def _parts(path: Path) -> Iterator[list[str]]:
-    """Yield a samples file's lines, some at a time, so that no file to load is large without need."""
-    lines, size = list[str](), 0
-    for line in filter(str.strip, read_text(path).split("\n")):
-        if lines and (len(lines) == SAMPLES_PER_FILE or size + len(line) > BYTES_PER_FILE):
+    """Yield a samples file's lines, some at a time: no file is large without need."""
+    lines: list[str] = []
+    size = 0
+    for line in read_text(path).split("\n"):
+        if not line.strip():
+            continue
+        is_full = len(lines) == SAMPLES_PER_FILE or size + len(line) > BYTES_PER_FILE
+        if lines and is_full:
             yield lines
-            lines, size = [], 0
+            lines = []
+            size = 0
         lines.append(line)
         size += len(line)
     if lines:
         yield lines
 
 
+# --- downloads and files --------------------------------------------------------------------------
+
+
+def _write_downloads(board: Board, folder: Path) -> None:
+    folder.mkdir()
+    for name in board.specs:
+        _write(folder / f"{name}.csv", tables.as_csv(board, name))
+    text = json.dumps(tables.as_document(board), ensure_ascii=False, separators=(",", ":"))
+    _write(folder / "leaderboard.json", text + "\n")
+
+
 def line_by_line(document: Mapping[str, Any]) -> str:
-    """Return JSON for a script, a line for each entry of a list in it, so that pages can be compared by their lines."""
-    parts = []
+    """Return JSON for a script, a line for each entry of a list in it.
+
+    So pages can be compared by their lines.
+    """
+    parts: list[str] = []
     for name, value in document.items():
-        body = (
-            "[\n" + ",\n".join(map(in_script, value)) + "\n]"
-            if isinstance(value, list)
-            else in_script(value)
-        )
-        parts.append(f'"{name}":{body}')
-    return "{\n" + ",\n".join(parts) + "\n}"
+        if isinstance(value, list):
+            lines = ",\n".join(in_script(entry) for entry in value)
+            parts.append(f'"{name}":[\n{lines}\n]')
+        else:
+            parts.append(f'"{name}":{in_script(value)}')
+    body = ",\n".join(parts)
+    return f"{{\n{body}\n}}"
+
+
+def _write_loaded(folder: Path, name: str, document: Mapping[str, Any]) -> None:
+    """Write a file that the page loads when it is asked for."""
+    text = f"REELBENCH_LOADED({json.dumps(name)},{in_script(document)});\n"
+    _write(folder / f"{name}.js", text)
 
 
 def _write(path: Path, text: str) -> None:
