@@ -77,6 +77,7 @@ def keep_judge(run: Path, judge: JudgeRecord) -> None:
 
 def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> Attempt:
     answer = "" if sample.prediction is None else str(sample.prediction)
+    raw_output = answer if output is None else output
     right = None
     if not sample.reason:
         # Right by the metric that ranks.
@@ -84,7 +85,7 @@ def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> 
     return Attempt(
         id=sample.id,
         answer=answer,
-        output=answer if output is None else output,
+        output=raw_output,
         right=right,
         reason=sample.reason,
         scores=sample.scores,

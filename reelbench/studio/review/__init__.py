@@ -1,16 +1,18 @@
-"""People in the loop: pages on which they rate, mark, tag and answer, and what is made of their marks.
+"""People in the loop: pages on which they rate, mark and answer, and their merged files.
 
-`pages` draws items and writes a page (or one per rater) that works from the disk, `review_kind`
-reads what a page saved, `label_studio` goes to that server and back. Each kind of page is an
-object, in `ratings`, `spans`, `tags`, `answers` and so on; `kinds` has them by name. Their names
-stand here, where the command line has them without loading the kinds.
+It may import the diagnosis, the makers of questions beside it, and what measures. No page and no
+saved file holds a path of the machine that made it.
+
+`pages` writes the pages, `review_kind` reads saved files, `label_studio` goes to that server and
+back. Each kind of page is an object, in `ratings`, `spans`, `tags` and so on; `kinds` has them by
+name. The names stand here, so that the command line has them without loading the kinds.
 """
 
 from enum import StrEnum
 
 
 class KindName(StrEnum):
-    """What `--ask` takes, and what a saved file says of itself."""
+    """The values of `--ask`, which saved files hold, too."""
 
     RATINGS = "ratings"
     SPANS = "spans"

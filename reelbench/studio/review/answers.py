@@ -1,4 +1,4 @@
-"""The blind human test: what people answered from the video alone, scored as a model's answers are.
+"""The blind human test: people's answers from the video alone, scored as a model's answers.
 
 The page knows no answers; they come from the benchmark's data here. The mean over people rests on
 both: its interval resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole
@@ -7,9 +7,8 @@ bootstrap).
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.text_tables import Table, interval, number
 from reelbench.data import loading
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import PEOPLE_ADAPTER, ModelRecord, Sample, SettingsRecord
+from reelbench.registry.records import PEOPLE_ADAPTER, Item, ModelRecord, Sample, SettingsRecord
 from reelbench.registry.rows import LETTERS, Row
 from reelbench.registry.spec import BenchmarkSpec, Mean
 from reelbench.registry.splits import upstream_split
@@ -28,7 +27,7 @@ from reelbench.stats import intervals
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
 from reelbench.studio.review.review_kind import Marks, ReviewKind, Reviews, ReviewSummary
-from reelbench.studio.review.spans import far_apart, span_of
+from reelbench.studio.review.spans import far_apart, span_of, spans_of
 from reelbench.tasks.submissions import (
     Prediction,
     reference_of,
@@ -37,6 +36,8 @@ from reelbench.tasks.submissions import (
 )
 
 _RESAMPLES = 1000
+_TOGETHER = "together"
+"""The folder of the decisions, beside those of people."""
 
 Array = NDArray[np.float64]
 
@@ -48,209 +49,260 @@ class BlindAnswers(ReviewKind):
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
         """Return a question, with its options where it has any."""
-        text, choice, span = self.asks
-        options = dict(zip(LETTERS, row.get("options") or (), strict=False))
-        asks = (text, parts.ask_of({**choice, "options": options}), span)
-        asked = (spec.row_kind == "open", spec.asks_choice, spec.asks_span)
-        return parts.row_item(row, [parts.question_part(row)], compress(asks, asked))
+        text_ask, choice_ask, span_ask = self.asks
+        asks: list[parts.Part] = []
+        if spec.row_kind == "open":
+            asks.append(text_ask)
+        if spec.asks_choice:
+            options = dict(zip(LETTERS, row.get("options") or (), strict=False))
+            asks.append(parts.ask_of({**choice_ask, "options": options}))
+        if spec.asks_span:
+            asks.append(span_ask)
+        return parts.row_item(row, [parts.question_part(row)], asks)
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether people gave different answers (case and space apart), or spans that hardly overlap."""
-        given = by_reviewer.values()
-        answers = {
-            " ".join(answer.split()).casefold()
-            for marks in given
-            if (answer := marks.get("answer"))
-        }
-        return len(answers) > 1 or far_apart(
-            [span for marks in given if (span := span_of(marks)) is not None]
-        )
+        """Return True where answers differ (case and space apart), or spans hardly overlap."""
+        answers: set[str] = set()
+        for marks in by_reviewer.values():
+            answer = marks.get("answer")
+            if answer:
+                answers.add(" ".join(answer.split()).casefold())
+        return len(answers) > 1 or far_apart(spans_of(by_reviewer.values()))
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Score what people answered -> the metrics over people, of each person, and of what was decided.
+        """Score people's answers: the metrics over people, of each person, and of decisions.
 
-        InputError where nothing is answered, or the data is not that of the page.
+        Raises:
+            InputError: Nothing is answered, or the data is not that of the page.
         """
         located = loading.locate(reviews.benchmark, reviews.split, reviews.data, fetch=False)
-        spec = located.spec
-        hidden = spec.splits[upstream_split(spec, located.split)].hidden_answers
-        known = {row["id"]: row for row in located.read()}
-        people = {}
+        scorer = _Scorer(located)
+        people: dict[str, ScoredItems] = {}
         for name in reviews.reviewers:
-            marks = {
-                item: given
-                for item, given in reviews.reviews[name].marks.items()
-                if _answered(given)
-            }
-            if strangers := sorted(marks.keys() - known.keys()):
-                raise InputError(
-                    f"{name}'s file, field marks.{strangers[0]}: {spec.id} {located.split} has no such question"
-                )
-            if marks:
-                people[name] = _scores(spec, known, marks, hidden=hidden)
+            marks = reviews.reviews[name].marks
+            answered = _answered(marks)
+            scorer.check_known(answered, name)
+            if answered:
+                people[name] = scorer.score(answered)
         if not people:
             raise InputError("nothing is answered in these files yet")
-        metrics = (
-            {}
-            if hidden
-            else _pooled_metrics(spec, {name: scored.samples for name, scored in people.items()})
-        )
-        settled = {}
-        for item, given in reviews.marks().items() if reviews.decisions else ():
-            # What was decided, else what all who answered agree on.
-            marks = reviews.decisions.get(item) or (
-                next(iter(given.values())) if not self.disagrees(given) else {}
-            )
-            if _answered(marks):
-                settled[item] = marks
-        together = {"together": _scores(spec, known, settled, hidden=hidden)} if settled else {}
-        figures = {
+        together = _answered(self._together(reviews))
+        metrics: dict[str, dict[str, Any]] = {}
+        if not scorer.hidden:
+            samples = {name: scored.samples for name, scored in people.items()}
+            metrics = _pooled_metrics(located.spec, samples)
+        figures: dict[str, Any] = {
             "setting": "human",
             "metrics": metrics,
-            "people": {name: _figures(scored, hidden=hidden) for name, scored in people.items()},
-            **{name: _figures(scored, hidden=hidden) for name, scored in together.items()},
+            "people": {name: scorer.figures(scored) for name, scored in people.items()},
         }
-        title = f"{reviews.benchmark} {reviews.split}, setting human, {len(people)} people"
-        rows = [
-            (name, number(pooled["value"]), interval(pooled["ci95"]), str(pooled["n"]))
-            for name, pooled in metrics.items()
-        ]
-        table = Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)
         # Names are people's own: folders are numbered, and the board shows the number.
-        by_folder = {
-            f"person-{place}": (f"Human {place}", people[name])
-            for place, name in enumerate(sorted(people), start=1)
-        }
-        by_folder |= {name: ("Humans together", scored) for name, scored in together.items()}
-        write = partial(_write, located, by_folder, len(known), hidden=hidden)
+        results: dict[str, _NamedResult] = {}
+        for place, scored in enumerate(people.values(), start=1):
+            results[f"person-{place}"] = _NamedResult(f"Human {place}", scored)
+        if together:
+            scored = scorer.score(together)
+            figures[_TOGETHER] = scorer.figures(scored)
+            results[_TOGETHER] = _NamedResult("Humans together", scored)
+        table = _metrics_table(reviews, metrics, len(people))
+        write = partial(_write, scorer, results)
         return ReviewSummary(self, reviews, figures, [table], write)
+
+    def _together(self, reviews: Reviews) -> dict[str, Marks]:
+        """Return the decision on each item, or the answer on which all agree.
+
+        Nothing where nothing was decided.
+        """
+        if not reviews.decisions:
+            return {}
+        together: dict[str, Marks] = {}
+        for item, by_reviewer in reviews.marks().items():
+            if reviews.decisions.get(item):
+                together[item] = reviews.decisions[item]
+            elif not self.disagrees(by_reviewer):
+                together[item] = next(iter(by_reviewer.values()))
+        return together
 
 
 ANSWERS = BlindAnswers()
 
 
-def _figures(scored: ScoredItems, *, hidden: bool) -> dict[str, Any]:
-    metrics = {} if hidden else scored.numbers.metrics
-    return {
-        name: {"value": metric.value, "ci95": metric.ci95, "n": metric.n}
-        for name, metric in metrics.items()
-    }
+def _answered(marks_by_item: Mapping[str, Marks]) -> dict[str, Marks]:
+    answered: dict[str, Marks] = {}
+    for item, marks in marks_by_item.items():
+        has_answer = marks.get("answer") or marks.get("span")
+        if has_answer:
+            answered[item] = marks
+    return answered
 
 
-def _write(
-    located: loading.SplitData,
-    by_folder: Mapping[str, tuple[str, ScoredItems]],
-    rows: int,
-    path: Path,
-    *,
-    hidden: bool,
-) -> str:
-    """Write each person's submission in the owners' format, and their result for the board, to a folder each.
+class _NamedResult(NamedTuple):
+    """Answers, and their name on the board."""
 
-    `by_folder` are the model's name on the board and the answers; a split has so many `rows`, whose
-    right answers may be `hidden`: then nothing is scored here.
+    model: str
+    scored: ScoredItems
+
+
+class _Scorer:
+    """Scores people's answers with the split's rows; where its answers are hidden, nothing is."""
+
+    def __init__(self, located: loading.SplitData) -> None:
+        self.located = located
+        self.spec = located.spec
+        self.hidden = self.spec.splits[upstream_split(self.spec, located.split)].hidden_answers
+        self.rows = {row["id"]: row for row in located.read()}
+
+    def check_known(self, marks: Mapping[str, Marks], person: str) -> None:
+        """Check that all items are questions of the split."""
+        strangers = sorted(marks.keys() - self.rows.keys())
+        if strangers:
+            raise InputError(
+                f"{person}'s file, field marks.{strangers[0]}: "
+                f"{self.spec.id} {self.located.split} has no such question"
+            )
+
+    def score(self, marks: Mapping[str, Marks]) -> ScoredItems:
+        """Score the answers."""
+        items: list[Item] = []
+        for name, item_marks in sorted(marks.items()):
+            reference = reference_of(self.spec, self.rows[name])
+            items.append(reference.item(_prediction(self.spec, item_marks)))
+        if not self.hidden:
+            return aggregation.score(self.spec, items, overlap=False)
+        samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
+        return ScoredItems(self.spec, samples, overlap=False)
+
+    def figures(self, scored: ScoredItems) -> dict[str, Any]:
+        """Return the metrics for `--json`; none where the answers are hidden."""
+        if self.hidden:
+            return {}
+        figures: dict[str, Any] = {}
+        for name, metric in scored.numbers.metrics.items():
+            figures[name] = {"value": metric.value, "ci95": metric.ci95, "n": metric.n}
+        return figures
+
+
+def _prediction(spec: BenchmarkSpec, marks: Marks) -> Prediction:
+    """Return a person's answer as a model's is read."""
+    answer = marks.get("answer") or ""
+    if spec.row_kind == "open":
+        return Prediction(answer, None, ())
+    parsed: dict[str, Any] = {}
+    if spec.asks_choice:
+        parsed["answer"] = answer or None
+    prediction = dict(parsed)
+    if spec.asks_span:
+        span = span_of(marks)
+        parsed["span"] = list(span) if span else None
+        windows = [parsed["span"]] if span else []
+        prediction = {"ans": answer, "pred_relevant_windows": windows}
+    flags = ("parse_failed",) if None in parsed.values() else ()
+    return Prediction(prediction, parsed, flags)
+
+
+def _metrics_table(
+    reviews: Reviews, metrics: Mapping[str, Mapping[str, Any]], people: int
+) -> Table:
+    title = f"{reviews.benchmark} {reviews.split}, setting human, {people} people"
+    rows: list[tuple[str, ...]] = []
+    for name, metric in metrics.items():
+        value = number(metric["value"])
+        rows.append((name, value, interval(metric["ci95"]), str(metric["n"])))
+    return Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)
+
+
+def _write(scorer: _Scorer, results: Mapping[str, _NamedResult], path: Path) -> str:
+    """Write each person's submission in the owners' format, and their result for the board.
+
+    Each has a folder. Where the right answers are hidden there is no result.
     """
-    spec = located.spec
-    for name, (model, scored) in by_folder.items():
+    spec = scorer.spec
+    for name, (model, scored) in results.items():
         folder = path / name
         write_submission(spec, scored.samples, folder / f"submission{submission_suffix(spec)}")
-        if not hidden:
-            partial_run = len(scored.samples) < rows
-            result_files.write(
-                folder,
-                spec,
-                scored,
-                split=located.split,
-                source=located.source,
-                model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
-                # Few answer a whole benchmark: a part of it is shown, and never ranked.
-                settings=SettingsRecord(
-                    frames="native", limit=len(scored.samples) if partial_run else None
-                ),
-            )
-    written = f"{len(by_folder) - ('together' in by_folder)} people's submissions written to {path}"
-    if hidden:
-        return f"{written}; the answers are hidden: send them to the owners' server"
-    if spec.row_kind == "open":
-        return (
-            f"{written}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
+        if scorer.hidden:
+            continue
+        # Few answer a whole benchmark: a part of it is shown, and never ranked.
+        limit = None
+        if len(scored.samples) < len(scorer.rows):
+            limit = len(scored.samples)
+        result_files.write(
+            folder,
+            spec,
+            scored,
+            split=scorer.located.split,
+            source=scorer.located.source,
+            model=ModelRecord(id=model, adapter=PEOPLE_ADAPTER),
+            settings=SettingsRecord(frames="native", limit=limit),
         )
-    return written
+    people = len(results.keys() - {_TOGETHER})
+    words = f"{people} people's submissions written to {path}"
+    if scorer.hidden:
+        return f"{words}; the answers are hidden: send them to the owners' server"
+    if spec.row_kind == "open":
+        return f"{words}; to score them: reelbench score {spec.id} --predictions FILE --judge MODEL"
+    return words
 
 
-def _answered(marks: Marks) -> bool:
-    return bool(marks.get("answer") or marks.get("span"))
+# --- metrics over people
+# -------------------------------------------------------------------------------------------------
 
 
-def _scores(
-    spec: BenchmarkSpec, known: Mapping[str, Row], marks: Mapping[str, Marks], *, hidden: bool
-) -> ScoredItems:
-    items = []
-    for item, given in sorted(marks.items()):
-        row, answer = known[item], given.get("answer") or ""
-        parsed: dict[str, Any] | None = None
-        prediction: Any = answer
-        if spec.row_kind != "open":
-            parsed = {"answer": answer or None} if spec.asks_choice else {}
-            prediction = dict(parsed)
-            if spec.asks_span:
-                span = span_of(given)
-                parsed["span"] = list(span) if span else None
-                prediction = {
-                    "ans": answer,
-                    "pred_relevant_windows": [parsed["span"]] if span else [],
-                }
-        unread = parsed is not None and None in parsed.values()
-        answered = Prediction(prediction, parsed, ("parse_failed",) if unread else ())
-        items.append(reference_of(spec, row).item(answered))
-    if not hidden:
-        return aggregation.score(spec, items, overlap=False)
-    samples = [item.sample(Reason.ANSWERS_HIDDEN) for item in items]
-    return ScoredItems(spec, samples, overlap=False)
+class _Cell(NamedTuple):
+    """The value of one person's answer to a question on a video."""
+
+    person: str
+    video: str
+    value: float
 
 
 def _pooled_metrics(
     spec: BenchmarkSpec, people: Mapping[str, Sequence[Sample]]
 ) -> dict[str, dict[str, Any]]:
-    """Return the metrics over people that single answers have: `value`, `ci95`, `n` answers of so many `people`."""
-    metrics = {}
+    """Return the metrics over people that single answers have.
+
+    Each is `value`, `ci95`, and `n` answers of so many `people`.
+    """
+    metrics: dict[str, dict[str, Any]] = {}
     for metric in spec.metrics:
         aggregate = metric.aggregate
         if not isinstance(aggregate, Mean):
             continue
-        cells = [
-            (person, sample.video, aggregate.scale * sample.scores[aggregate.column])
-            for person, samples in people.items()
-            for sample in samples
-            if aggregate.column in sample.scores
-        ]
+        cells: list[_Cell] = []
+        for person, samples in people.items():
+            for sample in samples:
+                if aggregate.column in sample.scores:
+                    value = aggregate.scale * sample.scores[aggregate.column]
+                    cells.append(_Cell(person, sample.video, value))
         if cells:
-            # The mean of (person, video, value) with its interval over both; over videos alone of
-            # one person.
-            (names, person_of), (videos, video_of) = (
-                np.unique([cell[which] for cell in cells], return_inverse=True) for which in (0, 1)
-            )
-            sums, counts = np.zeros((len(names), len(videos))), np.zeros((len(names), len(videos)))
-            np.add.at(sums, (person_of, video_of), [value for *_, value in cells])
-            np.add.at(counts, (person_of, video_of), 1)
-            value = float(sums.sum() / counts.sum())
-            generator = np.random.default_rng(intervals.SEED)
-            of_videos, of_people = (
-                generator.multinomial(size, np.full(size, 1 / size), size=_RESAMPLES).astype(
-                    np.float64
-                )
-                for size in (len(videos), len(names))
-            )
-            sum_draws, count_draws = (
-                np.einsum("rp,pv,rv->r", of_people, table, of_videos) for table in (sums, counts)
-            )
-            with np.errstate(invalid="ignore"):
-                draws = sum_draws / count_draws
-            ends = intervals.confidence_interval(value, draws, len(videos), bounds=metric.bounds)
-            metrics[metric.name] = {
-                "value": value,
-                "ci95": ends,
-                "n": len(cells),
-                "people": len(names),
-            }
+            metrics[metric.name] = _pooled_mean(cells, metric.bounds)
     return metrics
+
+
+def _pooled_mean(cells: Sequence[_Cell], bounds: tuple[float, float]) -> dict[str, Any]:
+    """Return the mean with its interval over people and videos.
+
+    Of one person it is over videos alone.
+    """
+    people, person_of = np.unique([cell.person for cell in cells], return_inverse=True)
+    videos, video_of = np.unique([cell.video for cell in cells], return_inverse=True)
+    sums = np.zeros((len(people), len(videos)))
+    counts = np.zeros((len(people), len(videos)))
+    np.add.at(sums, (person_of, video_of), [cell.value for cell in cells])
+    np.add.at(counts, (person_of, video_of), 1)
+    value = float(sums.sum() / counts.sum())
+    generator = np.random.default_rng(intervals.SEED)
+    video_weights = _resample(generator, len(videos))
+    people_weights = _resample(generator, len(people))
+    sum_draws = np.einsum("rp,pv,rv->r", people_weights, sums, video_weights)
+    count_draws = np.einsum("rp,pv,rv->r", people_weights, counts, video_weights)
+    with np.errstate(invalid="ignore"):
+        draws = sum_draws / count_draws
+    ci95 = intervals.confidence_interval(value, draws, len(videos), bounds=bounds)
+    return {"value": value, "ci95": ci95, "n": len(cells), "people": len(people)}
+
+
+def _resample(generator: np.random.Generator, size: int) -> Array:
+    """Return the number of times that each of `size` things is drawn, by resample."""
+    equal_shares = np.full(size, 1 / size)
+    return generator.multinomial(size, equal_shares, size=_RESAMPLES).astype(np.float64)

@@ -1,13 +1,13 @@
-"""Questions audited as CURVE's were (supplement, B.2): clear or not, answered blind, then compared with the writer's.
+"""Audits of questions as CURVE's (supplement, B.2): clear or not, then answered blind and compared.
 
-The page shows the writer's answer and steps once the auditor has answered; it holds them from the
-start. An audit ends as there: what is right stays, what writer and auditor mended together is
-entered and stays, and the rest goes back.
+The page shows the writer's answer and steps once the auditor has answered; it has them from the
+start. An audit ends as CURVE's: a right question stays, one that writer and auditor mended together
+stays with their changes, and the rest goes back.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -31,267 +31,367 @@ from reelbench.studio.review.review_kind import (
 )
 
 CODES: dict[str, str] = WORDS[KindName.AUDIT]["codes"]
-"""What comes of comparing the auditor's answer with the writer's."""
+"""Outcomes of the comparison of the auditor's answer with the writer's."""
 _APPROVED = ("A", "C2")
 _TIME = re.compile(r"\d:\d\d")
+_TEXTS = ("answer", "question")
+"""The asks for texts that can be mended."""
 _SHOWN = 10
 
 
 class Audits(ReviewKind):
-    """Whether a question is clear, its answer right, and each of its reasoning steps required."""
+    """A question's clarity, the rightness of its answer, and the need of its reasoning steps."""
 
     name = KindName.AUDIT
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
-        """Return a question: the gate, the blind answer, and behind it the comparison and the steps."""
+        """Return a question: the gate, the blind answer, then the comparison and the steps."""
+        texts = {"question": row["question"]}
+        if not spec.asks_choice:  # options aren't mended
+            texts["answer"] = row["answer"]
         reference = parts.shown_answer(spec, row)
-        texts = {"question": row["question"]} | (
-            {} if spec.asks_choice else {"answer": row["answer"]}
-        )
-        own: list[parts.Part] = []
-        for ask in ANSWERS.item(spec, row)["asks"]:
-            title = "2. Your answer" if ask["name"] == "answer" else ask["title"]
-            start = {"start": ""} if ask["type"] == "text" else {}
-            own.append(
-                {
-                    **ask,
-                    "name": f"own_{ask['name']}",
-                    "title": title,
-                    **WORDS[self.name]["own"],
-                    **start,
-                }
-            )
-        judged: list[parts.Part] = []
-        for at, step in enumerate(parts.lines_of("\n".join(steps(row))), 1):
-            shown = {"shows": [parts.shown_text(f"Step {at}", step, row["language"])]}
-            for what, words in WORDS[self.name]["step"].items():
-                if what == "required" or _TIME.search(step):
-                    judged.append(
-                        parts.ask_of(
-                            {"type": "choice", "name": f"step {at} {what}", **words, **shown}
-                        )
-                    )
-                    shown = {}
+        step_asks = _step_asks(row)
         asks: list[parts.Part] = []
         for ask in self.asks:
-            if ask["name"] in ("question", "answer"):  # options aren't mended
-                asks += [{**ask, "start": texts[ask["name"]]}] if ask["name"] in texts else []
-            else:
-                before = {"revealed": own, "note": judged}.get(ask["name"], [])
-                asks += [*before, {**ask, "shows": [reference]} if ask["name"] == "code" else ask]
+            name = ask["name"]
+            if name in texts:
+                asks.append({**ask, "start": texts[name]})
+            elif name == "revealed":
+                asks += [*_own_asks(spec, row), ask]
+            elif name == "note":
+                asks += [*step_asks, ask]
+            elif name == "code":
+                asks.append({**ask, "shows": [reference]})
+            elif name not in _TEXTS:
+                asks.append(ask)
         item = parts.row_item(row, [parts.question_part(row)], asks)
-        item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in judged]}
+        item["about"] |= {"texts": texts, "steps": [ask["name"] for ask in step_asks]}
         return item
 
     def done(self, review: Review) -> int:
-        """Return the number of questions with a code, a reason where it takes one, and a word on each step."""
-        return sum(
-            self.is_done(marks)
-            and (
-                marks.get("clarity") == "unclear"
-                or set(review.items.get(name, {}).get("steps", ())) <= marks.keys()
-            )
-            for name, marks in review.marks.items()
-        )
+        """Return the number of questions with a code, its reason, and all steps judged."""
+        number_done = 0
+        for name, marks in review.marks.items():
+            steps = set(review.items.get(name, {}).get("steps", ()))
+            has_steps = marks.get("clarity") == "unclear" or steps <= marks.keys()
+            number_done += self.is_done(marks) and has_steps
+        return number_done
 
     def is_done(self, marks: Marks) -> bool:
-        """Whether there is a code, and a reason where it takes one."""
+        """Return True where there is a code, and a reason where it takes one."""
         code = self.verdict_of(marks)
         return code == "A" or bool(code and marks.get("why"))
 
     def verdict_of(self, marks: Marks) -> str | None:
-        """The code; a question that did not pass the gate has C3."""
+        """Return the code; a question that did not pass the gate has C3."""
         return "C3" if marks.get("clarity") == "unclear" else marks.get("code")
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether auditors chose different codes, or mended the question in different ways."""
-        mended = {tuple(_edits(marks).items()) for marks in by_reviewer.values()}
-        return super().disagrees(by_reviewer) or len(mended - {()}) > 1
+        """Return True where auditors' codes differ, or their ways to mend the question."""
+        all_edits: set[tuple[tuple[str, str], ...]] = set()
+        for marks in by_reviewer.values():
+            edits = _edits(marks)
+            if edits:
+                all_edits.add(tuple(edits.items()))
+        return super().disagrees(by_reviewer) or len(all_edits) > 1
 
     def is_open(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether auditors differ, or nobody has yet entered how what goes back is mended."""
-        given = [marks for marks in by_reviewer.values() if self.verdict_of(marks)]
-        return bool(given) and (self.disagrees(by_reviewer) or not any(map(_stays, given)))
+        """Return True where auditors differ, or nobody has mended what goes back."""
+        coded = [marks for marks in by_reviewer.values() if self.verdict_of(marks)]
+        if not coded:
+            return False
+        return self.disagrees(by_reviewer) or not any(map(_stays, coded))
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Return codes with their agreement, the gate, reasons, what was mended, and the steps that are wrong.
+        """Return codes with their agreement, the gate, reasons, mended texts, and wrong steps.
 
-        InputError where nothing is audited.
+        Raises:
+            InputError: Nothing is audited.
         """
+        marks = reviews.marks()
         settled: dict[str, Marks] = {}
-        still_open: list[str] = []
-        codes, marks = self.verdicts_of_all(reviews), reviews.marks()
-        for name, said in codes.items():
-            decided = reviews.decisions.get(name, {})
-            if self.verdict_of(decided):
-                settled[name] = decided
+        open_ids: list[str] = []
+        codes_by_item: list[list[str]] = []
+        for name, codes in self.verdicts_of_all(reviews).items():
+            codes_by_item.append(list(codes.values()))
+            decision = reviews.decisions.get(name, {})
+            if self.verdict_of(decision):
+                settled[name] = decision
             elif self.disagrees(marks[name]):
-                still_open.append(name)
-            else:  # of several who say the same, one who mended
-                given = [marks[name][who] for who in said]
-                settled[name] = max(given, key=lambda one: (_stays(one), bool(_edits(one))))
-        figures = _figures(
-            reviews, settled, still_open, [list(said.values()) for said in codes.values()]
-        )
-        notes = [
-            f"{name}, {field}: {text['before']} → {text['after']}"
-            for name, fields in figures["mended"].items()
-            for field, text in fields.items()
-        ]
-        if len(notes) > _SHOWN:
-            notes = [
-                *notes[:_SHOWN],
-                f"and {len(notes) - _SHOWN} more were mended; --json lists all",
-            ]
-        if still_open or figures["back"]:
-            notes.append(
-                f"{len(still_open)} are open and {len(figures['back'])} go back to their writer (--write): review page "
-                "… --consensus FILES writes a page on which both decide, and enter what they agree on"
-            )
-        codes_found = [
-            (code, CODES[code], str(found["n"]), str(found["settled"]), number(found["agreement"]))
-            for code, found in figures["codes"].items()
-        ]
-        title = f"{reviews.heading}, Krippendorff's alpha {number(figures['alpha'])}"
-        columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
-        counts = [
-            (f"gate: {name}", str(figures["clarity"].get(name, 0)))
-            for name in ("clear", "mended", "unclear")
-        ]
-        mended = figures["mended"].values()
-        counts += [
-            (f"{name} mended", str(sum(name in by for by in mended)))
-            for name in ("question", "answer")
-        ]
-        counts.append(("back to the writer", str(len(figures["back"]))))
-        counts += [
-            (f"steps: {name.replace('_', ' ')}", f"{len(found['steps'])} of {found['judged']}")
-            for name, found in figures["steps"].items()
-        ]
-        reasons = [
-            (one["id"], one["reviewer"], one["code"], one["reason"]) for one in figures["reasons"]
-        ]
-        tables = [Table(title, columns, codes_found), Table("what was found", ("", "#n"), counts)]
-        if reasons:
-            tables.append(Table("reasons", ("question", "auditor", "code", "reason"), reasons))
-        return ReviewSummary(
-            self, reviews, figures, tables, partial(_write, reviews, settled), notes
-        )
+                open_ids.append(name)
+            else:
+                coded = [marks[name][reviewer] for reviewer in codes]
+                settled[name] = _one_who_mended(coded)
+        figures = _figures(reviews, settled, open_ids, codes_by_item)
+        write = partial(_write, reviews, settled)
+        tables = _tables(reviews.heading, figures)
+        return ReviewSummary(self, reviews, figures, tables, write, _notes(figures))
 
 
 AUDITS = Audits()
 
 
+# --- a question
+# -------------------------------------------------------------------------------------------------
+
+
+def _own_asks(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
+    """Return the asks of the auditor's own answer."""
+    asks: list[parts.Part] = []
+    for ask in ANSWERS.item(spec, row)["asks"]:
+        title = "2. Your answer" if ask["name"] == "answer" else ask["title"]
+        name = f"own_{ask['name']}"
+        own_ask = {**ask, "name": name, "title": title, **WORDS[KindName.AUDIT]["own"]}
+        if ask["type"] == "text":
+            own_ask["start"] = ""
+        asks.append(own_ask)
+    return asks
+
+
+def _step_asks(row: Row) -> list[parts.Part]:
+    """Return the asks about each step, which stands above the first of its own."""
+    asks: list[parts.Part] = []
+    lines = parts.lines_of("\n".join(steps(row)))
+    for place, step in enumerate(lines, start=1):
+        shows = {"shows": [parts.shown_text(f"Step {place}", step, row["language"])]}
+        for subject, words in WORDS[KindName.AUDIT]["step"].items():
+            if subject == "required" or _TIME.search(step):
+                name = f"step {place} {subject}"
+                asks.append(parts.ask_of({"type": "choice", "name": name, **words, **shows}))
+                shows = {}
+    return asks
+
+
+# --- marks
+# -------------------------------------------------------------------------------------------------
+
+
 def _edits(marks: Marks) -> dict[str, str]:
-    """Return the texts that were mended, where gate and code let them be."""
+    """Return the mended texts, where gate and code let them be mended."""
     if marks.get("clarity") == "unclear":
         return {}
-    may_be = {
-        ask["name"]: ask["when"] for ask in AUDITS.asks if ask["name"] in ("answer", "question")
-    }
-    names = [
-        name
-        for name in sorted(may_be)
-        if any(marks.get(key) in values for key, values in may_be[name])
-    ]
-    return {name: text for name in names if (text := str(marks.get(name) or "").strip())}
+    conditions = {ask["name"]: ask["when"] for ask in AUDITS.asks if ask["name"] in _TEXTS}
+    edits: dict[str, str] = {}
+    for name in sorted(conditions):
+        may_be_mended = any(marks.get(key) in values for key, values in conditions[name])
+        text = str(marks.get(name) or "").strip()
+        if may_be_mended and text:
+            edits[name] = text
+    return edits
 
 
 def _stays(marks: Marks) -> bool:
-    """Whether a question stays: approved, or mended as its code asks (C1: a right answer, C3: a clear question)."""
-    code, edits = AUDITS.verdict_of(marks), _edits(marks)
+    """Return True where a question stays: approved, or mended as its code asks.
+
+    C1 asks for a right answer, C3 for a clear question.
+    """
+    code = AUDITS.verdict_of(marks)
+    edits = _edits(marks)
     if code == "B":
         return bool(edits)
-    return (
-        code in _APPROVED
-        or (code == "C1" and "answer" in edits)
-        or (code == "C3" and "question" in edits)
-    )
+    if code == "C1":
+        return "answer" in edits
+    if code == "C3":
+        return "question" in edits
+    return code in _APPROVED
+
+
+def _one_who_mended(all_marks: Iterable[Marks]) -> Marks:
+    """Return, of several who gave the same code, the marks of one who mended."""
+    return max(all_marks, key=lambda marks: (_stays(marks), bool(_edits(marks))))
+
+
+# --- figures
+# -------------------------------------------------------------------------------------------------
 
 
 def _figures(
     reviews: Reviews,
     settled: Mapping[str, Marks],
-    still_open: Sequence[str],
-    codes: Sequence[Sequence[str]],
+    open_ids: Sequence[str],
+    codes_by_item: Sequence[Sequence[str]],
 ) -> dict[str, Any]:
     """Return an audit's figures.
 
-    `settled` are the marks that hold by question (decided, or of auditors who chose the same code),
-    `codes` what each auditor chose, by question. A code's agreement is the share, of all choices of
-    it by one of a pair of auditors, that the other made too: 2 both / (one + other), over all pairs
-    (Fleiss, Levin and Paik, Statistical Methods for Rates and Proportions, 18.1).
+    Args:
+        reviews: The auditors' files.
+        settled: The valid marks by question: decided, or of auditors who gave the same code.
+        open_ids: The questions on which auditors differ.
+        codes_by_item: The codes of all auditors, by question.
     """
-    marks, about = reviews.marks(), reviews.items
-    held = Counter(AUDITS.verdict_of(one) for one in settled.values())
-    chosen = Counter(code for given in codes for code in given)
-    pairs = [pair for given in codes for pair in combinations(given, 2)]
-    of_pairs = Counter(code for pair in pairs for code in pair)
-    both = Counter(one for one, other in pairs if one == other)
-    mended = {}
-    for name, one in settled.items():
-        before = about.get(name, {}).get("texts", {})
-        if edits := _edits(one):
-            mended[name] = {
-                field: {"before": before.get(field, ""), "after": text}
-                for field, text in edits.items()
-            }
-    judged: dict[tuple[str, str], list[str]] = {}
-    for name, by in marks.items():
-        for one in by.values():
-            for step in about.get(name, {}).get("steps", ()):
-                if step in one and one.get("code"):
-                    judged.setdefault((name, step), []).append(one[step])
-    steps = {}  # judged ones, and those that somebody calls not required or wrongly timed
-    for field, title in (("required", "not_required"), ("time", "wrong_time")):
-        of_field = {key: given for key, given in judged.items() if key[1].endswith(field)}
-        wrong = [
-            {"id": key, "step": int(step.split()[1])}
-            for (key, step), given in of_field.items()
-            if "no" in given
-        ]
-        steps[title] = {"judged": len(of_field), "steps": wrong}
+    clarity: Counter[str] = Counter()
+    for by_reviewer in reviews.marks().values():
+        clarity.update(marks["clarity"] for marks in by_reviewer.values() if "clarity" in marks)
+    back: dict[str, str | None] = {}
+    for name, marks in settled.items():
+        if not _stays(marks):
+            back[name] = AUDITS.verdict_of(marks)
     return {
-        "codes": {
-            code: {
-                "n": chosen[code],
-                "settled": held[code],
-                "agreement": 2 * both[code] / of_pairs[code] if of_pairs[code] else None,
-            }
-            for code in CODES
-        },
-        "alpha": choice_alpha(codes, list(CODES)),
-        "clarity": dict(
-            Counter(
-                one["clarity"] for by in marks.values() for one in by.values() if "clarity" in one
-            )
-        ),
-        "open": still_open,
-        "reasons": [
-            {"id": name, "reviewer": who, "code": AUDITS.verdict_of(one), "reason": one["why"]}
-            for name, by in marks.items()
-            for who, one in by.items()
-            if one.get("why") and AUDITS.verdict_of(one) not in (None, "A")
-        ],
-        "mended": mended,
-        "back": {name: AUDITS.verdict_of(one) for name, one in settled.items() if not _stays(one)},
-        "steps": steps,
+        "codes": _code_figures(settled, codes_by_item),
+        "alpha": choice_alpha(codes_by_item, list(CODES)),
+        "clarity": dict(clarity),
+        "open": open_ids,
+        "reasons": _reasons(reviews),
+        "mended": _mended(reviews, settled),
+        "back": back,
+        "steps": _step_figures(reviews),
     }
 
 
+def _code_figures(
+    settled: Mapping[str, Marks], codes_by_item: Sequence[Sequence[str]]
+) -> dict[str, dict[str, Any]]:
+    """Return the number of each code, and its agreement.
+
+    That is the share, of all choices of it by one of a pair of auditors, that the second made too:
+    2 both / (first + second), over all pairs (Fleiss, Levin and Paik, Statistical Methods for Rates
+    and Proportions, 18.1).
+    """
+    settled_codes = Counter(AUDITS.verdict_of(marks) for marks in settled.values())
+    chosen: Counter[str] = Counter()
+    in_pairs: Counter[str] = Counter()
+    by_both: Counter[str] = Counter()
+    for codes in codes_by_item:
+        chosen.update(codes)
+        for pair in combinations(codes, 2):
+            in_pairs.update(pair)
+            if pair[0] == pair[1]:
+                by_both[pair[0]] += 1
+    figures: dict[str, dict[str, Any]] = {}
+    for code in CODES:
+        agreement = 2 * by_both[code] / in_pairs[code] if in_pairs[code] else None
+        figures[code] = {
+            "n": chosen[code],
+            "settled": settled_codes[code],
+            "agreement": agreement,
+        }
+    return figures
+
+
+def _reasons(reviews: Reviews) -> list[dict[str, Any]]:
+    """Return the auditors' reasons for all codes but A."""
+    reasons: list[dict[str, Any]] = []
+    for name, by_reviewer in reviews.marks().items():
+        for reviewer, marks in by_reviewer.items():
+            code = AUDITS.verdict_of(marks)
+            if marks.get("why") and code not in (None, "A"):
+                reason = {"id": name, "reviewer": reviewer, "code": code, "reason": marks["why"]}
+                reasons.append(reason)
+    return reasons
+
+
+def _mended(reviews: Reviews, settled: Mapping[str, Marks]) -> dict[str, dict[str, dict[str, str]]]:
+    """Return id -> field -> the text `before` and `after`."""
+    facts = reviews.items
+    mended: dict[str, dict[str, dict[str, str]]] = {}
+    for name, marks in settled.items():
+        texts = facts.get(name, {}).get("texts", {})
+        for field, text in _edits(marks).items():
+            change = {"before": texts.get(field, ""), "after": text}
+            mended.setdefault(name, {})[field] = change
+    return mended
+
+
+def _step_figures(reviews: Reviews) -> dict[str, dict[str, Any]]:
+    """Count judged steps, and those that somebody calls not required or wrongly timed."""
+    answers_by_step = _answers_by_step(reviews)
+    figures: dict[str, dict[str, Any]] = {}
+    for subject, title in (("required", "not_required"), ("time", "wrong_time")):
+        judged = 0
+        wrong_steps: list[dict[str, Any]] = []
+        for (name, step), answers in answers_by_step.items():
+            if not step.endswith(subject):
+                continue
+            judged += 1
+            if "no" in answers:
+                wrong_steps.append({"id": name, "step": int(step.split()[1])})
+        figures[title] = {"judged": judged, "steps": wrong_steps}
+    return figures
+
+
+def _answers_by_step(reviews: Reviews) -> dict[tuple[str, str], list[str]]:
+    """Return question and step ask -> the answers of those who gave a code."""
+    facts = reviews.items
+    answers: dict[tuple[str, str], list[str]] = {}
+    for name, by_reviewer in reviews.marks().items():
+        steps = facts.get(name, {}).get("steps", ())
+        for marks in by_reviewer.values():
+            for step in steps:
+                if step in marks and marks.get("code"):
+                    answers.setdefault((name, step), []).append(marks[step])
+    return answers
+
+
+# --- words
+# -------------------------------------------------------------------------------------------------
+
+
+def _tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
+    code_rows: list[tuple[str, ...]] = []
+    for code, code_figures in figures["codes"].items():
+        n = str(code_figures["n"])
+        settled = str(code_figures["settled"])
+        code_rows.append((code, CODES[code], n, settled, number(code_figures["agreement"])))
+    count_rows: list[tuple[str, str]] = []
+    for name in ("clear", "mended", "unclear"):
+        times = figures["clarity"].get(name, 0)
+        count_rows.append((f"gate: {name}", str(times)))
+    for name in ("question", "answer"):
+        times = sum(name in fields for fields in figures["mended"].values())
+        count_rows.append((f"{name} mended", str(times)))
+    count_rows.append(("back to the writer", str(len(figures["back"]))))
+    for name, step_figures in figures["steps"].items():
+        words = f"{len(step_figures['steps'])} of {step_figures['judged']}"
+        count_rows.append((f"steps: {name.replace('_', ' ')}", words))
+    title = f"{heading}, Krippendorff's alpha {number(figures['alpha'])}"
+    columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
+    tables = [Table(title, columns, code_rows), Table("what was found", ("", "#n"), count_rows)]
+    reason_rows = [tuple(reason.values()) for reason in figures["reasons"]]
+    if reason_rows:
+        tables.append(Table("reasons", ("question", "auditor", "code", "reason"), reason_rows))
+    return tables
+
+
+def _notes(figures: Mapping[str, Any]) -> list[str]:
+    changes: list[str] = []
+    for name, fields in figures["mended"].items():
+        for field, text in fields.items():
+            changes.append(f"{name}, {field}: {text['before']} → {text['after']}")
+    notes = changes[:_SHOWN]
+    if len(changes) > _SHOWN:
+        notes.append(f"and {len(changes) - _SHOWN} more were mended; --json lists all")
+    open_questions = len(figures["open"])
+    back = len(figures["back"])
+    if open_questions or back:
+        notes.append(
+            f"{open_questions} are open and {back} go back to their writer (--write): review page "
+            "… --consensus FILES writes a page on which both decide, and enter what they agree on"
+        )
+    return notes
+
+
 def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:
-    """Write the data with what was mended, without what goes back to its writers; `verified` in each row.
+    """Write the data with mended texts, without questions that go back; `verified` in each row.
 
     Back go B, C1 and C3 where nobody entered what they ask for, to a file of their own
     (`….back.json`) with code and reasons, which its writer mends and an audit takes again
-    (`--data`). What nobody audited, or is open, stays unverified.
+    (`--data`). A question that nobody audited, or that is open, stays unverified.
     """
-    verified = {name for name, marks in settled.items() if _stays(marks)}
-    changes = {name: edits for name in verified if (edits := _edits(settled[name]))}
-    marks = reviews.marks()
-    back = {}
-    for name in [name for name in settled if name not in verified]:
-        why = {who: said["why"] for who, said in marks[name].items() if said.get("why")}
-        back[name] = {"code": AUDITS.verdict_of(settled[name]), "why": why}
-    dropped = {name: f"audit_{said['code']}" for name, said in back.items()}
+    all_marks = reviews.marks()
+    verified: set[str] = set()
+    dropped: dict[str, str] = {}
+    changes: dict[str, dict[str, Any]] = {}
+    back: dict[str, dict[str, Any]] = {}
+    for name, marks in settled.items():
+        if _stays(marks):
+            verified.add(name)
+            changes[name] = dict(_edits(marks))
+            continue
+        code = AUDITS.verdict_of(marks)
+        reasons: dict[str, str] = {}
+        for reviewer, reviewer_marks in all_marks[name].items():
+            if reviewer_marks.get("why"):
+                reasons[reviewer] = reviewer_marks["why"]
+        dropped[name] = f"audit_{code}"
+        back[name] = {"code": code, "why": reasons}
     return write_rows(path, reviews, Verification(verified, dropped, changes, back=back))

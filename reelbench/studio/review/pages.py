@@ -1,7 +1,7 @@
-"""Writing what people look at as a page, or as one page for each of several raters; and a page's videos.
+"""The writing of a review page, or of one page for each of several raters, with its videos.
 
 A page holds no path of the machine that made it: films lie beside it, come from an address that its
-maker names, or are chosen by each reviewer from the own disk. Where a browser can't play a video,
+maker names, or are chosen by each reviewer from their own disk. Where a browser can't play a video,
 the page shows frames of it from our store instead, each at its own time.
 
 Small clips may travel with a page. Videos are their owners': clips are made only where the user
@@ -14,13 +14,15 @@ import hashlib
 import json
 import random
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from reelbench.base.errors import InputError, MediaError
@@ -35,17 +37,35 @@ from reelbench.studio.review.review_kind import KIND, Content, Draw
 from reelbench.video import playable
 from reelbench.video.library import Library
 
-Clips = Literal["page", "folder"]
-"""Where the clips of a page that is to be sent are: in it, or beside it in its folder."""
+if TYPE_CHECKING:
+    from reelbench.video.excerpt import Excerpt
 
-_SAVED = "What you say is kept in this browser at once. Save it to a file when you are done, or in between."
+Clips = Literal["page", "folder"]
+"""The place of the clips of a page that is to be sent: in it, or beside it in its folder."""
+
+Facts = Mapping[str, object]
+"""The page's facts on a video: `source`, `name`, `fps`, `duration`, `strip`."""
+
+_SAVED = (
+    "What you say is kept in this browser at once. "
+    "Save it to a file when you are done, or in between."
+)
 _ROOM = "studio.review"
-_SCRIPTS = ("state.js", "text_checks.js", "player.js", "asks.js", "graph_ask.js", "page.js")
+_SHARED_ASSETS = ("palette.css", "shell.css", "elements.js", "shell.js")
+_OWN_ASSETS = (
+    "page.css",
+    "state.js",
+    "text_checks.js",
+    "player.js",
+    "asks.js",
+    "graph_ask.js",
+    "page.js",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenPages:
-    """Written pages: where they are, what is on them all, and the videos that are not here."""
+    """Written pages: their paths, numbers on all, and videos that are not here."""
 
     paths: tuple[Path, ...]
     videos: int
@@ -53,10 +73,17 @@ class WrittenPages:
     missing: tuple[str, ...]
 
 
-def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]:
-    """Return each rater's places: every video goes to `overlap` raters, who get about the same number of items.
+# --- raters
+# -------------------------------------------------------------------------------------------------
 
-    InputError where there are fewer raters than that.
+
+def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]:
+    """Return each rater's places.
+
+    Every video goes to `overlap` raters, who get about the same number of items.
+
+    Raises:
+        InputError: There are fewer raters than that, or too few videos.
     """
     if draw.overlap > draw.raters:
         raise InputError(
@@ -64,27 +91,38 @@ def share_among_raters(places: Sequence[Place], draw: Draw) -> list[list[Place]]
         )
     if draw.raters == 1:
         return [list(places)]
-    sizes: dict[str, int] = {}
+    raters_of = _raters_of_videos(places, draw)
+    shares: list[list[Place]] = []
+    for rater in range(draw.raters):
+        share = [place for place in places if rater in raters_of[place.video]]
+        if not share:
+            raise InputError(
+                f"{len(raters_of)} videos are too few for {draw.raters} raters; "
+                "draw more, or ask fewer people"
+            )
+        shares.append(share)
+    return shares
+
+
+def _raters_of_videos(places: Sequence[Place], draw: Draw) -> dict[str, list[int]]:
+    """Give videos, those with most items first, to the least busy raters."""
+    sizes: Counter[str] = Counter()
     for place in places:
-        sizes[place.video] = sizes.get(place.video, 0) + len(place.items)
+        sizes[place.video] += len(place.items)
     chance = random.Random(draw.seed)  # noqa: S311 - no secret
-    load = [0] * draw.raters
-    given: dict[str, set[int]] = {}
-    for video, size in sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])):
-        order = sorted(range(draw.raters), key=lambda rater: (load[rater], chance.random()))[
-            : draw.overlap
-        ]
-        given[video] = set(order)
-        for rater in order:
-            load[rater] += size
-    parts = [
-        [place for place in places if rater in given[place.video]] for rater in range(draw.raters)
-    ]
-    if not all(parts):
-        raise InputError(
-            f"{len(sizes)} videos are too few for {draw.raters} raters; draw more, or ask fewer people"
-        )
-    return parts
+    loads = [0] * draw.raters
+    raters_of: dict[str, list[int]] = {}
+    for video, size in sorted(sizes.items(), key=lambda entry: (-entry[1], entry[0])):
+        ranks = [(load, chance.random()) for load in loads]
+        raters = sorted(range(draw.raters), key=ranks.__getitem__)
+        raters_of[video] = raters[: draw.overlap]
+        for rater in raters_of[video]:
+            loads[rater] += size
+    return raters_of
+
+
+# --- pages
+# -------------------------------------------------------------------------------------------------
 
 
 def write(
@@ -98,56 +136,82 @@ def write(
     note: Callable[[str], None] = lambda _: None,
     bar: Bar = no_bar,
 ) -> WrittenPages:
-    """Write the pages of a draw: to a file, or with clips in a folder to one.
+    """Write the pages of a draw to a file, or with clips to a folder.
 
-    `clips` says where small clips of the videos go, if anywhere. `media_url` stands before a
-    video's path: an address from which pages play them; without it they play those that lie beside
-    them, and reviewers choose the others from their own disks. `note` is told what can't be read.
+    Args:
+        content: The content of the pages.
+        output: The file, or the folder.
+        draw: The raters and their shares.
+        data: The benchmark's own data.
+        clips: The place of small clips of the videos, if any.
+        media_url: An address before the videos' paths, from which pages play them. Without it they
+            play those that lie beside them, and reviewers choose the others from their own disks.
+        note: Is told of videos that can't be read.
+        bar: Shows the progress of the clips.
 
     Raises:
         InputError: The benchmark forbids clips of its videos, or they are more than a page holds.
     """
-    said = terms(content.spec, content.split) if clips else ""
-    parts = share_among_raters(content.places, draw)
+    clip_terms = terms(content.spec, content.split) if clips else ""
+    shares = share_among_raters(content.places, draw)
     library = Library(content.spec, content.split, data)
     paths = {video: find_video(library, row) for video, row in content.rows.items()}
-    first = output / "review.html" if clips == "folder" else output
-    single = draw.raters == 1
-    outputs = (
-        [first]
-        if single
-        else [first.with_stem(f"{first.stem}-{n}") for n in range(1, draw.raters + 1)]
-    )
-    page = fingerprint(content)
-    with TemporaryDirectory(prefix="reelbench-review-") as aside:
-        folder = output / _CLIPS if clips == "folder" else Path(aside)
+    page_paths = _page_paths(output, draw, clips)
+    with TemporaryDirectory(prefix="reelbench-review-") as temporary:
+        folder = output / _CLIPS if clips == "folder" else Path(temporary)
         if clips:
-            shown = cut_clips(parts, paths, folder, clips=clips, note=note, bar=bar)
+            facts = cut_clips(shares, paths, folder, clips=clips, note=note, bar=bar)
+            media_note = clip_terms
         else:
-            shown: dict[str, Facts] = {}
+            facts: dict[str, Facts] = {}
             for video, path in paths.items():
-                named = library.path_below_root(content.rows[video], path)
-                source = None if media_url is None else media_url + quote(named)
-                shown[video] = describe_video(path, output, source, strips=draw.strips, note=note)
-            said = _where_films_lie(media_url, [facts["source"] for facts in shown.values()])
-        text = _page(media_url)
-        for part, (places, path) in enumerate(zip(parts, outputs, strict=True), start=1):
-            document = _document(content, places, shown, page, None if single else part) | {
-                "terms": said
-            }
-            elements = []
-            for video in dict.fromkeys(place.video for place in places) if clips == "page" else ():
-                if name := shown[video]["source"]:
-                    number = str(name).removeprefix(_IN_PAGE)
-                    held = base64.b64encode((folder / f"{number}.mp4").read_bytes()).decode()
-                    elements.append(f'<script type="text/plain" id="clip-{number}">{held}</script>')
-            # The document last, so that nothing in a text is taken for one of ours.
-            whole = text.replace("<!--CLIPS-->", "\n".join(elements))
-            write_text(path, whole.replace("/*REVIEW*/null", in_script(document), 1))
-    items = [item for place in content.places for item in place.items if item["part"] != "caption"]
-    questions = len({item["about"].get("question", item["id"]) for item in items})
+                source = None
+                if media_url is not None:
+                    below_root = library.path_below_root(content.rows[video], path)
+                    source = media_url + quote(below_root)
+                facts[video] = describe_video(path, output, source, strips=draw.strips, note=note)
+            media_note = _where_films_lie(media_url, [about["source"] for about in facts.values()])
+        template = _template(media_url)
+        page_id = fingerprint(content)
+        for number, (places, path) in enumerate(zip(shares, page_paths, strict=True), start=1):
+            part = None if draw.raters == 1 else number
+            document = _document(content, places, facts, page_id, part)
+            document["terms"] = media_note
+            elements = _clip_elements(places, facts, folder) if clips == "page" else []
+            # The document last, so that nothing in a text is taken for a mark.
+            page = template.replace("<!--CLIPS-->", "\n".join(elements))
+            write_text(path, page.replace("/*REVIEW*/null", in_script(document), 1))
     missing = tuple(video for video, path in paths.items() if path is None)
-    return WrittenPages(tuple(outputs), len(paths), questions, missing)
+    return WrittenPages(tuple(page_paths), len(paths), _question_count(content), missing)
+
+
+def _page_paths(output: Path, draw: Draw, clips: Clips | None) -> list[Path]:
+    path = output / "review.html" if clips == "folder" else output
+    if draw.raters == 1:
+        return [path]
+    return [path.with_stem(f"{path.stem}-{number}") for number in range(1, draw.raters + 1)]
+
+
+def _clip_elements(places: Iterable[Place], facts: Mapping[str, Facts], folder: Path) -> list[str]:
+    """Return the clips of a rater's videos as elements of the page."""
+    elements: list[str] = []
+    for video in dict.fromkeys(place.video for place in places):
+        source = facts[video]["source"]
+        if source:
+            number = str(source).removeprefix(_IN_PAGE)
+            clip = (folder / f"{number}.mp4").read_bytes()
+            text = base64.b64encode(clip).decode()
+            elements.append(f'<script type="text/plain" id="clip-{number}">{text}</script>')
+    return elements
+
+
+def _question_count(content: Content) -> int:
+    questions: set[object] = set()
+    for place in content.places:
+        for item in place.items:
+            if item["part"] != "caption":
+                questions.add(item["about"].get("question", item["id"]))
+    return len(questions)
 
 
 def _where_films_lie(media_url: str | None, sources: Sequence[object]) -> str:
@@ -155,183 +219,232 @@ def _where_films_lie(media_url: str | None, sources: Sequence[object]) -> str:
         return f"The films come from {media_url}"
     if all(sources):
         return "The films lie beside this page: move or send both together."
-    some = "Some films lie beside this page; the others" if any(sources) else "The films"
-    return f"{some} are chosen by you, from your own disk: several at once are told apart by their names."
+    films = "The films"
+    if any(sources):
+        films = "Some films lie beside this page; the others"
+    return (
+        f"{films} are chosen by you, from your own disk: "
+        "several at once are told apart by their names."
+    )
 
 
-def _page(media_url: str | None) -> str:
-    """Return the page without what it shows; films may come from the server of `media_url`."""
-    shared, own = ("palette.css", "shell.css", "elements.js", "shell.js"), ("page.css", *_SCRIPTS)
-    assets = [(name, page_asset(name)) for name in shared] + [
-        (name, page_asset(name, _ROOM)) for name in own
-    ]
-    text = page_asset("page.html", _ROOM)
-    for mark, ending in (("/*STYLE*/", ".css"), ("/*SCRIPT*/", ".js")):
-        text = text.replace(
-            mark, "\n".join(asset.rstrip() for name, asset in assets if name.endswith(ending))
-        )
+def _template(media_url: str | None) -> str:
+    """Return the page without its content; films may come from the server of `media_url`."""
+    styles: list[str] = []
+    scripts: list[str] = []
+    for name in (*_SHARED_ASSETS, *_OWN_ASSETS):
+        asset = page_asset(name) if name in _SHARED_ASSETS else page_asset(name, _ROOM)
+        texts = styles if name.endswith(".css") else scripts
+        texts.append(asset.rstrip())
+    page = page_asset("page.html", _ROOM)
+    page = page.replace("/*STYLE*/", "\n".join(styles))
+    page = page.replace("/*SCRIPT*/", "\n".join(scripts))
     server = urlsplit(media_url or "")
     if server.scheme in ("http", "https"):
-        text = text.replace(
-            "media-src 'self'",
-            f"media-src 'self' {escape(f'{server.scheme}://{server.netloc}')}",
-            1,
-        )
-    return text
+        address_of_server = escape(f"{server.scheme}://{server.netloc}")
+        page = page.replace("media-src 'self'", f"media-src 'self' {address_of_server}", 1)
+    return page
 
 
 def fingerprint(content: Content) -> str:
-    """Return a draw's fingerprint; of a blind page it is made of nothing that the page doesn't show.
+    """Return a draw's fingerprint.
 
-    Where videos lie differs between reviewers' machines; what is reviewed doesn't.
+    It is made of nothing that a blind page doesn't show. The places of videos differ between
+    reviewers' machines, so it is made of none.
     """
-    shown = [[place.video, place.items] for place in content.places]
-    text = json.dumps([content.kind.name, content.spec.id, content.split, shown], sort_keys=True)
+    items_by_place = [[place.video, place.items] for place in content.places]
+    parts = [content.kind.name, content.spec.id, content.split, items_by_place]
+    text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _document(
-    content: Content, places: Sequence[Place], shown: Mapping[str, Any], page: str, part: int | None
+    content: Content,
+    places: Sequence[Place],
+    facts: Mapping[str, Facts],
+    page_id: str,
+    part: int | None,
 ) -> dict[str, Any]:
     kind = content.kind
-    title, unit, advice = kind.title, kind.unit, kind.advise(content.spec)
+    title = kind.title
+    unit = kind.unit
+    verb = kind.verb
+    advice = kind.advise(content.spec)
     if content.consensus:
+        title = f"Consensus on {title.lower()}"
+        unit = kind.consensus_unit or unit
+        verb = "decided"
         advice = kind.consensus_advice or advice
-        title, unit = f"Consensus on {title.lower()}", kind.consensus_unit or unit
-    count = len({place.video for place in places}) if unit == "Video" else len(places)
-    number = f"{count} {unit.lower()}{'s' if count > 1 else ''}"
+    count = len(places)
+    if unit == "Video":
+        count = len({place.video for place in places})
+    plural = "s" if count > 1 else ""
+    heading = f"{title}: {content.spec.title}, {content.split}, {count} {unit.lower()}{plural}"
+    if part:
+        heading += f" (rater {part})"
+    page_places = [
+        {"id": place.label, "label": place.label, "video": place.video, "items": place.items}
+        for place in places
+    ]
     return {
         "kind": KIND,
         "schema_version": 1,
-        "page": page,
+        "page": page_id,
         "part": part,
         "consensus": content.consensus,
         "ask": kind.name,
         "benchmark": content.spec.id,
         "split": content.split,
-        "heading": f"{title}: {content.spec.title}, {content.split}, {number}"
-        + (f" (rater {part})" if part else ""),
+        "heading": heading,
         "unit": unit,
-        "verb": "decided" if content.consensus else kind.verb,
+        "verb": verb,
         "advice": [*advice, _SAVED],
-        "videos": {place.video: shown[place.video] for place in places},
-        "places": [
-            {"id": place.label, "label": place.label, "video": place.video, "items": place.items}
-            for place in places
-        ],
+        "videos": {place.video: facts[place.video] for place in places},
+        "places": page_places,
     }
 
 
 # --- videos
-# -----------------------------------------------------------------------------------------------------------
-
-Facts = Mapping[str, object]
-"""What a page knows of a video."""
+# -------------------------------------------------------------------------------------------------
 
 _PLAYED = frozenset({"h264", "vp8", "vp9", "av1"})
 _PLAYED_IN = frozenset({".mp4", ".m4v", ".webm"})
 NOT_HERE: Facts = {"source": None, "name": None, "fps": None, "duration": None, "strip": None}
-"""What a page knows of a video that was not here when it was made."""
+"""The facts on a video that was not here when the page was made."""
 STRIP = "uniform:48,size=240,as=images"
 """Frames of a strip."""
 
 
 def find_video(library: Library, row: Row) -> Path | None:
-    """Return the row's video as one file, or None where it is missing or can't be read."""
+    """Return the row's video as one file; None where it can't be had."""
     try:
         return library.clip(row)
     except MediaError:
         return None
 
 
-def read_rate(path: Path) -> tuple[float | None, bool]:
-    """Return a video's frames per second, where its header says, and whether common browsers play it.
+class Rate(NamedTuple):
+    """A video's frames per second, where its header says, and whether common browsers play it."""
 
-    MediaError where it is no video.
-    """
+    fps: float | None
+    plays: bool
+
+
+def read_rate(path: Path) -> Rate:
+    """Return a video's frames per second; MediaError where it is no video."""
     from reelbench.video.frame_index import open_container, video_stream
 
     with closing(open_container(path)) as container:
         stream = video_stream(container, path)
         rate = stream.average_rate or stream.guessed_rate
+        fps = float(rate) if rate else None
         plays = stream.codec_context.name in _PLAYED and path.suffix.lower() in _PLAYED_IN
-        return float(rate) if rate else None, plays
+        return Rate(fps, plays)
 
 
 def describe_video(
     path: Path | None, page: Path, source: str | None, *, strips: bool, note: Callable[[str], None]
 ) -> Facts:
-    """Return the page's facts on a video (None: not here): `source`, `fps`, `duration`, `strip` of (source, seconds).
+    """Return the page's facts on a video.
 
-    `source` is its address where its maker names one, else it lies beside the page or has none.
-    `strips` gives a strip, which lies beside the page, also to videos that browsers play; `note` is
-    told what can't be read.
+    Args:
+        path: The video; None where it is not here.
+        page: The page.
+        source: The video's address where the page's maker names one; else it lies beside the page
+            or has none.
+        strips: True for a strip, which lies beside the page, also of a video that browsers play.
+        note: Is told of a video that can't be read.
     """
     if path is None:
         return {**NOT_HERE, "source": source}
-    beside = path.absolute().is_relative_to(page.absolute().parent)
-    facts = {
-        **NOT_HERE,
-        "source": source or (address(path, page) if beside else None),
-        "name": path.name,
-    }
-    strip: list[tuple[str, float]] | None = None
+    if not source and path.absolute().is_relative_to(page.absolute().parent):
+        source = address(path, page)
+    facts = {**NOT_HERE, "source": source or None, "name": path.name}
     try:
-        (fps, plays), duration = read_rate(path), playable.seconds(path)
-        if strips or not plays:
-            from reelbench.video import take
-
-            frames = take(path, STRIP)
-            folder = page.parent / f"{page.stem}-frames" / path.stem
-            folder.mkdir(parents=True, exist_ok=True)
-            strip = []
-            for image, time in zip(frames.images, frames.timestamps, strict=True):
-                # A copy: the store may drop its own at any time, and the page may be sent elsewhere
-                # with its folder.
-                copy = folder / image.name
-                shutil.copyfile(image, copy)
-                strip.append((address(copy, page), round(time, 3)))
+        fps, plays = read_rate(path)
+        duration = playable.seconds(path)
+        strip = _write_strip(path, page) if strips or not plays else None
     except MediaError as error:
         note(str(error))
         return facts
     return {**facts, "fps": fps, "duration": duration, "strip": strip}
 
 
+def _write_strip(path: Path, page: Path) -> list[tuple[str, float]]:
+    """Write frames of a video beside the page; return their addresses and times in seconds."""
+    from reelbench.video import take
+
+    frames = take(path, STRIP)
+    folder = page.parent / f"{page.stem}-frames" / path.stem
+    folder.mkdir(parents=True, exist_ok=True)
+    strip: list[tuple[str, float]] = []
+    for image, time in zip(frames.images, frames.timestamps, strict=True):
+        # A copy: the store may drop its own at any time, and the page may be sent elsewhere with
+        # its folder.
+        copy = folder / image.name
+        shutil.copyfile(image, copy)
+        strip.append((address(copy, page), round(time, 3)))
+    return strip
+
+
+# --- clips
+# -------------------------------------------------------------------------------------------------
+
 PAGE_BYTES = 18_000_000
-"""Most bytes of clips in one page: as text they are a third more, and a mail of 25 MB still arrives nearly anywhere."""
+"""Most bytes of clips in one page.
+
+As text they are a third more, and a mail of 25 MB still arrives nearly anywhere.
+"""
 MARGIN = 15.0
-"""Seconds that a cut clip has before and behind what its questions are about."""
-_CLIPS, _IN_PAGE = "clips", "clip:"
-"""Where clips lie beside a page; what stands before the number of one that is in the page."""
+"""Seconds that a cut clip has before and behind the time of its questions."""
+_CLIPS = "clips"
+"""The folder of clips beside a page."""
+_IN_PAGE = "clip:"
+"""Stands before the number of a clip that is in the page."""
 
 
 def terms(spec: BenchmarkSpec, split: str) -> str:
-    """Return the terms of a page with clips; InputError where the benchmark's owners forbid passing on videos."""
+    """Return the terms of a page with clips.
+
+    Raises:
+        InputError: The benchmark's owners forbid passing on videos.
+    """
     if not spec.open_data and not is_mini(split):
         raise InputError(
-            f"--embed: clips of {spec.title} may not be passed on. {spec.license_note} Leave --embed out: on the page "
-            "people choose their own copy of each video"
+            f"--embed: clips of {spec.title} may not be passed on. {spec.license_note} "
+            "Leave --embed out: on the page people choose their own copy of each video"
         )
     return (
-        f"The clips of {spec.title} on this page belong to their owners. They are only for the page's reviewers. Give "
-        "them to nobody, and delete them when you have sent your file."
+        f"The clips of {spec.title} on this page belong to their owners. They are only for the "
+        "page's reviewers. Give them to nobody, and delete them when you have sent your file."
     )
 
 
-def window(places: Iterable[Place]) -> tuple[float, float | None]:
-    """Return from when to when a video is needed, in seconds; None is its end.
+class Window(NamedTuple):
+    """The part of a video that is needed, in seconds; None is its end."""
 
-    Where each question shows its time and asks for none, these times with `MARGIN` about them; else
-    the whole video.
+    start: float
+    end: float | None
+
+
+def window(places: Iterable[Place]) -> Window:
+    """Return the part of a video that its places need.
+
+    Where each question shows its time and asks for none, it is these times with `MARGIN` about
+    them; else the whole video.
     """
-    items = [item for place in places for item in place.items]
-    shown = [[show["span"] for show in item["shows"] if show["type"] == "span"] for item in items]
-    if not all(shown) or any(ask["type"] == "span" for item in items for ask in item["asks"]):
-        return 0.0, None
-    spans = [span for of_item in shown for span in of_item]
-    return max(0.0, min(start for start, _ in spans) - MARGIN), max(
-        end for _, end in spans
-    ) + MARGIN
+    whole = Window(0.0, None)
+    starts: list[float] = []
+    ends: list[float] = []
+    for place in places:
+        for item in place.items:
+            spans = [show["span"] for show in item["shows"] if show["type"] == "span"]
+            asks_span = any(ask["type"] == "span" for ask in item["asks"])
+            if asks_span or not spans:
+                return whole
+            starts += [start for start, _ in spans]
+            ends += [end for _, end in spans]
+    return Window(max(0.0, min(starts) - MARGIN), max(ends) + MARGIN)
 
 
 def cut_clips(
@@ -343,44 +456,72 @@ def cut_clips(
     note: Callable[[str], None],
     bar: Bar = no_bar,
 ) -> dict[str, Facts]:
-    """Cut a clip of each video (media key -> file, None where it is not here) to what its questions need.
+    """Cut a clip of each video to the part that its questions need.
 
-    They are called by numbers in `folder`. `parts` are each rater's places, `note` is told what
-    can't be read. Returns what a page knows of each video.
+    Args:
+        parts: Each rater's places.
+        videos: Media key -> file, None where it is not here.
+        folder: The clips' folder, in which they are called by numbers.
+        clips: The place of the clips.
+        note: Is told of a video that can't be read.
+        bar: Shows the progress.
+
+    Returns:
+        The page's facts on each video.
 
     Raises:
         InputError: The clips of one rater's page would hold more than `PAGE_BYTES`.
     """
-    from reelbench.video.excerpt import write_excerpt
-
     folder.mkdir(parents=True, exist_ok=True)
-    held = [0] * len(parts)
-    shown: dict[str, Facts] = dict.fromkeys(videos, NOT_HERE)
+    page_bytes = [0] * len(parts)
+    facts: dict[str, Facts] = dict.fromkeys(videos, NOT_HERE)
     with bar("cutting clips", len(videos)) as show:
         for number, (video, source) in enumerate(videos.items(), 1):
-            target = folder / f"{number}.mp4"
-            start, end = window(
-                place for places in parts for place in places if place.video == video
-            )
-            try:
-                made = write_excerpt(source, target, start, end) if source else None
-            except MediaError as error:
-                target.unlink(missing_ok=True)
-                note(str(error))
-                made = None
-            if made:
-                named = f"{_IN_PAGE}{number}" if clips == "page" else f"{_CLIPS}/{target.name}"
-                about = {"source": named, "fps": made.fps, "duration": made.end, "from": made.start}
-                shown[video] = {**NOT_HERE, **about}
-                for part, places in enumerate(parts):
-                    held[part] += (
-                        any(place.video == video for place in places) and target.stat().st_size
-                    )
-                if clips == "page" and max(held) > PAGE_BYTES:
-                    raise InputError(
-                        f"--embed: after {number} of {len(videos)} videos the clips take {max(held) / 1e6:.0f} MB, "
-                        f"more than the {PAGE_BYTES / 1e6:.0f} MB that a page to be mailed may hold; add --as folder "
-                        "(a folder to zip), draw fewer videos (--sample), or share them among more people (--raters)"
-                    )
+            places_by_part: list[list[Place]] = []
+            for places in parts:
+                places_of_video = [place for place in places if place.video == video]
+                places_by_part.append(places_of_video)
+            clip_path = folder / f"{number}.mp4"
+            part_of_video = window(chain.from_iterable(places_by_part))
+            excerpt = _cut_clip(source, clip_path, part_of_video, note) if source else None
+            if excerpt:
+                address_of_clip = f"{_CLIPS}/{clip_path.name}"
+                if clips == "page":
+                    address_of_clip = f"{_IN_PAGE}{number}"
+                facts[video] = {
+                    **NOT_HERE,
+                    "source": address_of_clip,
+                    "fps": excerpt.fps,
+                    "duration": excerpt.end,
+                    "from": excerpt.start,
+                }
+                for part, places in enumerate(places_by_part):
+                    if places:
+                        page_bytes[part] += clip_path.stat().st_size
+                if clips == "page":
+                    _check_size(max(page_bytes), f"{number} of {len(videos)}")
             show(number, video)
-    return shown
+    return facts
+
+
+def _cut_clip(
+    source: Path, clip_path: Path, part: Window, note: Callable[[str], None]
+) -> "Excerpt | None":
+    from reelbench.video.excerpt import write_excerpt
+
+    try:
+        return write_excerpt(source, clip_path, part.start, part.end)
+    except MediaError as error:
+        clip_path.unlink(missing_ok=True)
+        note(str(error))
+        return None
+
+
+def _check_size(page_bytes: int, videos: str) -> None:
+    if page_bytes > PAGE_BYTES:
+        raise InputError(
+            f"--embed: after {videos} videos the clips take {page_bytes / 1e6:.0f} MB, more than "
+            f"the {PAGE_BYTES / 1e6:.0f} MB that a page to be mailed may hold; add --as folder "
+            "(a folder to zip), draw fewer videos (--sample), or share them among more people "
+            "(--raters)"
+        )

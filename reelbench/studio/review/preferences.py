@@ -1,10 +1,13 @@
-"""Two versions of one question, chosen between blind: a single pass's and the discussion's (MovieCORE, 3.3, figure 3).
+"""A blind choice between two versions of a question: single pass or discussion (MovieCORE, 3.3).
 
-The paper shows such pairs and asks nobody. Here neither the page nor a saved file says which
-version is whose: which of the two is shown first follows from a hash of the question's id.
+The paper shows such pairs (figure 3) and asks nobody. Here neither the page nor a saved file says
+which version is whose: the order of the two follows from a hash of the question's id.
 """
 
 import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +17,7 @@ from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import write_jsonl
 from reelbench.base.text_tables import Table, interval, number
 from reelbench.data import loading
+from reelbench.registry.rows import Row
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.studio.review import KindName
 from reelbench.studio.review import review_items as parts
@@ -30,81 +34,55 @@ _VALUES: dict[Better, float] = {"discussion": 1.0, "tie": 0.5, "single_pass": 0.
 
 
 class Preferences(ReviewKind):
-    """Which of two versions of a question is the better one."""
+    """The better one of two versions of a question."""
 
     name = KindName.PREFERENCE
     says = "better"
 
     def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return one place for each question that has two versions which differ."""
-        made = drawn.given.beside["made"]
-        known = loading.locate(drawn.spec.id, drawn.split, made / "single_pass.json").read()
-        first = {row["id"]: row for row in known}
-        places = []
+        folder = drawn.sources.beside["made"]
+        single_pass = loading.locate(drawn.spec.id, drawn.split, folder / "single_pass.json")
+        single_pass_rows = {row["id"]: row for row in single_pass.read()}
+        places: list[parts.Place] = []
         for video, rows in drawn.by_video.items():
-            for last in rows:
-                before = first.get(last["id"])
-                if before is None or (before["question"], before["answer"]) == (
-                    last["question"],
-                    last["answer"],
-                ):
+            for row in rows:
+                first_row = single_pass_rows.get(row["id"])
+                if first_row is None or _same_words(first_row, row):
                     continue
-                versions = (
-                    (before, last) if _better(last["id"], "B") == "discussion" else (last, before)
-                )
-                shows: list[parts.Part] = []
-                for letter, row in zip("AB", versions, strict=True):
-                    shows.append(
-                        parts.shown_text(f"Version {letter}", row["question"], row["language"])
-                    )
-                    shows.append(
-                        parts.shown_text(f"Its answer ({letter})", row["answer"], row["language"])
-                    )
-                places.append(
-                    parts.Place(video, last["id"], [parts.row_item(last, shows, self.asks)])
-                )
+                shows = _shown_versions(first_row, row)
+                item = parts.row_item(row, shows, self.asks)
+                places.append(parts.Place(video, row["id"], [item]))
         if not places:
-            raise InputError(f"{made}: no question of these videos has two versions that differ")
+            raise InputError(f"{folder}: no question of these videos has two versions that differ")
         return places
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Return the win rate (of the discussion's version, a tie counting half, over all choices; 0 to 1) and alpha.
+        """Return the win rate of the discussion's version, and alpha.
 
-        Written is what each question got (JSON Lines): the decision, else what most chose, a tie
-        where they are even. InputError where nothing is chosen.
+        A tie counts half; the rate is over all choices, 0 to 1. Written is each question's outcome
+        (JSON Lines): the decision, else the choice of most, a tie where they are even.
+
+        Raises:
+            InputError: Nothing is chosen.
         """
-        chosen: dict[str, dict[str, Better]] = {
-            name: {who: _better(name, letter) for who, letter in said.items()}
-            for name, said in self.verdicts_of_all(reviews).items()
-        }
-        about = reviews.items
-        videos = [
-            str(about.get(name, {}).get("video", name)) for name, by in chosen.items() for _ in by
-        ]
-        choices: list[Better] = [
-            better for by_reviewer in chosen.values() for better in by_reviewer.values()
-        ]
-        rate = mean_over_clusters(
-            np.array([_VALUES[better] for better in choices]), videos, bounds=(0, 1)
-        )
-        alpha = choice_alpha(
-            [list(by_reviewer.values()) for by_reviewer in chosen.values()], [*reversed(_VALUES)]
-        )
+        choices_by_item: dict[str, dict[str, Better]] = {}
+        choices: list[Better] = []
+        videos: list[str] = []
+        facts_by_item = reviews.items
+        for name, letters in self.verdicts_of_all(reviews).items():
+            by_reviewer: dict[str, Better] = {}
+            for reviewer, letter in letters.items():
+                by_reviewer[reviewer] = _better(name, letter)
+            choices_by_item[name] = by_reviewer
+            choices += by_reviewer.values()
+            video = str(facts_by_item.get(name, {}).get("video", name))
+            videos += [video] * len(by_reviewer)
+        values = np.array([_VALUES[choice] for choice in choices])
+        rate = mean_over_clusters(values, videos, bounds=(0, 1))
+        item_choices = [list(by_reviewer.values()) for by_reviewer in choices_by_item.values()]
+        alpha = choice_alpha(item_choices, [*reversed(_VALUES)])
         counts = {better: choices.count(better) for better in _VALUES}
-
-        def write(path: Path) -> str:
-            together: dict[str, Better] = {}
-            for name, by_reviewer in chosen.items():
-                votes = list(by_reviewer.values())
-                ahead = votes.count("discussion") - votes.count("single_pass")
-                together[name] = (
-                    "tie" if not ahead else "discussion" if ahead > 0 else "single_pass"
-                )
-                if decided := reviews.decisions.get(name, {}).get("better"):
-                    together[name] = _better(name, decided)
-            write_jsonl(path, ({"id": name, "better": better} for name, better in together.items()))
-            return f"{number_of(len(chosen), 'question')} written to {path}"
-
         figures = {
             "win_rate": {
                 "value": rate.value,
@@ -113,27 +91,66 @@ class Preferences(ReviewKind):
             },
             "choices": counts,
             "alpha": alpha,
-            "items": chosen,
+            "items": choices_by_item,
         }
-        rows = [
-            (
-                "discussion better, tie half",
-                number(rate.value, 3),
-                interval(rate.ci95, 3),
-                str(len(choices)),
-            ),
-            *((better.replace("_", " "), "", "", str(count)) for better, count in counts.items()),
-            ("Krippendorff's alpha", number(alpha, 2), "", ""),
-        ]
+        n = str(len(choices))
+        ends = interval(rate.ci95, 3)
+        rows = [("discussion better, tie half", number(rate.value, 3), ends, n)]
+        for better, count in counts.items():
+            rows.append((better.replace("_", " "), "", "", str(count)))
+        rows.append(("Krippendorff's alpha", number(alpha, 2), "", ""))
         table = Table(reviews.heading, ("quantity", "#value", "#95 % interval", "#choices"), rows)
+        write = partial(_write, reviews, choices_by_item)
         return ReviewSummary(self, reviews, figures, [table], write)
 
 
 PREFERENCES = Preferences()
 
 
+def _same_words(first_row: Row, row: Row) -> bool:
+    same_question = first_row["question"] == row["question"]
+    return same_question and first_row["answer"] == row["answer"]
+
+
+def _shown_versions(first_row: Row, row: Row) -> list[parts.Part]:
+    """Return both versions, in the order that the question's id decides."""
+    versions = (row, first_row)
+    if _better(row["id"], "B") == "discussion":
+        versions = (first_row, row)
+    shows: list[parts.Part] = []
+    for letter, version in zip("AB", versions, strict=True):
+        language = version["language"]
+        shows.append(parts.shown_text(f"Version {letter}", version["question"], language))
+        shows.append(parts.shown_text(f"Its answer ({letter})", version["answer"], language))
+    return shows
+
+
+def _write(
+    reviews: Reviews, choices_by_item: Mapping[str, Mapping[str, Better]], path: Path
+) -> str:
+    lines: list[dict[str, str]] = []
+    for name, by_reviewer in choices_by_item.items():
+        decision = reviews.decisions.get(name, {}).get("better")
+        better = _better(name, decision) if decision else _chosen_by_most(by_reviewer.values())
+        lines.append({"id": name, "better": better})
+    write_jsonl(path, lines)
+    return f"{number_of(len(lines), 'question')} written to {path}"
+
+
+def _chosen_by_most(choices: Iterable[Better]) -> Better:
+    counts = Counter(choices)
+    if counts["discussion"] == counts["single_pass"]:
+        return "tie"
+    return "discussion" if counts["discussion"] > counts["single_pass"] else "single_pass"
+
+
 def _better(identifier: str, choice: str) -> Better:
-    """Return whose version of a question a letter is: which one the discussion's has, a hash says."""
-    letter = "AB"[hashlib.sha256(f"preference|{identifier}".encode()).digest()[0] % 2]
-    known: dict[str, Better] = {"tie": "tie", letter: "discussion"}
-    return known.get(choice, "single_pass")
+    """Return the maker of the version that a letter names.
+
+    A hash of the id decides on the letters.
+    """
+    if choice == "tie":
+        return "tie"
+    digest = hashlib.sha256(f"preference|{identifier}".encode()).digest()
+    discussion_letter = "AB"[digest[0] % 2]
+    return "discussion" if choice == discussion_letter else "single_pass"

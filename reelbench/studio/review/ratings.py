@@ -1,15 +1,16 @@
-"""Ratings of captions, questions and answers, merged as MovieCORE's authors merge theirs (appendix II.3, Table S1).
+"""Ratings of captions, questions and answers, merged as MovieCORE's authors do (appendix II.3).
 
-And people's scores of a model's answers, on the judge's scale and blind to its scores: what
-calibrates a judge.
+And people's scores of a model's answers, on the judge's scale and blind to its scores, which
+calibrate a judge.
 """
 
 import random
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import write_text
@@ -23,7 +24,7 @@ from reelbench.scoring import result_files
 from reelbench.studio.data_files import from_papers
 from reelbench.studio.review import KindName, review_kind
 from reelbench.studio.review import review_items as parts
-from reelbench.studio.review.kept_rows import Verification, parse_decision, write_rows
+from reelbench.studio.review.kept_rows import Decision, Verification, parse_decision, write_rows
 from reelbench.studio.review.review_kind import (
     DrawnRows,
     Marks,
@@ -33,16 +34,39 @@ from reelbench.studio.review.review_kind import (
     ReviewSummary,
 )
 
-LOWEST, HIGHEST = 1, 5
+LOWEST = 1
+HIGHEST = 5
 DIMENSIONS: Mapping[str, Mapping[str, Sequence[str]]] = review_kind.WORDS[KindName.RATINGS][
     "dimensions"
 ]
-"""Part of a row -> what it is rated on (MovieCORE, Table S1) -> what the lowest and the highest rating mean."""
+"""Part of a row -> dimension (MovieCORE, Table S1) -> meaning of the lowest and highest rating."""
 ORDER = ("accuracy", "clarity", "depth", "relevance", "answerability")
 """Rows of Table S1."""
 LOW = 2
-"""A rating at or below it, be it one reviewer's alone, deserves another look, as MovieCORE's authors took (Fig. S3)."""
+"""A rating at or below it, be it one reviewer's alone, deserves another look (Fig. S3)."""
 _SHOWN = 10
+
+
+# --- ratings
+# -------------------------------------------------------------------------------------------------
+
+
+class _LowRating(NamedTuple):
+    """A low rating of a part on a dimension, with the mean of all."""
+
+    part: str
+    id: str
+    dimension: str
+    mean: float
+
+    @property
+    def decided_under(self) -> str:
+        """The id under which it is decided on: a caption's own, else its question's."""
+        return f"caption {self.id}" if self.part == "caption" else self.id
+
+
+_RatingTable = dict[str, dict[str, review_kind.ScaleFigures]]
+"""Dimension -> part -> figures."""
 
 
 class Ratings(ReviewKind):
@@ -52,242 +76,296 @@ class Ratings(ReviewKind):
 
     def places(self, drawn: DrawnRows) -> list[parts.Place]:
         """Return one place a video: its caption, if it has one, and all its questions."""
-        places = []
+        places: list[parts.Place] = []
         for video, rows in drawn.by_video.items():
-            items = []
-            if caption := next((row["caption"] for row in rows if row.get("caption")), ""):
-                shown = [parts.shown_text("Caption", caption)]
-                items.append(
-                    parts.review_item(
-                        video, video, shown, _scales(drawn.spec, "caption"), part="caption"
-                    )
-                )
+            items: list[parts.Item] = []
+            caption = _caption_of(rows)
+            if caption:
+                shows = [parts.shown_text("Caption", caption)]
+                scales = _scales(drawn.spec, "caption")
+                items.append(parts.review_item(video, video, shows, scales, part="caption"))
             for row in rows:
-                right, others = parts.right_answer(drawn.spec, row)
-                texts = {"question": parts.question_part(row)}
-                if right:
-                    texts["answer"] = parts.shown_text("Answer", right, row["language"], others)
-                items += [
-                    parts.row_item(row, [text], _scales(drawn.spec, part), part)
-                    for part, text in texts.items()
-                ]
-                items[-1]["asks"].append(review_kind.WORDS[self.name]["comment"])
+                items += self._row_items(drawn.spec, row)
             places.append(parts.Place(video, video, items))
         return places
+
+    def _row_items(self, spec: BenchmarkSpec, row: Row) -> list[parts.Item]:
+        """Return a row's question and, where it isn't hidden, its answer."""
+        shown_question = parts.question_part(row)
+        scales = _scales(spec, "question")
+        items = [parts.row_item(row, [shown_question], scales, "question")]
+        answer = parts.right_answer(spec, row)
+        if answer.right:
+            shown_answer = parts.shown_text(
+                "Answer", answer.right, row["language"], answer.wrong_options
+            )
+            items.append(parts.row_item(row, [shown_answer], _scales(spec, "answer"), "answer"))
+        items[-1]["asks"].append(review_kind.WORDS[self.name]["comment"])
+        return items
 
     def check(self, review: Review, path: Path) -> None:
         """Check that each rating is one of a dimension that its part has; and decisions."""
         super().check(review, path)
-        for (part, identifier), given in review.rated.items():
-            for dimension, rating in given.items():
-                if dimension not in DIMENSIONS.get(part, ()) or not LOWEST <= rating <= HIGHEST:
+        for (part, identifier), by_dimension in review.rated.items():
+            for dimension, rating in by_dimension.items():
+                is_ours = dimension in DIMENSIONS.get(part, ())
+                if not is_ours or not LOWEST <= rating <= HIGHEST:
                     raise InputError(
-                        f"{path}, field ratings.{part}.{identifier}.{dimension}: {rating!r} is not a rating from "
-                        f"{LOWEST} to {HIGHEST} of ours"
+                        f"{path}, field ratings.{part}.{identifier}.{dimension}: "
+                        f"{rating!r} is not a rating from {LOWEST} to {HIGHEST} of ours"
                     )
 
     def done(self, review: Review) -> int:
         """Return the number of parts with a rating on each of their dimensions."""
-        return sum(
-            DIMENSIONS[part].keys() <= given.keys() for (part, _), given in review.rated.items()
-        )
+        return len(_whole(review))
 
     def check_marks(self, marks: Marks, where: str) -> None:
-        """Check what was decided on a low rating."""
+        """Check the decision on a low rating."""
         super().check_marks(marks, where)
         parse_decision(marks, where)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Return Table S1, the paper's own beside it where it has any, and what was rated low and decided on it."""
-        table, low = rated(reviews)
-        decided: dict[str, tuple[str, dict[str, str]]] = {}
+        """Return Table S1, the low ratings, and the decisions on them.
+
+        The paper's own table stands beside it where it has one.
+        """
+        table, low_ratings = rated(reviews)
+        decisions: dict[str, Decision] = {}
         for name, marks in reviews.decisions.items():
-            decision, edits = parse_decision(marks, f"marks.{name}")
-            if decision is not None:
-                decided[name] = decision, edits
+            decision = parse_decision(marks, f"marks.{name}")
+            if decision.kind is not None:
+                decisions[name] = decision
         paper = from_papers("ratings")
-        paper = paper if paper["benchmark"] == reviews.benchmark else None
-        rows = []
-        for dimension, cells in table.items():
-            shown = []
-            for part in DIMENSIONS:
-                cell = cells.get(part)
-                alpha = "" if cell is None or cell.alpha is None else f" ({cell.alpha:.2f})"
-                shown.append("–" if cell is None else f"{cell.mean:.1f}{alpha}")
-            theirs = (
-                [number(paper["means"][dimension].get(part), 1) for part in DIMENSIONS]
-                if paper
-                else []
-            )
-            rows.append((dimension, *shown, *theirs))
-        columns = ["#captions", "#questions", "#answers"]
-        title = f"{reviews.heading}: mean (Krippendorff's alpha)"
-        if paper:
-            columns += [f"{name} (paper)" for name in columns]
-            title += f"; the paper's: {paper['cite']}, {paper['by']}"
-        notes = [
-            f"rated low: {part} {item}, {name}, mean {mean:.1f}"
-            for part, item, name, mean in low[:_SHOWN]
-        ]
-        if len(low) > _SHOWN:
-            notes.append(f"and {len(low) - _SHOWN} more rated low; --json lists all")
-        low_names = {_decided_under(part, item) for part, item, *_ in low}
-        if undecided := len(low_names - decided.keys()):
-            notes.append(
-                f"{undecided} of these are undecided: review page … --consensus FILES writes a page to decide"
-            )
+        if paper["benchmark"] != reviews.benchmark:
+            paper = None
+        low_names = {low_rating.decided_under for low_rating in low_ratings}
         figures = {
-            "table": {
-                dimension: {part: cell.document("rated_twice") for part, cell in cells.items()}
-                for dimension, cells in table.items()
-            },
-            "low": [
-                dict(zip(("part", "id", "dimension", "mean"), row, strict=True)) for row in low
-            ],
-            "decisions": {name: decision for name, (decision, _) in decided.items()},
+            "table": _table_document(table),
+            "low": [low_rating._asdict() for low_rating in low_ratings],
+            "decisions": {name: decision.kind for name, decision in decisions.items()},
             "published": paper,
         }
-        write = partial(_write_verified, reviews, low_names, decided)
-        return ReviewSummary(
-            self, reviews, figures, [Table(title, ("dimension", *columns), rows)], write, notes
-        )
+        tables = [_table_s1(reviews, table, paper)]
+        notes = _notes(low_ratings, len(low_names - decisions.keys()))
+        write = partial(_write_verified, reviews, low_names, decisions)
+        return ReviewSummary(self, reviews, figures, tables, write, notes)
 
 
 RATINGS = Ratings()
 
 
-def rated(
-    reviews: Reviews,
-) -> tuple[dict[str, dict[str, review_kind.ScaleFigures]], list[tuple[str, str, str, float]]]:
-    """Return dimension -> part -> figures, and what somebody rated low: part, id, dimension, mean of all.
+class Rated(NamedTuple):
+    """The table of all ratings, and the low ones by part and id."""
 
-    InputError where nothing is rated.
-    """
-    given: dict[tuple[str, str], dict[str, list[int]]] = {}
+    table: _RatingTable
+    low: list[_LowRating]
+
+
+def rated(reviews: Reviews) -> Rated:
+    """Merge people's ratings; InputError where nothing is rated."""
+    ratings: dict[tuple[str, str], dict[str, list[int]]] = {}
     for review in reviews.reviews.values():
         for (part, identifier), by_dimension in review.rated.items():
             for dimension, rating in by_dimension.items():
-                given.setdefault((dimension, part), {}).setdefault(identifier, []).append(rating)
-    if not given:
+                by_item = ratings.setdefault((dimension, part), {})
+                by_item.setdefault(identifier, []).append(rating)
+    if not ratings:
         raise InputError("nothing is rated in these files yet")
-    table: dict[str, dict[str, review_kind.ScaleFigures]] = {}
-    low = []
-    for dimension in ORDER:
-        for part in DIMENSIONS:
-            if units := given.get((dimension, part)):
-                table.setdefault(dimension, {})[part] = review_kind.ScaleFigures.of(units.values())
-                low += [
-                    (part, identifier, dimension, statistics.fmean(unit))
-                    for identifier, unit in units.items()
-                    if min(unit) <= LOW
-                ]
-    return table, sorted(low)
+    table: _RatingTable = {}
+    low_ratings: list[_LowRating] = []
+    for dimension, part in product(ORDER, DIMENSIONS):
+        by_item = ratings.get((dimension, part))
+        if not by_item:
+            continue
+        cells = table.setdefault(dimension, {})
+        cells[part] = review_kind.ScaleFigures.of(by_item.values())
+        for identifier, item_ratings in by_item.items():
+            if min(item_ratings) <= LOW:
+                mean = statistics.fmean(item_ratings)
+                low_ratings.append(_LowRating(part, identifier, dimension, mean))
+    return Rated(table, sorted(low_ratings))
 
 
-def _decided_under(part: str, item: str) -> str:
-    """Return the id under which a part is decided on: a caption's own, else its question's."""
-    return f"caption {item}" if part == "caption" else item
+def _table_document(table: _RatingTable) -> dict[str, dict[str, Any]]:
+    document: dict[str, dict[str, Any]] = {}
+    for dimension, cells in table.items():
+        document[dimension] = {part: cell.document("rated_twice") for part, cell in cells.items()}
+    return document
+
+
+def _table_s1(reviews: Reviews, table: _RatingTable, paper: Mapping[str, Any] | None) -> Table:
+    rows: list[tuple[str, ...]] = []
+    for dimension, cells in table.items():
+        row = [dimension]
+        row += [_cell_in_words(cells.get(part)) for part in DIMENSIONS]
+        if paper:
+            means = paper["means"][dimension]
+            row += [number(means.get(part), 1) for part in DIMENSIONS]
+        rows.append(tuple(row))
+    columns = ["#captions", "#questions", "#answers"]
+    title = f"{reviews.heading}: mean (Krippendorff's alpha)"
+    if paper:
+        columns += [f"{name} (paper)" for name in columns]
+        title += f"; the paper's: {paper['cite']}, {paper['by']}"
+    return Table(title, ("dimension", *columns), rows)
+
+
+def _cell_in_words(cell: review_kind.ScaleFigures | None) -> str:
+    if cell is None:
+        return "–"
+    if cell.alpha is None:
+        return f"{cell.mean:.1f}"
+    return f"{cell.mean:.1f} ({cell.alpha:.2f})"
+
+
+def _notes(low_ratings: Sequence[_LowRating], undecided: int) -> list[str]:
+    notes: list[str] = []
+    for part, identifier, dimension, mean in low_ratings[:_SHOWN]:
+        notes.append(f"rated low: {part} {identifier}, {dimension}, mean {mean:.1f}")
+    more = len(low_ratings) - _SHOWN
+    if more > 0:
+        notes.append(f"and {more} more rated low; --json lists all")
+    if undecided:
+        notes.append(
+            f"{undecided} of these are undecided: "
+            "review page … --consensus FILES writes a page to decide"
+        )
+    return notes
 
 
 def low_places(
     spec: BenchmarkSpec, by_video: Mapping[str, Sequence[Row]], reviews: Reviews
 ) -> list[parts.Place]:
-    """Return the low-rated items, to be kept, dropped or edited, as MovieCORE's meta-reviewer did (Figure S3).
+    """Return the low-rated items, to be kept, dropped or edited.
 
-    Question and answer are decided on together, under the question's id, a caption under `caption`
-    and its video.
+    So did MovieCORE's meta-reviewer (Figure S3). Question and answer are decided on together, under
+    the question's id, a caption under `caption` and its video.
     """
-    said: dict[str, list[str]] = {}
-    ratings = {who: reviews.reviews[who].rated for who in reviews.reviewers}
-    for part, identifier, dimension, mean in rated(reviews)[1]:
-        items = [(who, of.get((part, identifier), {})) for who, of in ratings.items()]
-        given = [
-            f"{who} {by_dimension[dimension]}"
-            for who, by_dimension in items
-            if dimension in by_dimension
-        ]
-        name = _decided_under(part, identifier)
-        said.setdefault(name, []).append(f"{part}, {dimension}: {mean:.1f} ({', '.join(given)})")
-    for who, review in sorted(reviews.reviews.items()):
-        for name, lines in said.items():
-            if comment := review.comments.get(name.removeprefix("caption ")):
-                lines.append(f"{who}: {comment}")
-    places = []
+    words_by_name = _low_ratings_in_words(reviews)
+    places: list[parts.Place] = []
     for video, rows in by_video.items():
-        texts = {
-            f"caption {video}": {
-                "caption": next((row["caption"] for row in rows if row.get("caption")), "")
-            }
-        }
-        texts |= {
-            row["id"]: {"question": row["question"], "answer": parts.right_answer(spec, row)[0]}
-            for row in rows
-        }
-        for name in [name for name in texts if name in said]:
-            shows = [
-                parts.shown_text(parts.capitalised(part), text)
-                for part, text in texts[name].items()
-            ]
-            shows.append(parts.shown_text("Rated low", "", others=said[name]))
-            decision, note = RATINGS.asks
-            field = {"type": "text", "rows": 3, "optional": True}
-            edits = [
-                {
-                    **field,
-                    "name": part,
-                    "title": f"{parts.capitalised(part)}, edited",
-                    "start": text,
-                }
-                for part, text in texts[name].items()
-            ]
-            item = parts.review_item(name, video, shows, [decision, *edits, note])
-            places.append(parts.Place(video, name, [item]))
+        texts_by_name: dict[str, dict[str, str]] = {}
+        texts_by_name[f"caption {video}"] = {"caption": _caption_of(rows)}
+        for row in rows:
+            answer = parts.right_answer(spec, row)
+            texts_by_name[row["id"]] = {"question": row["question"], "answer": answer.right}
+        for name, texts in texts_by_name.items():
+            if name in words_by_name:
+                item = _low_item(name, video, texts, words_by_name[name])
+                places.append(parts.Place(video, name, [item]))
     return places
 
 
+def _low_ratings_in_words(reviews: Reviews) -> dict[str, list[str]]:
+    """Return the low ratings and all comments, by the id of the decision."""
+    ratings_by_reviewer = {name: reviews.reviews[name].rated for name in reviews.reviewers}
+    words_by_name: dict[str, list[str]] = {}
+    for low_rating in rated(reviews).low:
+        reviewers_ratings: list[str] = []
+        for reviewer, ratings in ratings_by_reviewer.items():
+            by_dimension = ratings.get((low_rating.part, low_rating.id), {})
+            if low_rating.dimension in by_dimension:
+                reviewers_ratings.append(f"{reviewer} {by_dimension[low_rating.dimension]}")
+        subject = f"{low_rating.part}, {low_rating.dimension}"
+        words = f"{subject}: {low_rating.mean:.1f} ({', '.join(reviewers_ratings)})"
+        words_by_name.setdefault(low_rating.decided_under, []).append(words)
+    for reviewer in reviews.reviewers:
+        comments = reviews.reviews[reviewer].comments
+        for name, lines in words_by_name.items():
+            comment = comments.get(name.removeprefix("caption "))
+            if comment:
+                lines.append(f"{reviewer}: {comment}")
+    return words_by_name
+
+
+def _low_item(name: str, video: str, texts: Mapping[str, str], words: list[str]) -> parts.Item:
+    """Return a low-rated item with its texts, which can be edited."""
+    shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts.items()]
+    shows.append(parts.shown_text("Rated low", "", below=words))
+    decision, note = RATINGS.asks
+    edits: list[parts.Part] = []
+    for part, text in texts.items():
+        title = f"{parts.capitalised(part)}, edited"
+        edits.append(
+            {
+                "type": "text",
+                "rows": 3,
+                "optional": True,
+                "name": part,
+                "title": title,
+                "start": text,
+            }
+        )
+    return parts.review_item(name, video, shows, [decision, *edits, note])
+
+
+def _caption_of(rows: Iterable[Row]) -> str:
+    """Return the caption of a video's rows; "" where none has it."""
+    for row in rows:
+        if row.get("caption"):
+            return row["caption"]
+    return ""
+
+
 def _scales(spec: BenchmarkSpec, part: str) -> list[parts.Part]:
-    ends = dict(DIMENSIONS[part])
+    ends_by_dimension = dict(DIMENSIONS[part])
     if spec.people_search and part != "caption":
-        ends["answerability"] = review_kind.WORDS[KindName.RATINGS]["searched"]
-    return [
-        parts.scale_ask(name, LOWEST, HIGHEST, {LOWEST: lowest, HIGHEST: highest})
-        for name, (lowest, highest) in ends.items()
-    ]
+        ends_by_dimension["answerability"] = review_kind.WORDS[KindName.RATINGS]["searched"]
+    scales: list[parts.Part] = []
+    for dimension, (lowest, highest) in ends_by_dimension.items():
+        anchors = {LOWEST: lowest, HIGHEST: highest}
+        scales.append(parts.scale_ask(dimension, LOWEST, HIGHEST, anchors))
+    return scales
+
+
+def _whole(review: Review) -> set[tuple[str, str]]:
+    """Return the parts, with ids, that a reviewer rated on all their dimensions."""
+    whole: set[tuple[str, str]] = set()
+    for (part, identifier), by_dimension in review.rated.items():
+        if DIMENSIONS[part].keys() <= by_dimension.keys():
+            whole.add((part, identifier))
+    return whole
 
 
 def _write_verified(
     reviews: Reviews,
-    low: Collection[str],
-    decided: Mapping[str, tuple[str, dict[str, str]]],
+    low_names: Collection[str],
+    decisions: Mapping[str, Decision],
     path: Path,
 ) -> str:
-    """Write the data without what was dropped and with what was edited; `verified` in each row.
+    """Write the data without dropped rows and with edited ones; `verified` in each row.
 
     A row is verified where people rated both its question and its answer, and rated none of it low
-    or decided to keep or edit it. What nobody rated, and what is low and undecided, stays
+    or decided to keep or edit it. A row that nobody rated, or that is low and undecided, stays
     unverified.
     """
-    whole = [
-        {
-            name
-            for review in reviews.reviews.values()
-            for (of, name), given in review.rated.items()
-            if of == part and DIMENSIONS[part].keys() <= given.keys()
-        }
-        for part in ("question", "answer")
-    ]
-    asked = {name: outcome for name, outcome in decided.items() if not name.startswith("caption ")}
-    dropped = {name: "by_people" for name, (decision, _) in asked.items() if decision == "drop"}
-    verified = {
-        name for name in whole[0] & whole[1] if name not in low or name in asked
-    } - dropped.keys()
-    changes: dict[str, dict[str, Any]] = {
-        name: dict(edits) for name, (_, edits) in asked.items() if edits
-    }
-    for name, (decision, edits) in decided.items():
-        if name.startswith("caption ") and decision != "keep":
-            changes[name] = {"caption": edits.get("caption", "")}
+    whole: set[tuple[str, str]] = set()
+    for review in reviews.reviews.values():
+        whole |= _whole(review)
+    dropped: dict[str, str] = {}
+    changes: dict[str, dict[str, Any]] = {}
+    for name, decision in decisions.items():
+        if name.startswith("caption "):
+            if decision.kind != "keep":
+                changes[name] = {"caption": decision.edits.get("caption", "")}
+        elif decision.kind == "drop":
+            dropped[name] = "by_people"
+        elif decision.edits:
+            changes[name] = dict(decision.edits)
+    verified: set[str] = set()
+    for part, name in whole:
+        is_whole_row = part == "question" and ("answer", name) in whole
+        is_good = name not in low_names or name in decisions
+        if is_whole_row and is_good and name not in dropped:
+            verified.add(name)
     return write_rows(path, reviews, Verification(verified, dropped, changes))
+
+
+# --- scores
+# -------------------------------------------------------------------------------------------------
+
+_Scores = dict[str, dict[str, list[float]]]
+"""Criterion -> item -> people's scores."""
 
 
 class JudgeScores(ReviewKind):
@@ -296,113 +374,129 @@ class JudgeScores(ReviewKind):
     name = KindName.SCORES
 
     def places(self, drawn: DrawnRows) -> list[parts.Place]:
-        """Return the result's answers to the drawn videos' questions, in an order that the seed shuffles."""
+        """Return the result's answers to the drawn videos' questions, shuffled by the seed."""
         spec = drawn.spec
         if spec.judge is None:
             raise InputError(f"{spec.id}: has no judged metric; scores are of judged answers")
-        folder = result_files.folder_of_one(drawn.given.beside["answers"])
+        folder = result_files.folder_of_one(drawn.sources.beside["answers"])
         benchmark = result_files.read(folder).benchmark
         if (benchmark.id, benchmark.split) != (spec.id, drawn.split):
             raise InputError(
-                f"{folder}: a result on {benchmark.id} {benchmark.split}, not on {spec.id} {drawn.split}"
+                f"{folder}: a result on {benchmark.id} {benchmark.split}, "
+                f"not on {spec.id} {drawn.split}"
             )
         predictions = {sample.id: sample.prediction for sample in result_files.read_samples(folder)}
         prompts = load_prompts(spec, "reelbench")
-        places = [
-            parts.Place(row["video"], row["id"], [score_item(spec.judge, prompts, row, text)])
-            for rows in drawn.by_video.values()
-            for row in rows
-            if isinstance(text := predictions.get(row["id"]), str) and text.strip()
-        ]
+        places: list[parts.Place] = []
+        for rows in drawn.by_video.values():
+            for row in rows:
+                answer = predictions.get(row["id"])
+                if isinstance(answer, str) and answer.strip():
+                    item = score_item(spec.judge, prompts, row, answer)
+                    places.append(parts.Place(row["video"], row["id"], [item]))
         if not places:
             raise InputError(
-                f"{folder}: has no answer to the questions that were drawn; draw more videos (--sample)"
+                f"{folder}: has no answer to the questions that were drawn; "
+                "draw more videos (--sample)"
             )
         random.Random(drawn.seed).shuffle(places)  # noqa: S311 - no secret
         return places
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether people's scores differ on any criterion."""
-        names = {name for marks in by_reviewer.values() for name in marks} - {"note"}
-        return any(
-            len({marks[name] for marks in by_reviewer.values() if name in marks}) > 1
-            for name in names
-        )
+        """Return True where people's scores differ on any criterion."""
+        first_scores: dict[str, object] = {}
+        for marks in by_reviewer.values():
+            for name, score in marks.items():
+                if name != "note" and first_scores.setdefault(name, score) != score:
+                    return True
+        return False
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Return each criterion's figures; InputError where a score is off the scale.
+        """Return each criterion's figures.
 
         Written is a CSV file of `id`, the mean `score` and, where there are several, `criterion`.
+
+        Raises:
+            InputError: A score is off the scale.
         """
         judge = discovery.get(reviews.benchmark).judge
         if judge is None:
             raise InputError(f"{reviews.benchmark}: has no judged metric")
-        given: dict[str, dict[str, list[float]]] = {}
-        for identifier, by_reviewer in reviews.marks().items():
-            for who, marks in by_reviewer.items():
-                for name, score in marks.items():
-                    if name == "note":
-                        continue
-                    if (
-                        name not in judge.criteria
-                        or not is_whole(score)
-                        or not judge.low <= score <= judge.high
-                    ):
-                        raise InputError(
-                            f"{who}'s file, field marks.{identifier}.{name}: {score!r:.40} is not a score from "
-                            f"{judge.low} to {judge.high} on {', '.join(judge.criteria)}"
-                        )
-                    given.setdefault(name, {}).setdefault(identifier, []).append(score)
-        if not given:
-            raise InputError("nothing is scored in these files yet")
-        criteria = {
-            name: review_kind.ScaleFigures.of(given[name].values())
-            for name in judge.criteria
-            if name in given
-        }
-        means = {  # what was decided, else the mean of people
-            (item, name): float(reviews.decisions.get(item, {}).get(name, statistics.fmean(unit)))
-            for name in judge.criteria
-            for item, unit in given.get(name, {}).items()
-        }
-        items = len({item for item, _ in means})
-        figures = {name: scores.document("scored_twice") for name, scores in criteria.items()}
-        rows = [
-            (name, number(found.mean), str(found.n), number(found.alpha))
-            for name, found in criteria.items()
-        ]
+        scores = _checked_scores(reviews, judge)
+        figures: dict[str, Any] = {}
+        rows: list[tuple[str, ...]] = []
+        means: dict[tuple[str, str], float] = {}
+        items: set[str] = set()
+        for name in judge.criteria:
+            by_item = scores.get(name)
+            if by_item is None:
+                continue
+            scale = review_kind.ScaleFigures.of(by_item.values())
+            figures[name] = scale.document("scored_twice")
+            rows.append((name, number(scale.mean), str(scale.n), number(scale.alpha)))
+            items |= by_item.keys()
+            for item, item_scores in by_item.items():
+                decision = reviews.decisions.get(item, {})
+                score = decision.get(name, statistics.fmean(item_scores))
+                means[item, name] = float(score)
         columns = ("criterion", "#mean", "#n", "#Krippendorff's alpha")
-        table = Table(f"{reviews.heading}, {items} answers", columns, rows)
-        several = len(judge.criteria) > 1
-
-        def write(path: Path) -> str:
-            rows = [(item, f"{score:g}", name) for (item, name), score in sorted(means.items())]
-            write_text(
-                path,
-                csv_text(
-                    row[: 3 if several else 2] for row in [("id", "score", "criterion"), *rows]
-                ),
-            )
-            return f"{number_of(len(means), 'score')} written to {path}"
-
-        return ReviewSummary(self, reviews, {"criteria": figures, "items": items}, [table], write)
+        table = Table(f"{reviews.heading}, {len(items)} answers", columns, rows)
+        document = {"criteria": figures, "items": len(items)}
+        write = partial(_write_scores, means, several=len(judge.criteria) > 1)
+        return ReviewSummary(self, reviews, document, [table], write)
 
 
 SCORES = JudgeScores()
 
 
-def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> parts.Item:
-    """Return a model's answer as an item to score on the judge's scale; nothing of the judge's own score is in it.
+def _checked_scores(reviews: Reviews, judge: JudgeSpec) -> _Scores:
+    scores: _Scores = {}
+    for identifier, by_reviewer in reviews.marks().items():
+        for reviewer, marks in by_reviewer.items():
+            for name, score in marks.items():
+                if name == "note":
+                    continue
+                if name not in judge.criteria or not _is_on_scale(score, judge):
+                    criteria = ", ".join(judge.criteria)
+                    raise InputError(
+                        f"{reviewer}'s file, field marks.{identifier}.{name}: {score!r:.40} "
+                        f"is not a score from {judge.low} to {judge.high} on {criteria}"
+                    )
+                by_item = scores.setdefault(name, {})
+                by_item.setdefault(identifier, []).append(score)
+    if not scores:
+        raise InputError("nothing is scored in these files yet")
+    return scores
 
-    What a score means is what `prompts` tells the judge: people and judge go by one rubric.
+
+def _is_on_scale(score: object, judge: JudgeSpec) -> bool:
+    return is_whole(score) and judge.low <= score <= judge.high
+
+
+def _write_scores(means: Mapping[tuple[str, str], float], path: Path, *, several: bool) -> str:
+    """Write the means by item and criterion; one criterion has no column."""
+    rows: list[tuple[str, ...]] = [("id", "score", "criterion")]
+    for (item, name), score in sorted(means.items()):
+        rows.append((item, f"{score:g}", name))
+    if not several:
+        rows = [row[:2] for row in rows]
+    write_text(path, csv_text(rows))
+    return f"{number_of(len(means), 'score')} written to {path}"
+
+
+def score_item(judge: JudgeSpec, prompts: PromptSet, row: Row, answer: str) -> parts.Item:
+    """Return a model's answer as an item to score on the judge's scale.
+
+    Nothing of the judge's own score is in it. The meanings of scores are those in `prompts`: people
+    and judge go by one rubric.
     """
     shows = [
         parts.question_part(row),
         parts.shown_text("Reference", row["answer"], row["language"]),
         parts.shown_text("The model's answer", answer, row["language"]),
     ]
-    asks = [
-        parts.scale_ask(name, judge.low, judge.high, prompts.anchors(name))
-        for name in judge.criteria
-    ]
+    asks: list[parts.Part] = []
+    for name in judge.criteria:
+        anchors = prompts.anchors(name)
+        asks.append(parts.scale_ask(name, judge.low, judge.high, anchors))
     return parts.row_item(row, shows, asks)

@@ -1,13 +1,13 @@
-"""Items of a review page as plain data: what is shown of one, and what is asked; the page's scripts know no kind.
+"""Items of a review page as plain data: the things that an item shows, and its asks.
 
-An item has `shows` (texts, spans, other raters' marks) and `asks` (`scale`, `choice`, `labels`,
-`text`, `verdict`, `span`), each answer under its ask's name. On a blind page nothing else of the
-row may be in it.
+The page's scripts know no kind. An item has `shows` (texts, spans, other raters' marks) and `asks`
+(`scale`, `choice`, `labels`, `text`, `verdict`, `span`), each answer under its ask's name. On a
+blind page nothing else of the row may be in it.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.registry.rows import LETTERS, Row
@@ -20,7 +20,7 @@ Part = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What stands on the page at once: a video with one or more items."""
+    """A video with one or more items, which stand on the page at once."""
 
     video: str
     label: str
@@ -53,18 +53,18 @@ def row_item(row: Row, shows: list[Part], asks: Iterable[Part], part: str = "") 
     return review_item(row["id"], row["video"], shows, asks, part=part, language=row["language"])
 
 
-# --- what is shown
-# --------------------------------------------------------------------------------------------------
+# --- shows
+# -------------------------------------------------------------------------------------------------
 
 
-def shown_text(heading: str, text: str, language: str = "", others: Iterable[str] = ()) -> Part:
-    """Return a text with its heading; `others` are lines below it, such as wrong options."""
+def shown_text(heading: str, text: str, language: str = "", below: Iterable[str] = ()) -> Part:
+    """Return a text with its heading; `below` are further lines, such as wrong options."""
     return {
         "type": "text",
         "heading": heading,
         "text": text,
         "language": language,
-        "others": list(others),
+        "others": list(below),
     }
 
 
@@ -79,32 +79,46 @@ def question_part(row: Row) -> Part:
 
 
 def shown_answer(spec: BenchmarkSpec, row: Row) -> Part:
-    """Return a row's right answer with its wrong options; InputError where the split hides it."""
-    right, others = right_answer(spec, row)
-    if not right:
+    """Return a row's right answer with its wrong options.
+
+    Raises:
+        InputError: The split hides it.
+    """
+    answer = right_answer(spec, row)
+    if not answer.right:
         raise InputError(
-            f"{spec.id}: the answers of this split are hidden; choose a split with answers (--split)"
+            f"{spec.id}: the answers of this split are hidden; "
+            "choose a split with answers (--split)"
         )
-    return shown_text("Answer", right, row["language"], others)
+    return shown_text("Answer", answer.right, row["language"], answer.wrong_options)
 
 
-def right_answer(spec: BenchmarkSpec, row: Row) -> tuple[str, list[str]]:
-    """Return a row's right answer in words ("" where hidden), and its wrong options."""
+class RightAnswer(NamedTuple):
+    """A row's right answer in words ("" where hidden), and its wrong options."""
+
+    right: str
+    wrong_options: list[str]
+
+
+def right_answer(spec: BenchmarkSpec, row: Row) -> RightAnswer:
+    """Return a row's right answer in words, and its wrong options."""
     if not spec.asks_choice:
-        return row.get("answer", ""), []
-    right = LETTERS.index(row["answer"]) if row["answer"] else None
-    others = [option for place, option in enumerate(row["options"]) if place != right]
-    return row["options"][right] if right is not None else "", others
+        return RightAnswer(row.get("answer", ""), [])
+    options = list(row["options"])
+    if not row["answer"]:
+        return RightAnswer("", options)
+    right = options.pop(LETTERS.index(row["answer"]))
+    return RightAnswer(right, options)
 
 
-# --- what is asked
-# --------------------------------------------------------------------------------------------------
+# --- asks
+# -------------------------------------------------------------------------------------------------
 
 
 def scale_ask(name: str, low: int, high: int, anchors: Mapping[int, str]) -> Part:
-    """Return a scale of whole numbers; `anchors` says what some of them mean, the lowest and the highest at least."""
-    words = {str(score): meaning for score, meaning in anchors.items() if low <= score <= high}
-    words = {str(low): "not at all", str(high): "fully"} | words
+    """Return a scale of whole numbers; `anchors` are the meanings of some of them."""
+    words = {str(low): "not at all", str(high): "fully"}
+    words |= {str(score): meaning for score, meaning in anchors.items() if low <= score <= high}
     return {
         "type": "scale",
         "name": name,
@@ -116,13 +130,17 @@ def scale_ask(name: str, low: int, high: int, anchors: Mapping[int, str]) -> Par
 
 
 def ask_of(words: Mapping[str, Any]) -> Part:
-    """Return an ask of `kinds.yaml`, where a choice has `options`, value -> text, or `codes`, value -> meaning."""
-    codes = {
-        code: f"{capitalised(code)} – {meaning}" for code, meaning in words.get("codes", {}).items()
-    }
-    ask = {name: value for name, value in words.items() if name not in ("codes", "options")}
-    if options := words.get("options", codes):
-        ask["options"] = [{"value": value, "text": text} for value, text in options.items()]
+    """Return an ask of `kinds.yaml`.
+
+    There a choice has `options`, value -> text, or `codes`, value -> meaning.
+    """
+    ask = dict(words)
+    codes = ask.pop("codes", {})
+    texts = ask.pop("options", None)
+    if texts is None:
+        texts = {code: f"{capitalised(code)} – {meaning}" for code, meaning in codes.items()}
+    if texts:
+        ask["options"] = [{"value": value, "text": text} for value, text in texts.items()]
     return ask
 
 

@@ -1,11 +1,11 @@
-"""Spans of answers, or of the events that questions name: medians, overlaps, and what was rejected.
+"""Spans of answers, or of the events that questions name: medians, overlaps, rejections.
 
 ReXTime (supplement, C.7 and Figure 1) had people mark the answer's span or call the question bad,
 and on some items the question's span; from both come certificate length and QA-mIoU (C.6).
 """
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -29,158 +29,98 @@ APART = 0.5
 """Spans that overlap less are a disagreement."""
 
 
+_Span = tuple[float, float]
+
+
 class AnswerSpans(ReviewKind):
-    """Where the video shows the answer."""
+    """The times at which the video shows the answer."""
 
     name = KindName.SPANS
 
     def item(self, spec: BenchmarkSpec, row: Row) -> parts.Item:
-        """Return a question with its answer, whose span is asked for: of ReXTime's form without the wrong options."""
-        return parts.row_item(row, _shown(spec, row), self.asks)
+        """Return a question with its answer, whose span is asked for.
+
+        It has ReXTime's form, without the wrong options.
+        """
+        return parts.row_item(row, _question_and_answer(spec, row), self.asks)
 
     def is_done(self, marks: Marks) -> bool:
-        """Whether there is a whole span, or the item was called bad."""
-        return marks.get("verdict") == "bad" or span_of(marks) is not None
+        """Return True where there is a whole span, or the item was called bad."""
+        return is_bad(marks) or span_of(marks) is not None
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
-        """Whether people disagree on the item's being bad, or gave spans that overlap by less than `APART`."""
-        spans = [span for marks in by_reviewer.values() if (span := span_of(marks)) is not None]
-        rejected = any(marks.get("verdict") == "bad" for marks in by_reviewer.values())
+        """Return True where some reject the item, or spans overlap by less than `APART`."""
+        spans = spans_of(by_reviewer.values())
+        rejected = any(map(is_bad, by_reviewer.values()))
         return bool(rejected and spans) or far_apart(spans)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Return each item's median span, and agreement; of question spans certificate length and QA-mIoU too.
+        """Return each item's median span, and agreement.
 
-        InputError where nothing is marked.
+        Of question spans certificate length and QA-mIoU, too.
+
+        Raises:
+            InputError: Nothing is marked.
         """
-        marks = reviews.marks()
-        items = dict[str, ItemSpans]()
-        for name, by_reviewer in marks.items():
-            answers, decision = list(by_reviewer.values()), reviews.decisions.get(name, {})
-            spans = [span for given in answers if (span := span_of(given)) is not None]
-            bad = sum(marks.get("verdict") == "bad" for marks in answers)
-            unfinished = sum(
-                bool(marks.get("span")) and marks.get("verdict") != "bad" for marks in answers
-            ) - len(spans)
-            ious = [iou(a, b) for a, b in combinations(spans, 2)]
-            mean_iou = statistics.fmean(ious) if ious else None
-            span, counts = _median(spans), bad < len(spans)
-            if (decided := span_of(decision)) or decision.get("verdict") == "bad":
-                span, counts = decided, decided is not None
-            items[name] = ItemSpans(
-                span=span,
-                n=len(spans),
-                rejected=bad,
-                pairwise_iou=mean_iou,
-                unfinished=unfinished,
-                kept=counts,
-            )
-        if not any(item.n or item.rejected for item in items.values()):
+        items: dict[str, ItemSpans] = {}
+        for name, by_reviewer in reviews.marks().items():
+            decision = reviews.decisions.get(name, {})
+            items[name] = _item_spans(list(by_reviewer.values()), decision)
+        spans = sum(item.n for item in items.values())
+        rejected = sum(item.rejected for item in items.values())
+        if not spans and not rejected:
             raise InputError("no span is marked in these files yet")
         overlaps = [item.pairwise_iou for item in items.values() if item.pairwise_iou is not None]
         overlap = statistics.fmean(overlaps) if overlaps else None
-        rejected = sum(item.rejected for item in items.values())
-        verdicts = rejected + sum(item.n for item in items.values())
-        share = rejected / verdicts if verdicts else None
-        reasons = {
-            name: said
-            for name, by in marks.items()
-            if (
-                said := [
-                    f"{who}: {given['reason']}" for who, given in by.items() if given.get("reason")
-                ]
-            )
-        }
+        rejected_share = rejected / (rejected + spans)
+        reasons = _reasons(reviews)
+        unfinished = sum(item.unfinished for item in items.values())
         figures: dict[str, Any] = {
             "items": {name: item.model_dump(mode="json") for name, item in items.items()},
             "mean_pairwise_iou": overlap,
-            "rejected_share": share,
+            "rejected_share": rejected_share,
             "reasons": reasons,
-            "ignored": {
-                **reviews.ignored,
-                "unfinished": sum(item.unfinished for item in items.values()),
-            },
+            "ignored": {**reviews.ignored, "unfinished": unfinished},
         }
         rows: list[tuple[str, ...]] = [
             ("mean pairwise IoU", number(overlap, 3), "", str(len(items))),
-            ("rejected, share", number(share, 3), "", str(rejected)),
+            ("rejected, share", number(rejected_share, 3), "", str(rejected)),
         ]
         if self.name is KindName.QUESTION_SPANS:
-            # The certificates of question spans with their answers' spans (C.6).
-            their, about, both = reviews.marks(), reviews.items, []
-            for name, item in items.items():
-                answer = _median(
-                    [
-                        given["answer_span"]
-                        for given in their[name].values()
-                        if given.get("answer_span")
-                    ]
-                )
-                known = about.get(name, {})
-                if item.span is not None and item.kept:
-                    both.append(
-                        (
-                            item.span,
-                            answer or known.get("answer_span"),
-                            str(known.get("video", name)),
-                        )
-                    )
-            measured = across_time(both)
-            certificates = {
-                name: {
-                    **(measured.pop(name) or {"value": None, "ci95": None}),
-                    "n": measured["known"],
-                }
-                for name in ("certificate_length", "qa_miou")
-            }
-            figures |= {**certificates, "across_time": measured}
-            for name, title in (
-                ("certificate_length", "certificate length, s"),
-                ("qa_miou", "QA-mIoU"),
-            ):
-                found = figures[name]
-                rows.append(
-                    (title, number(found["value"], 3), interval(found["ci95"], 3), str(found["n"]))
-                )
-            found = figures["across_time"]
-            rows.append(
-                (
-                    "reasoning across time, questions",
-                    str(found["across_time"]),
-                    "",
-                    str(found["known"]),
-                )
-            )
-        notes = [f"bad: {name}, {'; '.join(said)}" for name, said in reasons.items()]
+            certificates = _certificates(reviews, items)
+            figures |= certificates
+            rows += _certificate_rows(certificates)
+        notes = [f"bad: {name}, {'; '.join(lines)}" for name, lines in reasons.items()]
         table = Table(reviews.heading, ("quantity", "#value", "#95 % interval", "#n"), rows)
-        return ReviewSummary(
-            self, reviews, figures, [table], partial(self._write, reviews, items), notes
-        )
+        write = partial(self._write, reviews, items)
+        return ReviewSummary(self, reviews, figures, [table], write, notes)
 
     def _write(self, reviews: Reviews, items: Mapping[str, "ItemSpans"], path: Path) -> str:
-        """Write what people agreed on: `{"qid", "span"}` in JSON Lines for question spans, else upstream rows.
+        """Write the agreed spans: `{"qid", "span"}` in JSON Lines, or the owners' rows.
 
-        Upstream rows are the owners' entries of these questions with the new spans; items without a
-        span, and those that half or more called bad, are left out.
+        The owners' entries of these questions get the new spans. Items without a span, and those
+        that half or more called bad, are left out.
         """
-        spans = {name: list(item.span) for name, item in items.items() if item.span and item.kept}
-        lost = {
-            name: "bad" if item.rejected else "no_span"
-            for name, item in items.items()
-            if name not in spans
-        }
+        spans: dict[str, list[float]] = {}
+        dropped: dict[str, str] = {}
+        for name, item in items.items():
+            if item.span and item.usable:
+                spans[name] = list(item.span)
+            else:
+                dropped[name] = "bad" if item.rejected else "no_span"
         if self.name is not KindName.QUESTION_SPANS:
             changes = {name: {"span": span} for name, span in spans.items()}
-            return write_rows(
-                path, reviews, Verification(set(spans), lost, changes, only_with="span")
-            )
+            outcome = Verification(set(spans), dropped, changes, only_with="span")
+            return write_rows(path, reviews, outcome)
         write_jsonl(path, ({"qid": name, "span": span} for name, span in spans.items()))
-        written = f"{number_of(len(spans), 'question')} written to {path}"
-        return f"{written}, {len(lost)} left out (called bad, or without a span)"
+        return (
+            f"{number_of(len(spans), 'question')} written to {path}, "
+            f"{len(dropped)} left out (called bad, or without a span)"
+        )
 
 
 class QuestionSpans(AnswerSpans):
-    """Where the video shows the event that the question names."""
+    """The times at which the video shows the event that the question names."""
 
     name = KindName.QUESTION_SPANS
 
@@ -188,52 +128,71 @@ class QuestionSpans(AnswerSpans):
         """Return a question with its answer and the answer's span."""
         if not row.get("span"):
             raise InputError(
-                f"{spec.id}: {row['id']} has no answer span; question spans are compared with answer spans"
+                f"{spec.id}: {row['id']} has no answer span; "
+                "question spans are compared with answer spans"
             )
         answer_span = parts.shown_span("The answer's span", row["span"])
-        item = parts.row_item(row, [*_shown(spec, row), answer_span], self.asks)
+        shows = [*_question_and_answer(spec, row), answer_span]
+        item = parts.row_item(row, shows, self.asks)
         item["about"]["answer_span"] = list(row["span"])
         return item
 
 
-SPANS, QUESTION_SPANS = AnswerSpans(), QuestionSpans()
+SPANS = AnswerSpans()
+QUESTION_SPANS = QuestionSpans()
 
 
-def _shown(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
-    """Return a question, its type and its answer alone: wrong options would tell what is asked for (Figure 1)."""
-    # What is made of the right span would tell where it lies.
-    held = {facet.name for facet in spec.facets if facet.in_rows}
-    labels = [
-        f"{name}: {', '.join(values)}"
-        for name, values in facets(spec, row).items()
-        if values and name in held
-    ]
+def _question_and_answer(spec: BenchmarkSpec, row: Row) -> list[parts.Part]:
+    """Return a question, its type and its answer.
+
+    Wrong options would tell what is asked for (Figure 1).
+    """
+    shows = [parts.question_part(row)]
+    # A facet that is made of the right span would tell where it lies.
+    facets_in_rows = {facet.name for facet in spec.facets if facet.in_rows}
+    labels: list[str] = []
+    for name, values in facets(spec, row).items():
+        if values and name in facets_in_rows:
+            labels.append(f"{name}: {', '.join(values)}")
+    if labels:
+        shows.append(parts.shown_text("Type", "; ".join(labels)))
     answer = {**parts.shown_answer(spec, row), "others": []}
-    return [
-        parts.question_part(row),
-        *([parts.shown_text("Type", "; ".join(labels))] if labels else []),
-        answer,
-    ]
+    return [*shows, answer]
 
 
-def span_of(marks: Marks) -> tuple[float, float] | None:
-    """Return the span in seconds; None where it is missing, half, or the item was called bad."""
+def is_bad(marks: Marks) -> bool:
+    """Return True where the item was called bad."""
+    return marks.get("verdict") == "bad"
+
+
+def span_of(marks: Marks) -> _Span | None:
+    """Return the span in seconds; None for none, half a one, or a bad item."""
     span = marks.get("span")
-    if marks.get("verdict") == "bad" or not span or None in span or span[1] < span[0]:
+    if is_bad(marks) or not span or None in span or span[1] < span[0]:
         return None
     return float(span[0]), float(span[1])
 
 
-def far_apart(spans: Sequence[tuple[float, float]]) -> bool:
-    """Whether any two spans overlap by less than `APART`."""
+def spans_of(all_marks: Iterable[Marks]) -> list[_Span]:
+    """Return the whole spans."""
+    spans: list[_Span] = []
+    for marks in all_marks:
+        span = span_of(marks)
+        if span is not None:
+            spans.append(span)
+    return spans
+
+
+def far_apart(spans: Sequence[_Span]) -> bool:
+    """Return True where any two spans overlap by less than `APART`."""
     return any(iou(a, b) < APART for a, b in combinations(spans, 2))
 
 
 class ItemSpans(BaseModel):
-    """What people gave for one item."""
+    """People's spans of one item."""
 
     span: tuple[float, float] | None
-    """Median start and median end, in seconds, or what was decided in their place."""
+    """Median start and median end, in seconds, or the decision in their place."""
     n: int
     """People who gave a span."""
     rejected: int
@@ -242,14 +201,83 @@ class ItemSpans(BaseModel):
     """Mean over pairs of people of the overlap of their spans, 0 to 1; None under two spans."""
     unfinished: int = Field(exclude=True)
     """People who began a span and left one end open."""
-    kept: bool = Field(exclude=True)
-    """Whether the item is for use: it has a span, and fewer than half called it bad, or so it was decided."""
+    usable: bool = Field(exclude=True)
+    """True where the item is for use: fewer than half called it bad, or so it was decided."""
 
 
-def _median(spans: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+def _item_spans(all_marks: Sequence[Marks], decision: Marks) -> ItemSpans:
+    spans = spans_of(all_marks)
+    rejected = sum(map(is_bad, all_marks))
+    begun = sum(bool(marks.get("span")) and not is_bad(marks) for marks in all_marks)
+    overlaps = [iou(a, b) for a, b in combinations(spans, 2)]
+    mean_overlap = statistics.fmean(overlaps) if overlaps else None
+    span = _median(spans)
+    is_usable = rejected < len(spans)
+    decided_span = span_of(decision)
+    if decided_span is not None or is_bad(decision):
+        span = decided_span
+        is_usable = decided_span is not None
+    return ItemSpans(
+        span=span,
+        n=len(spans),
+        rejected=rejected,
+        pairwise_iou=mean_overlap,
+        unfinished=begun - len(spans),
+        usable=is_usable,
+    )
+
+
+def _median(spans: Sequence[Sequence[float]]) -> _Span | None:
     """Return the median start and the median end; None of nothing."""
     if not spans:
         return None
-    return statistics.median(span[0] for span in spans), statistics.median(
-        span[1] for span in spans
-    )
+    start = statistics.median(span[0] for span in spans)
+    end = statistics.median(span[1] for span in spans)
+    return start, end
+
+
+def _reasons(reviews: Reviews) -> dict[str, list[str]]:
+    """Return id -> the reasons of those who called the item bad."""
+    reasons: dict[str, list[str]] = {}
+    for name, by_reviewer in reviews.marks().items():
+        for reviewer, marks in by_reviewer.items():
+            if marks.get("reason"):
+                reasons.setdefault(name, []).append(f"{reviewer}: {marks['reason']}")
+    return reasons
+
+
+def _certificates(reviews: Reviews, items: Mapping[str, ItemSpans]) -> dict[str, Any]:
+    """Return the certificates of question spans with their answers' spans (C.6)."""
+    facts_by_item = reviews.items
+    triples: list[tuple[_Span, _Span | None, str]] = []
+    for name, by_reviewer in reviews.marks().items():
+        item = items[name]
+        if item.span is None or not item.usable:
+            continue
+        answer_spans = [
+            marks["answer_span"] for marks in by_reviewer.values() if marks.get("answer_span")
+        ]
+        facts = facts_by_item.get(name, {})
+        answer_span = _median(answer_spans) or facts.get("answer_span")
+        triples.append((item.span, answer_span, str(facts.get("video", name))))
+    measured = across_time(triples)
+    certificates: dict[str, Any] = {}
+    for name in ("certificate_length", "qa_miou"):
+        estimate = measured.pop(name) or {"value": None, "ci95": None}
+        certificates[name] = {**estimate, "n": measured["known"]}
+    certificates["across_time"] = measured
+    return certificates
+
+
+def _certificate_rows(certificates: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    titles = {"certificate_length": "certificate length, s", "qa_miou": "QA-mIoU"}
+    for name, title in titles.items():
+        estimate = certificates[name]
+        value = number(estimate["value"], 3)
+        ends = interval(estimate["ci95"], 3)
+        rows.append((title, value, ends, str(estimate["n"])))
+    counts = certificates["across_time"]
+    title = "reasoning across time, questions"
+    rows.append((title, str(counts["across_time"]), "", str(counts["known"])))
+    return rows

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import write_json
@@ -29,9 +29,18 @@ SLOTS = 5
 _TIMES = re.compile(r"\d+(?::\d+)+")
 _TIME = re.compile(r"[0-9]{2,3}:[0-5][0-9]")
 _SKILLS = next(ask for ask in WORDS[KindName.WRITE]["asks"] if ask["name"] == "skills")
-CULTURE, LEAST_SKILLS = _SKILLS["beside"], _SKILLS["least"] + 1
+CULTURE = _SKILLS["beside"]
+LEAST_SKILLS = _SKILLS["least"] + 1
 _IN_LANGUAGE = ("question", "answer", "steps")
 _NUMBER = re.compile(r"(\d+)[.)](?!\d)\s*")
+
+
+class _Unfinished(NamedTuple):
+    """A question that lacks something."""
+
+    name: str
+    reviewer: str
+    lacks: list[str]
 
 
 class WrittenQuestions(ReviewKind):
@@ -45,148 +54,183 @@ class WrittenQuestions(ReviewKind):
         columns = {column.name for column in drawn.spec.columns}
         if not columns >= {"reasoning_steps", "skills"}:
             raise InputError(
-                f"--ask write: is for questions with steps and skills, as curve's are; {drawn.spec.id}'s have none"
+                "--ask write: is for questions with steps and skills, as curve's are; "
+                f"{drawn.spec.id}'s have none"
             )
-        return [
-            parts.Place(
-                video, f"{video} {locale}", [_slot(row, slot) for slot in range(1, SLOTS + 1)]
-            )
-            for video, rows in drawn.by_video.items()
-            for locale, row in {row["language"]: row for row in reversed(rows)}.items()
-        ]
+        places: list[parts.Place] = []
+        for video, rows in drawn.by_video.items():
+            rows_by_locale = {row["language"]: row for row in reversed(rows)}
+            for locale, row in rows_by_locale.items():
+                slots = [_slot(row, slot) for slot in range(1, SLOTS + 1)]
+                places.append(parts.Place(video, f"{video} {locale}", slots))
+        return places
 
     def check_marks(self, marks: Marks, where: str) -> None:
         """Check that skills are names, and how times are written."""
         skills = marks.get("skills", ())
-        if not isinstance(skills, list | tuple) or not all(
-            isinstance(name, str) and name.strip() for name in skills
-        ):
+        if not isinstance(skills, list | tuple) or not all(map(_is_name, skills)):
             raise InputError(f"{where}.skills: expected a list of names, found {skills!r:.60}")
         for time in _TIMES.findall(str(marks.get("steps", ""))):
             if not _TIME.fullmatch(time):
                 raise InputError(f"{where}.steps: {time} is not mm:ss, as in 06:13")
 
     def is_done(self, marks: Marks) -> bool:
-        """Whether nothing is lacking."""
+        """Return True where nothing is lacking."""
         return not self.lacking(marks)
 
     def lacking(self, marks: Marks) -> list[str]:
-        """Return the requirements of B.1 that a question lacks, as far as they can be told from its form."""
-        said = [
-            name for name in ("question", "answer", "steps") if not str(marks.get(name, "")).strip()
-        ]
-        # Who names the entity says by that which skill is the first (B.1.1 counts it; Fig. 8 to 10
+        """Return the requirements of B.1 that a question lacks, as far as its form shows."""
+        lacks = [name for name in _IN_LANGUAGE if not _text(marks, name)]
+        skills = set(marks.get("skills", ()))
+        # A question that names the entity needs the skill of culture (B.1.1 counts it; Fig. 8 to 10
         # don't list it).
-        skills = {
-            *marks.get("skills", ()),
-            *([CULTURE] if str(marks.get("entity", "")).strip() else []),
-        }
+        if _text(marks, "entity"):
+            skills.add(CULTURE)
         if CULTURE not in skills:
-            said.append("cultural entity")
+            lacks.append("cultural entity")
         if len(skills | {CULTURE}) < LEAST_SKILLS:
-            said.append(f"skills ({len(skills)}, at least {LEAST_SKILLS} with {CULTURE})")
-        return said
+            lacks.append(f"skills ({len(skills)}, at least {LEAST_SKILLS} with {CULTURE})")
+        return lacks
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
-        """Return the questions by locale and skill, and their mean number of steps; InputError where none is finished.
+        """Return the finished questions by locale and skill, and their mean number of steps.
 
-        What others lack is said, and they are not written.
+        Those that lack something are told of, and not written.
+
+        Raises:
+            InputError: No question is finished.
         """
-        items, finished = reviews.items, list[tuple[str, Marks]]()
-        unfinished: list[tuple[str, str, list[str]]] = []
+        facts_by_item = reviews.items
+        finished: list[tuple[str, Marks]] = []
+        unfinished: list[_Unfinished] = []
         for name, by_reviewer in reviews.marks().items():
-            for who, marks in by_reviewer.items():
-                lacking = self.lacking(marks) + (
-                    [] if "locale" in items.get(name, {}) else ["locale"]
-                )
-                if lacking:
-                    unfinished.append((name, who, lacking))
+            for reviewer, marks in by_reviewer.items():
+                lacks = self.lacking(marks)
+                if "locale" not in facts_by_item.get(name, {}):
+                    lacks.append("locale")
+                if lacks:
+                    unfinished.append(_Unfinished(name, reviewer, lacks))
                 else:
                     finished.append((name, marks))
         if not finished:
-            first = (
-                f" ({unfinished[0][0]} lacks {', '.join(unfinished[0][2])})" if unfinished else ""
-            )
-            raise InputError(f"no question is finished in these files yet{first}")
-        locales = dict(Counter(items[name]["locale"] for name, _ in finished))
-        skills = dict(Counter(skill for _, marks in finished for skill in marks["skills"]))
-        steps = sum(len(_steps(marks["steps"])) for _, marks in finished) / len(finished)
+            example = ""
+            if unfinished:
+                example = f" ({unfinished[0].name} lacks {', '.join(unfinished[0].lacks)})"
+            raise InputError(f"no question is finished in these files yet{example}")
+        locales = Counter(facts_by_item[name]["locale"] for name, _ in finished)
+        skills: Counter[str] = Counter()
+        steps = 0
+        for _, marks in finished:
+            skills.update(marks["skills"])
+            steps += len(_steps(marks["steps"]))
+        mean_steps = steps / len(finished)
         figures = {
             "questions": len(finished),
-            "unfinished": [name for name, *_ in unfinished],
+            "unfinished": [question.name for question in unfinished],
             "lacking": [
-                {"id": name, "reviewer": who, "lacks": lacks} for name, who, lacks in unfinished
+                {"id": question.name, "reviewer": question.reviewer, "lacks": question.lacks}
+                for question in unfinished
             ],
-            "locales": locales,
-            "skills": skills,
-            "steps": steps,
+            "locales": dict(locales),
+            "skills": dict(skills),
+            "steps": mean_steps,
         }
-        rows = [("questions", str(len(finished))), ("unfinished", str(len(unfinished)))]
-        rows += [("steps a question", number(steps, 1))]
-        rows += [(name, str(n)) for name, n in (locales | skills).items()]
-        notes = [
-            f"left out: {name} of {who} lacks {', '.join(lacks)}" for name, who, lacks in unfinished
+        rows = [
+            ("questions", str(len(finished))),
+            ("unfinished", str(len(unfinished))),
+            ("steps a question", number(mean_steps, 1)),
         ]
+        counts = {**locales, **skills}
+        rows += [(name, str(count)) for name, count in counts.items()]
+        notes: list[str] = []
+        for question in unfinished:
+            lacks = ", ".join(question.lacks)
+            notes.append(f"left out: {question.name} of {question.reviewer} lacks {lacks}")
 
         def write(path: Path) -> str:
-            taken = Counter[str]()
-            entries = []
-            for name, marks in finished:
-                about = items[name]
-                taken[name] += 1
-                reasoning = (f"{at}. {step}" for at, step in enumerate(_steps(marks["steps"]), 1))
-                entries.append(
-                    {
-                        "key": "-".join(name.split())
-                        + (f"-{taken[name]}" if taken[name] > 1 else ""),
-                        "video_id": about["video"],
-                        "locale": about["locale"],
-                        "question": marks["question"].strip(),
-                        "answer": marks["answer"].strip(),
-                        "reasoning_steps": "\n".join(reasoning),
-                        "external_links": parts.lines_of(marks.get("links", "")),
-                        "skills": ", ".join(marks["skills"]),
-                        "cultural_entity": marks.get("entity", "").strip(),
-                        "category": about.get("category", ""),
-                        "subcategory": about.get("subcategory", ""),
-                    }
-                )
-            write_json(path, entries)
-            return f"{number_of(len(entries), 'question')} written to {path}, {len(unfinished)} left out, unfinished"
+            write_json(path, _entries(finished, facts_by_item))
+            return (
+                f"{number_of(len(finished), 'question')} written to {path}, "
+                f"{len(unfinished)} left out, unfinished"
+            )
 
-        return ReviewSummary(
-            self, reviews, figures, [Table(reviews.heading, ("", "#n"), rows)], write, notes
-        )
+        table = Table(reviews.heading, ("", "#n"), rows)
+        return ReviewSummary(self, reviews, figures, [table], write, notes)
 
 
 WRITTEN = WrittenQuestions()
 
 
+def _is_name(skill: object) -> bool:
+    return isinstance(skill, str) and bool(skill.strip())
+
+
+def _text(marks: Marks, name: str) -> str:
+    return str(marks.get(name, "")).strip()
+
+
+def _entries(
+    questions: Iterable[tuple[str, Marks]], facts_by_item: Mapping[str, Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return questions as the owners' file has them.
+
+    Several people's questions of one name are numbered from the second on.
+    """
+    times: Counter[str] = Counter()
+    entries: list[dict[str, Any]] = []
+    for name, marks in questions:
+        facts = facts_by_item[name]
+        times[name] += 1
+        key = "-".join(name.split())
+        if times[name] > 1:
+            key += f"-{times[name]}"
+        steps = [f"{place}. {step}" for place, step in enumerate(_steps(marks["steps"]), start=1)]
+        entries.append(
+            {
+                "key": key,
+                "video_id": facts["video"],
+                "locale": facts["locale"],
+                "question": marks["question"].strip(),
+                "answer": marks["answer"].strip(),
+                "reasoning_steps": "\n".join(steps),
+                "external_links": parts.lines_of(marks.get("links", "")),
+                "skills": ", ".join(marks["skills"]),
+                "cultural_entity": marks.get("entity", "").strip(),
+                "category": facts.get("category", ""),
+                "subcategory": facts.get("subcategory", ""),
+            }
+        )
+    return entries
+
+
 def _slot(row: Row, slot: int) -> parts.Item:
+    """Return the fields of one new question."""
     locale = row["language"]
-    scripts = GUIDE["scripts"].get(language_of(locale), ["Latin"])
-    own = {"scripts": scripts, "language": language_of(locale)}
-    asks = [
-        ask
-        | {"title": ask["title"].format(slot=slot, locale=locale)}
-        | (own if ask["name"] in _IN_LANGUAGE else {})
-        for ask in WRITTEN.asks
-    ]
-    item = parts.review_item(
-        f"{row['video']} {locale} {slot}", row["video"], [], asks, language=locale
-    )
-    topic = {
+    language = language_of(locale)
+    scripts = GUIDE["scripts"].get(language, ["Latin"])
+    asks: list[parts.Part] = []
+    for ask in WRITTEN.asks:
+        slot_ask = {**ask, "title": ask["title"].format(slot=slot, locale=locale)}
+        if ask["name"] in _IN_LANGUAGE:
+            slot_ask |= {"scripts": scripts, "language": language}
+        asks.append(slot_ask)
+    identifier = f"{row['video']} {locale} {slot}"
+    item = parts.review_item(identifier, row["video"], [], asks, language=locale)
+    item["about"] |= {
+        "locale": locale,
         "category": ", ".join(row.get("category") or ()),
         "subcategory": row.get("subcategory") or "",
     }
-    item["about"] |= {"locale": locale, **topic}
     return item
 
 
 def _steps(text: str) -> list[str]:
-    """Return steps, without their numbers where somebody gave them theirs: 1, 2, 3 and so on."""
+    """Return steps, without the numbers 1, 2, 3 … of their writer."""
     lines = parts.lines_of(text)
-    numbers = [_NUMBER.match(line) for line in lines]
-    if [number and int(number[1]) for number in numbers] != list(range(1, len(lines) + 1)):
-        return lines
-    return [line[number.end() :] for line, number in zip(lines, numbers, strict=True) if number]
+    steps: list[str] = []
+    for place, line in enumerate(lines, start=1):
+        match = _NUMBER.match(line)
+        if match is None or int(match[1]) != place:
+            return lines
+        steps.append(line[match.end() :])
+    return steps
