@@ -113,7 +113,7 @@ class Turns:
         self._most = most
 
     def add(self, number: int, submitter: str, lane: int = 0) -> int | None:
-        """Let a pull request wait in a lane, or in an earlier one where it waits.
+        """Let a pull request wait, in the earliest lane that it was added to.
 
         Returns:
             The pull request that loses its place by it, or None.
