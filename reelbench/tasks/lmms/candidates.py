@@ -1,4 +1,4 @@
-"""Several answers to each question, from any adapter of lmms-eval's that calls Hugging Face's `generate`.
+"""Get several answers to each question from an adapter that calls Hugging Face's `generate`.
 
 No adapter reads `num_return_sequences`, and some mix up all later answers where one request gives
 five. So a request is asked by itself, and the adapter's own call of `generate` is caught: it
@@ -26,23 +26,36 @@ FAILED = aggregation.FAILURE_MARKERS[0]
 
 
 class AllAnswers:
-    """A filter of lmms-eval's that keeps all answers to a question: a list, where there are several."""
+    """A filter of lmms-eval's that keeps all answers to a question.
+
+    Several are a list.
+    """
 
     def apply(self, resps: Sequence[Sequence[Any]], docs: object) -> list[Any]:  # noqa: ARG002 - lmms-eval's own names
         """Return each question's answers."""
-        return [answers[0] if len(answers) == 1 else list(answers) for answers in resps]
+        return [_one_or_all(answers) for answers in resps]
+
+
+def _one_or_all(answers: Sequence[Any]) -> Any:  # noqa: ANN401 - an answer, or a list of them
+    return answers[0] if len(answers) == 1 else list(answers)
 
 
 def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] | str":  # noqa: ANN401 - lmms-eval's model
-    """Return the `k` best sequences of one beam search, best first, as the adapter would have written them.
+    """Return the `k` best sequences of one beam search, best first.
 
-    Where `generate` itself failed and the adapter says nothing of it, the one mark of a failed
-    request. ReelbenchError where it has no beams, or edits its text, so that only it knows what
-    another beam would say.
+    They are written as the adapter would have written them. Where `generate` itself failed and the
+    adapter does not report it, the one mark of a failed request is returned.
+
+    Raises:
+        ReelbenchError: The adapter has no beams, or edits its text, so that only it knows how
+            another beam would read.
     """
     model = getattr(adapter, "model", None)
     name = type(adapter).__name__
-    no_beams = f"{name} has no beams: it doesn't call Hugging Face's generate; try candidates sample:{k},t=0.7"
+    no_beams = (
+        f"{name} has no beams: it doesn't call Hugging Face's generate; "
+        f"try candidates sample:{k},t=0.7"
+    )
     if not callable(getattr(model, "generate", None)):
         raise ReelbenchError(no_beams)
     search = _Search(model.generate, k)  # type: ignore[union-attr] - checked above
@@ -52,32 +65,35 @@ def beams(adapter: Any, request: "Instance", ask: Ask, *, k: int) -> "list[str] 
     if isinstance(sequences, str):
         return sequences
     written = text_of(answer).strip()
-    texts = [""]
-    for how in (
-        {"clean_up_tokenization_spaces": False},
-        {},
-    ):  # the ways in which adapters turn tokens into text
-        decoded = tokenizer_of(adapter).batch_decode(sequences, skip_special_tokens=True, **how)
+    # The ways in which adapters turn tokens into text.
+    ways: tuple[dict[str, bool], ...] = ({"clean_up_tokenization_spaces": False}, {})
+    best = ""
+    for way in ways:
+        decoded = tokenizer_of(adapter).batch_decode(sequences, skip_special_tokens=True, **way)
         texts = [text.strip() for text in decoded]
-        if texts[0] == written:
+        best = texts[0]
+        if best == written:
             return texts
     raise ReelbenchError(
-        f"{name} edits its text: it says {written[:60]!r} where its best beam is {texts[0][:60]!r}, so the other beams "
-        f"can't be told; try candidates sample:{k},t=0.7"
+        f"{name} edits its text: it says {written[:60]!r} where its best beam is {best[:60]!r}, "
+        f"so the other beams can't be told; try candidates sample:{k},t=0.7"
     )
 
 
 @dataclass(eq=False, repr=False)
 class StandIn:
-    """Stands in for an adapter's call, and then has its `result`, or the `error` that was raised."""
+    """A replacement of an adapter's call, with its `result` or the `error` that was raised."""
 
     result: Any = field(default=None, init=False)
     error: Exception | None = field(default=None, init=False)
 
     def outcome(self, answer: str, not_called: str) -> Any:  # noqa: ANN401
-        """Return the result, or the mark of a failed request; ReelbenchError where an `answer` came without the call.
+        """Return the result, or the mark of a failed request.
 
         Some adapters take an error for an empty answer; others have a mark of their own for one.
+
+        Raises:
+            ReelbenchError: The `answer` came without the call.
         """
         if self.result is not None:
             return self.result
@@ -90,7 +106,10 @@ class StandIn:
 
 @dataclass(eq=False, repr=False)
 class _Search(StandIn):
-    """Stands in for a model's `generate`: the same call with `k` beams, of which the caller gets the best."""
+    """A replacement of a model's `generate`: the same call with `k` beams.
+
+    The caller gets the best of them.
+    """
 
     generate: Callable[..., Any]
     k: int
@@ -108,21 +127,34 @@ class _Search(StandIn):
             raise ReelbenchError(
                 f"{len(sequences)} sequences where {self.k} beams of one question were asked for"
             )
-        prompt = prompt_ids(args, kwargs)
-        self.result = sequences
-        # Models return the prompt too, unless they were given embeddings of it.
-        if prompt is not None and sequences.shape[1] >= (length := prompt.shape[1]):
-            repeated = bool((sequences[0, :length] == prompt[0]).all())
-            self.result = sequences[:, length:] if repeated else sequences
+        self.result = _without_prompt(sequences, prompt_ids(args, kwargs))
         if sequences is out:
             return sequences[:1]
         out.sequences = sequences[:1]
         return out
 
 
+def _without_prompt(sequences: Any, prompt: Any) -> Any:  # noqa: ANN401 - tensors, imported late
+    """Return sequences without the prompt.
+
+    Models return it too, unless they were given embeddings of it.
+    """
+    if prompt is None or sequences.shape[1] < prompt.shape[1]:
+        return sequences
+    length = prompt.shape[1]
+    begins_with_prompt = bool((sequences[0, :length] == prompt[0]).all())
+    return sequences[:, length:] if begins_with_prompt else sequences
+
+
 def prompt_ids(args: Sequence[Any], kwargs: Any) -> Any:  # noqa: ANN401 - a tensor, imported late
-    """Return the prompt's tokens, 1 × length, of a call of `generate`; None where it was given embeddings."""
-    return kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))
+    """Return the prompt's tokens, 1 × length, of a call of `generate`.
+
+    None where it was given embeddings.
+    """
+    for name in ("input_ids", "inputs"):
+        if name in kwargs:
+            return kwargs[name]
+    return args[0] if args else None
 
 
 def tokenizer_of(adapter: Any) -> Any:  # noqa: ANN401 - lmms-eval's model
@@ -151,13 +183,13 @@ def text_of(answer: Any) -> str:  # noqa: ANN401 - a text or lmms-eval's Generat
 
 @contextmanager
 def replacing_attribute(owner: Any, name: str, stand_in: Any) -> Iterator[None]:  # noqa: ANN401
-    """Have `stand_in` for an object's attribute, and what was there before afterwards."""
-    own = vars(owner).get(name)
+    """Replace an object's attribute for the block."""
+    instance_value = vars(owner).get(name)
     setattr(owner, name, stand_in)
     try:
         yield
     finally:
-        if own is None:
+        if instance_value is None:
             delattr(owner, name)
         else:
-            setattr(owner, name, own)
+            setattr(owner, name, instance_value)

@@ -1,4 +1,4 @@
-"""Reading what an lmms-eval run left: which of our tasks, which items, which model, under which settings."""
+"""Read lmms-eval's logs of a run: its tasks of ours, items, model and settings."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -44,10 +44,10 @@ _SECRET = ("key", "token", "secret", "password", "auth")
 
 @dataclass(frozen=True, slots=True)
 class LoggedTask:
-    """One of our tasks, or a twin of one, in an lmms-eval output folder: its results file, its samples file.
+    """One of our tasks, or a twin of one, in an lmms-eval output folder.
 
-    `document` is what the results file holds; `own` is a run that this process itself has just had
-    made, so that its scores are no stranger's.
+    `results` and `samples` are its files; `document` is the content of the results file. `own` is
+    True of a run that this process itself has just had made, so that its scores are no stranger's.
     """
 
     task: str
@@ -58,14 +58,17 @@ class LoggedTask:
 
 
 def logged_tasks(run: Path) -> list[LoggedTask]:
-    """Return our tasks in an lmms-eval output folder; of several runs of a task by one model, the newest."""
+    """Return our tasks in an lmms-eval output folder.
+
+    Of several runs of a task by one model it is the newest.
+    """
     if not run.is_dir():
         raise InputError(f"{run}: no such folder; give the --output_path of an lmms-eval run")
     newest: dict[tuple[Path, str], LoggedTask] = {}
-    for path in sorted(
-        run.rglob("*_results.json")
-    ):  # the name starts with the time, so later ones replace earlier
-        stamp, document = path.name.removesuffix("_results.json"), read_json(path)
+    # The name starts with the time, so later ones replace earlier ones.
+    for path in sorted(run.rglob("*_results.json")):
+        stamp = path.name.removesuffix("_results.json")
+        document = read_json(path)
         for task in document.get("results", {}):
             if discovery.find_task(task, twins=True):
                 samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
@@ -73,8 +76,8 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
     if not newest:
         if any(run.rglob(RESULT_FILE)):
             raise InputError(
-                f"{run}: has a result of `ask` or `score`, and no lmms-eval run; to judge it, give the command "
-                "that made it --judge MODEL: its answers are kept"
+                f"{run}: has a result of `ask` or `score`, and no lmms-eval run; to judge it, give "
+                "the command that made it --judge MODEL: its answers are kept"
             )
         raise InputError(
             f"{run}: no results of our tasks in it; expected *_results.json of an lmms-eval run"
@@ -85,16 +88,27 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
     return list(newest.values())
 
 
-def spec_and_task(name: str) -> tuple[BenchmarkSpec, TaskSpec]:
-    """Return the benchmark and task of a name, ours or that of lmms-eval's own twin; InputError where it is neither."""
-    known = discovery.find_task(name, twins=True)
-    if known is None:
+class BenchmarkTask(NamedTuple):
+    """A benchmark and one of its tasks."""
+
+    spec: BenchmarkSpec
+    task: TaskSpec
+
+
+def spec_and_task(name: str) -> BenchmarkTask:
+    """Return the benchmark and task of a name, ours or that of lmms-eval's own twin.
+
+    Raises:
+        InputError: It is neither.
+    """
+    entry = discovery.find_task(name, twins=True)
+    if entry is None:
         raise InputError(f"{name} is not a task of ours")
-    return known
+    return BenchmarkTask(*entry)
 
 
 class _Detail(BaseModel):
-    """What our tasks put beside lmms-eval's own fields."""
+    """The fields that our tasks put beside lmms-eval's own."""
 
     sample: Sample
     question: str = ""
@@ -105,12 +119,15 @@ class _Detail(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class LoggedItems:
-    """What a samples file holds: the items, the ids that came twice, and what the judge of the run said if it had one.
+    """The items in a samples file.
 
-    `columns` are the scores that the run gave each item, by id, where its scorer did not fail.
-    `heard` is what became of the sound of each item's video; empty where the run does not say, as
-    older ones. `delivered` is the sampling as the adapter was shown it, where that isn't the one
-    asked for.
+    Attributes:
+        items: One for each id.
+        duplicate: The ids that came twice.
+        judged: The verdicts of the run's judge, if it had one.
+        columns: The scores that the run gave each item, by id, where its scorer did not fail.
+        heard: The sound that the model got with each item's video; empty where the log has none.
+        delivered: The sampling as the adapter got it, where that isn't the one asked for.
     """
 
     items: list[Item]
@@ -121,116 +138,156 @@ class LoggedItems:
     delivered: str | None = None
 
 
-def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) -> LoggedItems:
-    """Read the items of lmms-eval's samples file, by their numbers; of an id that occurs twice the last one counts.
+class _LoggedLine(NamedTuple):
+    """A line of a samples file, read.
 
-    lmms-eval drops the row from what it logs, so our tasks put the sample into the dict of their
-    first metric, and the question's text; `words` are those of the rows, where these are here.
+    `judge` is the judge's record up to this line.
+    """
+
+    detail: _Detail
+    item: Item
+    judge: JudgeRecord | None
+    has_sound: bool
+
+
+def logged_items(path: Path, words: Mapping[str, Words] = MappingProxyType({})) -> LoggedItems:
+    """Read the items of lmms-eval's samples file, by their numbers.
+
+    Of an id that occurs twice the last one counts. lmms-eval drops the row from its log, so our
+    tasks put the sample into the dict of their first metric, and the question's text; `words` are
+    those of the rows, where these are here.
     """
     items: dict[str, Item] = {}
     duplicate: list[str] = []
     heard: list[Sound | None] = []
     delivered: str | None = None
     columns: dict[str, dict[str, float]] = {}
-    judged: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = {}
     judges: dict[str, JudgeRecord] = {}
-
-    def place(logged: tuple[int, Any]) -> int:
-        there = logged[1].get("doc_id") if isinstance(logged[1], dict) else None
-        return there if isinstance(there, int) else 0
-
-    for number, line in sorted(
-        read_jsonl(path), key=place
-    ):  # several processes log theirs one after the other
-        detail = _detail_of(line)
-        if detail is None:
-            raise InputError(
-                f"{path}, line {number}: no sample of ours in it; was it logged with --predict_only?"
-            )
-        try:
-            logged = _Detail.model_validate(detail)
-            sample = logged.sample
-            # What a judge or a scorer could not do then may be done now; what the model did not
-            # answer stays.
-            reason = sample.reason if sample.reason in UNANSWERED - {Reason.CUT_OFF} else None
-            ended = reason is None and cut_off(sample.prediction)
-            more = {"tokens": _tokens(line, sample)} | ({"flags": ()} if ended else {})
-            question, options = words.get(sample.id, (logged.question, ()))
-            item = sample.item(question, Reason.CUT_OFF if ended else reason, options, **more)
-            record = {
-                name: value for name, value in (logged.judge or {}).items() if name != "process"
-            }
-            judge = JudgeRecord.model_validate(record) if logged.judge else None
-        except ValidationError as error:
-            raise InputError(f"{path}, line {number}, {first_wrong_field(error)}") from None
+    # Several processes log theirs one after the other.
+    for number, line in sorted(read_jsonl(path), key=_doc_id):
+        logged = _read_line(f"{path}, line {number}", line, words)
+        sample = logged.detail.sample
         if sample.id in items:
             duplicate.append(sample.id)
-        items[sample.id] = item
+        items[sample.id] = logged.item
         if sample.reason != Reason.SCORER_FAILED:
             columns[sample.id] = sample.scores
-        if "audio" in detail:
-            heard.append(logged.audio)
-        delivered = logged.delivered or delivered
-        if judge is not None:
-            judged[sample.id] = Verdict(
-                sample.id,
-                sample.scores,
-                {"": sample.reason} if sample.reason else {},
-                sample.judge_replies,
-            )
-            process = str((logged.judge or {}).get("process"))
-            # Each counts on from the one before. Replies first: a call is counted when it is made,
-            # so an early record can have all calls and not all replies.
-            known = judges.get(process, judge)
-            judges[process] = max(
-                known, judge, key=lambda one: (sum(one.returned.values()), one.calls + one.cached)
-            )
-    said = (judged, merge_records(list(judges.values()))) if judges else None
-    return LoggedItems(list(items.values()), duplicate, said, columns, heard, delivered)
+        if logged.has_sound:
+            heard.append(logged.detail.audio)
+        delivered = logged.detail.delivered or delivered
+        if logged.judge is not None:
+            reasons = {"": sample.reason} if sample.reason else {}
+            verdicts[sample.id] = Verdict(sample.id, sample.scores, reasons, sample.judge_replies)
+            process = str((logged.detail.judge or {}).get("process"))
+            before = judges.get(process, logged.judge)
+            judges[process] = max(before, logged.judge, key=_progress)
+    judged = None
+    if judges:
+        judged = (verdicts, merge_records(list(judges.values())))
+    return LoggedItems(list(items.values()), duplicate, judged, columns, heard, delivered)
+
+
+def _doc_id(numbered_line: tuple[int, Any]) -> int:
+    _, line = numbered_line
+    doc_id = line.get("doc_id") if isinstance(line, dict) else None
+    return doc_id if isinstance(doc_id, int) else 0
+
+
+def _progress(judge: JudgeRecord) -> tuple[int, int]:
+    """Return the key by which a judge's records are in order.
+
+    Each counts on from the one before. Replies come first: a call is counted when it is made, so an
+    early record can have all calls and not all replies.
+    """
+    return sum(judge.returned.values()), judge.calls + judge.cached
+
+
+def _read_line(where: str, line: object, words: Mapping[str, Words]) -> _LoggedLine:
+    detail = _detail_of(line)
+    if detail is None:
+        raise InputError(f"{where}: no sample of ours in it; was it logged with --predict_only?")
+    try:
+        logged = _Detail.model_validate(detail)
+        item = _item_of(logged, line, words)
+        judge = None
+        if logged.judge:
+            record = dict(logged.judge)
+            record.pop("process", None)
+            judge = JudgeRecord.model_validate(record)
+    except ValidationError as error:
+        raise InputError(f"{where}, {first_wrong_field(error)}") from None
+    return _LoggedLine(logged, item, judge, "audio" in detail)
+
+
+def _item_of(logged: _Detail, line: Any, words: Mapping[str, Words]) -> Item:  # noqa: ANN401 - a line of the log
+    """Return a logged sample as an item to be scored.
+
+    A fault of the judge or of the scorer may be gone now; a fault of the model stays.
+    """
+    sample = logged.sample
+    changes: dict[str, Any] = {"tokens": _tokens(line, sample)}
+    reason = None
+    if sample.reason in UNANSWERED - {Reason.CUT_OFF}:
+        reason = sample.reason
+    elif cut_off(sample.prediction):
+        reason = Reason.CUT_OFF
+        changes["flags"] = ()
+    question, options = words.get(sample.id, (logged.question, ()))
+    return sample.item(question, reason, options, **changes)
 
 
 def _detail_of(line: object) -> dict[str, Any] | None:
-    """Return the detail that our task put into a line of the log; None where there is none."""
-    values = line.values() if isinstance(line, dict) else ()
-    return next((value for value in values if isinstance(value, dict) and "sample" in value), None)
+    """Return our task's detail in a line of the log; None where there is none."""
+    if isinstance(line, dict):
+        for value in line.values():
+            if isinstance(value, dict) and "sample" in value:
+                return value
+    return None
 
 
 _COUNTS = {"input_tokens": "prompt", "output_tokens": "completion", "reasoning_tokens": "reasoning"}
-"""What lmms-eval calls the tokens of an answer -> what a sample calls them."""
+"""lmms-eval's name for tokens of an answer -> a sample's name."""
 
 
 def _tokens(line: Mapping[str, Any], sample: Sample) -> dict[str, int] | None:
-    """Return the adapter's token counts for an answer; None where it didn't, as of an answer from lmms-eval's cache.
+    """Return the adapter's token counts for an answer.
 
-    An adapter that wasn't told says 0, and openai's then counts the answer's *words*. Of several
-    answers lmms-eval logs the first one's tokens alone, which say nothing of all. It doesn't time a
-    question.
+    None where it didn't count, as of an answer from lmms-eval's cache. An adapter that wasn't told
+    says 0, and openai's then counts the answer's *words*. Of several answers lmms-eval logs the
+    first one's tokens alone, which say nothing of all. It doesn't time a question.
     """
     counts = line.get("token_counts")
-    if (
-        not isinstance(counts, list)
-        or len(counts) != 1
-        or not isinstance(counts[0], dict)
-        or sample.candidates
-    ):
+    if not isinstance(counts, list) or len(counts) != 1 or sample.candidates:
         return None
-    if counts[0].get("input_tokens", 1) == 0:
+    logged = counts[0]
+    if not isinstance(logged, dict) or logged.get("input_tokens", 1) == 0:
         return None
-    known = {ours: counts[0].get(theirs) for theirs, ours in _COUNTS.items()}
-    return {name: n for name, n in known.items() if isinstance(n, int) and n > 0} or None
+    tokens: dict[str, int] = {}
+    for logged_name, name in _COUNTS.items():
+        count = logged.get(logged_name)
+        if isinstance(count, int) and count > 0:
+            tokens[name] = count
+    return tokens or None
 
 
 def raw_replies(path: Path) -> dict[str, str]:
-    """Return id -> all that the model wrote, from a samples file; lmms-eval's own cleaning may have shortened it."""
-    return {
-        detail["sample"]["id"]: reply
-        for _, line in read_jsonl(path)
-        if (detail := _detail_of(line)) is not None and (reply := logged_reply(line)) is not None
-    }
+    """Return id -> the whole text of the model, from a samples file.
+
+    lmms-eval's own cleaning may have shortened the answer.
+    """
+    replies: dict[str, str] = {}
+    for _, line in read_jsonl(path):
+        detail = _detail_of(line)
+        if detail is not None:
+            reply = logged_reply(line)
+            if reply is not None:
+                replies[detail["sample"]["id"]] = reply
+    return replies
 
 
 def logged_reply(line: Mapping[str, Any]) -> str | None:
-    """Return all that the model wrote, from a line of the log; None where there is no text."""
+    """Return the model's whole text in a line of the log, if there is one."""
     reply = line.get("resps", line.get("filtered_resps"))
     while isinstance(reply, list) and reply:
         reply = reply[0]
@@ -239,9 +296,9 @@ def logged_reply(line: Mapping[str, Any]) -> str | None:
 
 def data_name(logged: LoggedTask) -> DataName:
     """Return the name of a run's rows, as its results file has it."""
-    named = logged.document.get("configs", {}).get(logged.task, {}).get("dataset_path", "")
+    config = logged.document.get("configs", {}).get(logged.task, {})
     try:
-        return DataName.parse(str(named))
+        return DataName.parse(str(config.get("dataset_path", "")))
     except InputError as error:
         raise InputError(
             f"{logged.results}: configs, {logged.task}, dataset_path: {error}"
@@ -254,7 +311,7 @@ def media_missing(
     note: Callable[[str], None],
     words: Mapping[str, Words] = MappingProxyType({}),
 ) -> list[Item]:
-    """Return an unscored item for each row that the run left out because its video was missing."""
+    """Return an unscored item for each row that was left out without its video."""
     if data.media_missing == 0:
         return []
     path = data.missing_note
@@ -264,27 +321,30 @@ def media_missing(
             f"{data.task}: the run left out {data.media_missing} questions without a video, "
             f"but {path} does not list them any more"
         )
-        rows = [
-            {"id": f"unlisted-{number}", "video": ""} for number in range(1, data.media_missing + 1)
-        ]
-    return [
-        Item(
-            id=name,
-            video=row["video"],
-            target={},
-            reason=Reason.MEDIA_MISSING,
-            question=question,
-            options=options,
-        )
-        for row in rows
-        for name in [row["id"]]
-        if name not in answered
-        for question, options in [words.get(name, ("", ()))]
-    ]
+        rows = []
+        for number in range(1, data.media_missing + 1):
+            rows.append({"id": f"unlisted-{number}", "video": ""})
+    items: list[Item] = []
+    for row in rows:
+        if row["id"] not in answered:
+            question, options = words.get(row["id"], ("", ()))
+            item = Item(
+                id=row["id"],
+                video=row["video"],
+                target={},
+                reason=Reason.MEDIA_MISSING,
+                question=question,
+                options=options,
+            )
+            items.append(item)
+    return items
 
 
 def questions_of(questions: Questions, data: DataName) -> Questions:
-    """Return a run's questions: those that are here where these are what it asked, else as it named their source."""
+    """Return a run's questions: those that are here where the run asked these.
+
+    Else they are without rows, from the source that the run names.
+    """
     with suppress(ReelbenchError):
         if questions.here.source.fingerprint.startswith(data.fingerprint):
             return questions
@@ -299,34 +359,40 @@ def model_of(document: Mapping[str, Any]) -> ModelRecord:
     """Return the model that a run names, without secrets or places."""
     config = document.get("config", {})
     args = _parsed_args(config.get("model_args"))
-    named = next(
-        (
-            args[key]
-            for key in ("pretrained", "model", "model_version", "model_name")
-            if key in args
-        ),
-        None,
-    )
     adapter = str(config.get("model") or "unknown")
+    model = None
     if adapter == "reelbench_baseline":
-        named = f"reelbench/baseline-{args.get('kind', 'whole_video')}"
+        model = f"reelbench/baseline-{args.get('kind', 'whole_video')}"
+    else:
+        for name in ("pretrained", "model", "model_version", "model_name"):
+            if name in args:
+                model = args[name]
+                break
+    revision = str(args["revision"]) if "revision" in args else None
     return ModelRecord(
-        id=str(named or document.get("model_name") or adapter),
-        revision=str(args["revision"]) if "revision" in args else None,
+        id=str(model or document.get("model_name") or adapter),
+        revision=revision,
         adapter=adapter,
         args=args,
     )
 
 
-def _parsed_args(given: object) -> dict[str, Any]:
-    """Return --model_args as a dict, without anything that may be a secret; of a local path only its last part."""
-    given = values_in(given) if isinstance(given, str) else given if isinstance(given, dict) else {}
-    shown = {
-        key: value
-        for key, value in given.items()
-        if not any(word in key.lower() for word in _SECRET)
-    }
-    return without_folders(without_secrets(shown))
+def _parsed_args(arguments: object) -> dict[str, Any]:
+    """Return --model_args as a dict, without anything that may be a secret.
+
+    Of a local path only the last part is left.
+    """
+    values: dict[Any, Any] = {}
+    if isinstance(arguments, str):
+        values = dict(values_in(arguments))
+    elif isinstance(arguments, dict):
+        values = arguments
+    public = {name: value for name, value in values.items() if not _names_secret(name)}
+    return without_folders(without_secrets(public))
+
+
+def _names_secret(name: str) -> bool:
+    return any(word in name.lower() for word in _SECRET)
 
 
 def settings_of(
@@ -338,54 +404,64 @@ def settings_of(
     *,
     run: LoggedItems | None = None,
 ) -> SettingsRecord:
-    """Return the settings that shaped a run's answers; `run` is what was logged of them."""
+    """Return the settings that shaped a run's answers; `run` has its logged items."""
     config = document.get("config", {})
     task_config = document.get("configs", {}).get(task.name, {})
     generation = _generation(document, task.name)
-    delivered, heard = (run.delivered, run.heard) if run is not None else (None, ())
-    # In a task's YAML: lmms-eval takes the kwargs of the model's name, else the default ones.
-    kwargs = task_config.get("lmms_eval_specific_kwargs") or {}
-    in_yaml = kwargs.get(config.get("model"), kwargs.get("default", {})).get(
-        "frames"
-    ) or kwargs.get("frames")
+    delivered = run.delivered if run is not None else None
+    heard = run.heard if run is not None else []
+    in_yaml = _frames_in_yaml(task_config, config.get("model"))
     sampling = FrameSampling.parse(str(delivered or data.frames or in_yaml or "native"))
+    # Of an adapter that sends pictures unless it is told to pass videos on, the record says where
+    # it was told.
     model_args = _parsed_args(config.get("model_args"))
-    # An adapter that sends pictures unless it is told to pass videos on: the record says where it
-    # was told.
     as_video = sampling.decodes and str(model_args.get(PASS_VIDEO)).lower() == "true"
-    # Samples may have been asked for by lmms-eval's own `--repeats`.
-    repeats, temperature = (
-        task_config.get("repeats") or 1,
-        float(generation.get("temperature") or 0),
-    )
+    candidates = data.candidates
+    repeats = task_config.get("repeats") or 1
+    if repeats != 1:  # samples were asked for by lmms-eval's own `--repeats`
+        temperature = float(generation.get("temperature") or 0)
+        candidates = f"sample:{repeats},t={temperature:g}"
     prompt = prompt_sha256(spec, task.prompt)
-    if (
-        data.answering is not None
-        and task.options
-        and Answering.parse(data.answering).span == "predicted"
-    ):
-        # Where the span was asked for by itself, two prompts were.
-        prompt = sha256(f"{prompt}{prompt_sha256(spec, task.options.locate)}".encode()).hexdigest()
+    answering = Answering.parse(data.answering) if data.answering is not None else None
+    if task.options and answering is not None and answering.span == "predicted":
+        # The span was asked for by itself: there were two prompts.
+        span_prompt = prompt_sha256(spec, task.options.locate)
+        prompt = sha256(f"{prompt}{span_prompt}".encode()).hexdigest()
+    audio = sound(sampling, heard) if heard else None
+    run_number = int(data.run) if data.run and data.run.isdecimal() else None
     return SettingsRecord(
         frames=sampling.spec(form=as_video),
         frames_given=frames_given(samples),
         frames_unlike=frames_unlike(spec, samples),
-        audio=sound(sampling, heard) if heard else None,
+        audio=audio,
         label=data.label,
         language=data.language,
-        candidates=data.candidates if repeats == 1 else f"sample:{repeats},t={temperature:g}",
+        candidates=candidates,
         answering=data.answering,
         prompt_sha256=prompt,
         generation=generation,
         seed=config.get("random_seed"),
-        run=int(data.run) if data.run and data.run.isdecimal() else None,
+        run=run_number,
         limit=config.get("limit"),
         offset=config.get("offset") or None,
     )
 
 
+def _frames_in_yaml(task_config: Mapping[str, Any], model: str | None) -> str | None:
+    """Return the frames that a task's YAML asks for.
+
+    lmms-eval takes the kwargs of the model's name, else the default ones.
+    """
+    kwargs = task_config.get("lmms_eval_specific_kwargs") or {}
+    model_kwargs = kwargs.get(model, kwargs.get("default", {}))
+    return model_kwargs.get("frames") or kwargs.get("frames")
+
+
 def settings_of_twin(document: Mapping[str, Any], name: str) -> SettingsRecord:
-    """Return the settings of lmms-eval's own task `name`: its prompt and its frames are its own affair."""
+    """Return the settings of lmms-eval's own task `name`.
+
+    Its prompt and its frames are its own affair.
+    """
     config = document.get("config", {})
     return SettingsRecord(
         label=f"lmms-eval's task {name}",
@@ -398,6 +474,7 @@ def settings_of_twin(document: Mapping[str, Any], name: str) -> SettingsRecord:
 
 def _generation(document: Mapping[str, Any], task: str) -> dict[str, Any]:
     generation = dict(document.get("configs", {}).get(task, {}).get("generation_kwargs") or {})
-    if given := document.get("config", {}).get("gen_kwargs"):
-        generation |= _parsed_args(given)
+    arguments = document.get("config", {}).get("gen_kwargs")
+    if arguments:
+        generation |= _parsed_args(arguments)
     return json.loads(json.dumps(generation, default=str))
