@@ -1,8 +1,6 @@
-"""LLM judging: ask a model how good an answer is, keep every reply, and never lose, repeat or invent a score.
+"""LLM judges: they mark open answers, and every reply is kept.
 
-options = JudgeOptions(model="gpt-6-luna", api_key=...)  # judges.judge_options
-run = judge_items(spec, items, options)  # judges.judge_run
-for verdict in run:
-    print(verdict.id, verdict.scores, verdict.reasons)
-run.record
+This room holds judges, panels, prompts, the reading of replies and the rules from votes to scores.
+It imports `base`, `registry`, `llm` and, to fetch owners' prompts, `data`. It computes no metric,
+and it never guesses a score that a reply does not plainly state.
 """

@@ -1,4 +1,4 @@
-"""What the user asks of a judge, beside what is asked of any language model."""
+"""The options of a judge, beside those of any language model."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -59,54 +59,63 @@ class JudgeOptions(AskOptions):
             raise InputError(
                 f"--judge-vote-rule: {self.vote_rule!r} is not majority, mean or median"
             )
-        twice = [
-            name
-            for name, times in Counter(judge.model for judge in self.members).items()
-            if times > 1
-        ]
-        if twice:
-            raise InputError(
-                f"--judge: {twice[0]} is named twice; a panel's judges are different models"
-            )
+        for model, judges in Counter(judge.model for judge in self.members).items():
+            if judges > 1:
+                raise InputError(
+                    f"--judge: {model} is named twice; a panel's judges are different models"
+                )
 
     @property
     def members(self) -> list["JudgeOptions"]:
-        """The judges of the panel one by one; this one alone where there is none beside it."""
-        return [replace(self, others=()), *self.others] if self.others else [self]
+        """The judges of the panel one by one; this one alone without others."""
+        if not self.others:
+            return [self]
+        return [replace(self, others=()), *self.others]
 
     @property
     def name(self) -> str:
-        """The judges' names, as a record has them: a panel is the same in any order."""
+        """The judges' names in a record: a panel is the same in any order."""
         return ",".join(sorted(judge.model for judge in self.members))
 
     @classmethod
     def named(
-        cls, text: str, *, url: str | None = None, prices: Path | None = None, **shared: Any
-    ) -> "JudgeOptions":  # noqa: ANN401
-        """Return the judge, or the panel, that `MODEL[@URL][,MODEL[@URL]…]` names; `shared` are every judge's fields.
+        cls,
+        text: str,
+        *,
+        url: str | None = None,
+        prices: Path | None = None,
+        **shared: Any,  # noqa: ANN401 - as the fields are
+    ) -> "JudgeOptions":
+        """Return the judge, or the panel, that a text names.
 
-        `url` is the server of those without one of their own, by default `REELBENCH_JUDGE_URL`,
-        else `OPENAI_BASE_URL`; their key is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`, or
-        the provider's own (`llm.model_names`). `prices` is a file of prices in LiteLLM's shape
-        (`model_prices_and_context_window.json`).
+        The key of a judge is `REELBENCH_JUDGE_API_KEY`, else `OPENAI_API_KEY`, or the provider's
+        own (`llm.model_names`).
+
+        Args:
+            text: `MODEL[@URL][,MODEL[@URL]…]`.
+            url: Server of those without one of their own, by default `REELBENCH_JUDGE_URL`, else
+                `OPENAI_BASE_URL`.
+            prices: A file of prices in LiteLLM's shape (`model_prices_and_context_window.json`).
+            **shared: Fields of every judge.
         """
         url = url or settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL)
-        judges, parts = [], text.split(",")
-        if any("?" in part and "@http" not in after for part, after in pairwise(parts)):
-            raise InputError(
-                "--judge: behind an address with a query name the next judge as MODEL@URL; a comma in a query is %2C"
-            )
+        parts = text.split(",")
+        for part, next_part in pairwise(parts):
+            if "?" in part and "@http" not in next_part:
+                raise InputError(
+                    "--judge: behind an address with a query name the next judge as MODEL@URL; "
+                    "a comma in a query is %2C"
+                )
+        judges: list[JudgeOptions] = []
         for part in parts:
-            whose = read_model_name(
+            fields = read_model_name(
                 "--judge", part.strip(), url, settings.JUDGE_API_KEY, settings.OPENAI_API_KEY
             )
-            model = whose["model"]
-            cost = (
-                model_prices(prices, model, batch=shared.get("batch", False))
-                if prices and model
-                else {}
-            )
-            judges.append(cls(**{**whose, **shared, **cost}))
+            model = fields["model"]
+            costs: dict[str, float] = {}
+            if prices and model:
+                costs = model_prices(prices, model, batch=shared.get("batch", False))
+            judges.append(cls(**{**fields, **shared, **costs}))
         return replace(judges[0], others=tuple(judges[1:]))
 
     @classmethod
@@ -121,29 +130,39 @@ class JudgeOptions(AskOptions):
 
 
 def model_prices(path: Path, model: str, *, batch: bool = False) -> dict[str, float]:
-    """Return a model's prices, as `AskOptions` names them; InputError where the file has none, or several.
+    """Return a model's prices, as `AskOptions` names them.
 
     The file has them under the model's own name, or under one provider's (`openai/MODEL`). Of a
     `batch` they are those called `…_batches`, where it has them.
+
+    Raises:
+        InputError: The file has none, or several.
     """
     models = read_json(path)
     if not is_object(models):
         raise InputError(f"{path}: not one JSON object, model -> prices")
-    names = [model] if model in models else [name for name in models if name.endswith(f"/{model}")]
+    names = [name for name in models if name.endswith(f"/{model}")]
+    if model in models:
+        names = [model]
     if len(names) != 1:
-        why = f"has several: {', '.join(sorted(names)[:4])}" if names else "has none"
+        reason = "has none"
+        if names:
+            reason = f"has several: {', '.join(sorted(names)[:4])}"
         raise InputError(
-            f"{path}: no one price for {model!r} (it {why}); add it, or give the price itself"
+            f"{path}: no one price for {model!r} (it {reason}); add it, or give the price itself"
         )
-    entry = models[names[0]]
+    [name] = names
+    entry = models[name]
     prices: dict[str, float] = {}
-    for theirs, ours in _PRICES.items():
-        price = entry.get(theirs) if is_object(entry) else None
-        if batch and is_object(entry):
-            price = entry.get(f"{theirs}_batches", price)
-        if price is None and theirs not in _NEEDED:
+    for litellm_name, our_name in _PRICES.items():
+        price = None
+        if is_object(entry):
+            price = entry.get(litellm_name)
+            if batch:
+                price = entry.get(f"{litellm_name}_batches", price)
+        if price is None and litellm_name not in _NEEDED:
             continue
         if not is_number(price) or not 0 <= price < 1:
-            raise InputError(f"{path}, {names[0]}: {theirs} is {price!r}, not dollars per token")
-        prices[ours] = price * 1e6
+            raise InputError(f"{path}, {name}: {litellm_name} is {price!r}, not dollars per token")
+        prices[our_name] = price * 1e6
     return prices

@@ -1,9 +1,9 @@
-"""A panel: one judge or several over the same items, each asked for itself, their scores taken together.
+"""A panel: one judge or several over the same items, each asked for itself.
 
 Each judge's replies are its own, under the keys that they have without a panel: one that was asked
 alone is not asked again. A score is only ever read from a reply of the judge, or is the scale's
-minimum for an answer that is all white space; an item's is the mean or the median of the judges',
-and only where all of them gave one.
+minimum for an answer that is all white space. An item's score is the mean or the median of the
+judges', and only where all of them gave one.
 """
 
 import asyncio
@@ -27,9 +27,15 @@ from reelbench.registry.spec import JudgeSpec
 Place = tuple[str, int]
 """(criterion, vote)"""
 
+Cursors = dict[Place, RetryCursor[int]]
+"""The questions of one judge about an item."""
+
 
 class Panel:
-    """Judges items on one scale; its askers are to be entered, in the event loop, before `verdict` is asked for."""
+    """Judges items on one scale.
+
+    Its askers are to be entered, in the event loop, before `verdict` is asked for.
+    """
 
     def __init__(
         self,
@@ -39,7 +45,7 @@ class Panel:
         on_note: Callable[[str], None] | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """Set up; what the judges may spend is one budget, by default the options'."""
+        """Set up; the judges spend one budget, by default the options'."""
         budget = budget or Budget(options.budget_calls, options.budget_usd)
         self.members = [Member(scale, prompts, judge, on_note, budget) for judge in options.members]
         self.askers = [member.asker for member in self.members]
@@ -48,24 +54,26 @@ class Panel:
 
     @property
     def notes(self) -> list[str]:
-        """One line for each thing that the user should know (a refusal, a spent budget, a damaged cache)."""
-        return [note for asker in self.askers for note in asker.notes]
+        """Lines that the user should know: a refusal, a spent budget, a damaged cache."""
+        notes: list[str] = []
+        for asker in self.askers:
+            notes += asker.notes
+        return notes
 
     @property
     def record(self) -> JudgeRecord:
-        """The judges, what answered, and what it took, over all verdicts given so far."""
+        """The record of the judges, over all verdicts so far."""
         records = [member.record() for member in self.members]
         if len(records) == 1:
             return records[0]
         records.sort(key=lambda record: record.requested)
         hosts = sorted({record.url for record in records if record.url})
-        more = {
-            "requested": ",".join(record.requested for record in records),
-            "url": ", ".join(hosts) or None,
-            "panel": records,
-            "panel_rule": self._rule,
-        }
-        return records[0].model_copy(update=_sum_records(records) | more)
+        fields = _sum_records(records)
+        fields["requested"] = ",".join(record.requested for record in records)
+        fields["url"] = ", ".join(hosts) or None
+        fields["panel"] = records
+        fields["panel_rule"] = self._rule
+        return records[0].model_copy(update=fields)
 
     def close(self) -> None:
         """Close what was opened to set up; may be called twice."""
@@ -73,50 +81,42 @@ class Panel:
             asker.close()
 
     async def verdict(self, item: Item) -> Verdict:
-        """Return the judges' verdict on an item: from the cache where it has all of it."""
-        asked = list[dict[Place, RetryCursor[int]]]()
-        for member in self.members:
-            cache = member.asker.cache
-            if cache.is_shared:  # all in one request
-                shapes = [
-                    (member.asker.shape(words), vote) for (_, vote), words in member.messages(item)
-                ]
-                await cache.look(*(reply_key(shape, vote, 0) for shape, vote in shapes))
-            asked.append(await cache.aside(member.places, item))
-        places = [
-            (member.asker, cursor)
-            for member, cursors in zip(self.members, asked, strict=True)
-            for cursor in cursors.values()
-        ]
-        if any(cursor.key is not None for _, cursor in places):
-            results = iter(
-                await asyncio.gather(*(asker.finish(cursor) for asker, cursor in places))
-            )
+        """Return the judges' verdict on an item, from the cache where it has all."""
+        cursors_by_member = [await member.look_up(item) for member in self.members]
+        needs_call = any(_needs_call(cursors) for cursors in cursors_by_member)
+        finishing: list[Any] = []
+        verdicts: list[Verdict] = []
+        if needs_call:
+            for member, cursors in zip(self.members, cursors_by_member, strict=True):
+                finishing.append(member.finish(item, cursors))
+            verdicts += await asyncio.gather(*finishing)
         else:
-            results = iter([asker.count_result(cursor) for asker, cursor in places])
-        verdicts = [
-            member.verdict(item, {place: next(results) for place in cursors})
-            for member, cursors in zip(self.members, asked, strict=True)
-        ]
+            for member, cursors in zip(self.members, cursors_by_member, strict=True):
+                verdicts.append(member.verdict_of_kept(item, cursors))
         if len(verdicts) == 1:
             return verdicts[0]
+        return self._joint_verdict(item, verdicts)
+
+    def _joint_verdict(self, item: Item, verdicts: Sequence[Verdict]) -> Verdict:
         scores = panel_scores([verdict.scores for verdict in verdicts], self._criteria, self._rule)
-        reasons = {
-            criterion: reason
-            for verdict in reversed(verdicts)
-            for criterion, reason in verdict.reasons.items()
-            if criterion not in scores
-        }
-        replies = [
-            reply.model_copy(update={"judge": member.options.model})
-            for member, verdict in zip(self.members, verdicts, strict=True)
-            for reply in verdict.replies
-        ]
+        reasons: dict[str, Reason] = {}
+        for verdict in reversed(verdicts):  # the first judge's reason stands
+            reasons |= verdict.reasons
+        for criterion in scores:
+            reasons.pop(criterion, None)
+        replies: list[JudgeReply] = []
+        for member, verdict in zip(self.members, verdicts, strict=True):
+            name = {"judge": member.options.model}
+            replies += [reply.model_copy(update=name) for reply in verdict.replies]
         return Verdict(item.id, scores, reasons, replies)
 
 
+def _needs_call(cursors: Cursors) -> bool:
+    return any(cursor.key is not None for cursor in cursors.values())
+
+
 class Member:
-    """One judge of a panel, or the only one: what it is asked about an item, and how replies become a verdict."""
+    """One judge of a panel, or the only one."""
 
     def __init__(
         self,
@@ -134,16 +134,20 @@ class Member:
         sampling = {} if self._temperature is None else {"temperature": self._temperature}
         self.asker = Asker(options, sampling, on_note=on_note, budget=budget, notes_end=True)
 
-    def places(self, item: Item) -> dict[Place, RetryCursor[int]]:
-        """Return the questions about an item, each vote at its place among the replies that are kept."""
-        scale, prompts = self._scale, self._prompts
-        read = prompts.read or partial(
-            parse_score, low=scale.low, high=scale.high, bare_integer=prompts.bare_integer
+    def places(self, item: Item) -> Cursors:
+        """Return the questions about an item, each vote at its place among the kept replies."""
+        read = self._prompts.read or partial(
+            parse_score,
+            low=self._scale.low,
+            high=self._scale.high,
+            bare_integer=self._prompts.bare_integer,
         )
-        return {
-            place: RetryCursor(self.asker, messages, read, vote=place[1], again=prompts.again)
-            for place, messages in self.messages(item)
-        }
+        again = self._prompts.again
+        cursors: Cursors = {}
+        for (criterion, vote), messages in self.messages(item):
+            cursor = RetryCursor(self.asker, messages, read, vote=vote, again=again)
+            cursors[criterion, vote] = cursor
+        return cursors
 
     def messages(self, item: Item) -> Iterator[tuple[Place, Sequence[Message]]]:
         """Yield the questions about an item."""
@@ -151,37 +155,47 @@ class Member:
             return
         for criterion in self._scale.criteria:
             messages = self._prompts.messages(criterion, item)
-            yield from (((criterion, vote), messages) for vote in range(self.options.votes))
+            for vote in range(self.options.votes):
+                yield (criterion, vote), messages
+
+    async def look_up(self, item: Item) -> Cursors:
+        """Return `places`, from a shared cache in one request."""
+        cache = self.asker.cache
+        if cache.is_shared:
+            keys: list[bytes] = []
+            for (_, vote), messages in self.messages(item):
+                keys.append(reply_key(self.asker.shape(messages), vote, 0))
+            await cache.look(*keys)
+        return await cache.aside(self.places, item)
+
+    async def finish(self, item: Item, cursors: Cursors) -> Verdict:
+        """Ask what is not kept, and return the verdict."""
+        results = await asyncio.gather(*map(self.asker.finish, cursors.values()))
+        return self.verdict(item, dict(zip(cursors, results, strict=True)))
+
+    def verdict_of_kept(self, item: Item, cursors: Cursors) -> Verdict:
+        """Return the verdict of replies that are all kept."""
+        results = map(self.asker.count_result, cursors.values())
+        return self.verdict(item, dict(zip(cursors, results, strict=True)))
 
     def verdict(self, item: Item, votes: Mapping[Place, AskResult[int]]) -> Verdict:
-        """Return the verdict that the answers to an item's questions come to."""
+        """Return the verdict that follows from the answers to an item's questions."""
         if needs_no_judge(item.text):
             return Verdict(item.id, dict.fromkeys(self._scale.criteria, self._scale.low), {})
-        replies = [
-            JudgeReply(
-                criterion=criterion,
-                vote=vote,
-                attempt=cached.attempt,
-                raw=cached.reply.raw,
-                score=cached.value,
-                model=cached.reply.returned,
-                key=cached.key.hex(),
-            )
-            for (criterion, vote), result in votes.items()
-            for cached in result.replies
-        ]
+        replies: list[JudgeReply] = []
+        for (criterion, vote), result in votes.items():
+            replies += _replies_of(criterion, vote, result)
         verdict = Verdict(item.id, {}, {}, replies)
-        wanted, rule = self.options.votes, self.options.vote_rule
         for criterion in self._scale.criteria:
-            cast = [votes[criterion, vote] for vote in range(wanted)]
+            results = [votes[criterion, vote] for vote in range(self.options.votes)]
             # A reply that can't be read is a vote less; one that is not available leaves the
             # criterion open.
-            absent = [vote.reason for vote in cast if vote.reason not in {None, UNPARSABLE}]
-            score = score_of_votes(
-                [vote.value for vote in cast if vote.value is not None], wanted, rule
-            )
-            if absent:
-                verdict.reasons[criterion] = Reason(f"judge_{absent[-1]}")
+            reasons = [result.reason for result in results]
+            unavailable = [reason for reason in reasons if reason not in {None, UNPARSABLE}]
+            cast = [result.value for result in results if result.value is not None]
+            score = score_of_votes(cast, self.options.votes, self.options.vote_rule)
+            if unavailable:
+                verdict.reasons[criterion] = Reason(f"judge_{unavailable[-1]}")
             elif score is None:
                 verdict.reasons[criterion] = Reason.JUDGE_UNPARSABLE
             else:
@@ -189,9 +203,17 @@ class Member:
         return verdict
 
     def record(self) -> JudgeRecord:
-        """Return the judge's record, over all verdicts given so far."""
-        options, tally = self.options, self.asker.tally
+        """Return the judge's record, over all verdicts so far."""
+        options = self.options
+        tally = self.asker.tally
+        vote_rule = "single" if options.votes == 1 else options.vote_rule
         with self.asker.lock:
+            cost_usd = options.cost_usd(
+                tally.prompt_tokens,
+                tally.completion_tokens,
+                tally.cached_tokens or 0,
+                tally.reasoning_tokens or 0,
+            )
             return JudgeRecord(
                 requested=options.model,
                 url=options.host,
@@ -200,42 +222,54 @@ class Member:
                 temperature=self._temperature,
                 extra=dict(options.extra) or None,
                 votes=options.votes,
-                vote_rule="single" if options.votes == 1 else options.vote_rule,
-                cost_usd=options.cost_usd(
-                    tally.prompt_tokens,
-                    tally.completion_tokens,
-                    tally.cached_tokens or 0,
-                    tally.reasoning_tokens or 0,
-                ),
+                vote_rule=vote_rule,
+                cost_usd=cost_usd,
                 **tally.record_fields(),
             )
 
 
+def _replies_of(criterion: str, vote: int, result: AskResult[int]) -> list[JudgeReply]:
+    return [
+        JudgeReply(
+            criterion=criterion,
+            vote=vote,
+            attempt=cached.attempt,
+            raw=cached.reply.raw,
+            score=cached.value,
+            model=cached.reply.returned,
+            key=cached.key.hex(),
+        )
+        for cached in result.replies
+    ]
+
+
 def merge_records(records: Sequence[JudgeRecord]) -> JudgeRecord:
-    """Return one record for judges that worked side by side, one in each process of a run."""
+    """Return one record for judges that worked in the processes of one run."""
+    fields = _sum_records(records)
     panels = [record.panel for record in records if record.panel]
-    panel = (
-        {"panel": [merge_records(members) for members in zip(*panels, strict=True)]}
-        if panels
-        else {}
-    )
-    return records[0].model_copy(update={**_sum_records(records), **panel})
+    if panels:
+        fields["panel"] = [merge_records(members) for members in zip(*panels, strict=True)]
+    return records[0].model_copy(update=fields)
 
 
 def _sum_records(records: Sequence[JudgeRecord]) -> dict[str, Any]:
     """Return the sums of several records: replies, tokens and dollars."""
-    returned = sum((Counter(record.returned) for record in records), Counter[str]())
-    costs = [record.cost_usd for record in records]
-    plain = ("calls", "cached", "prompt_tokens", "completion_tokens")
-    perhaps = ("reasoning_tokens", "cached_tokens")
-    return {
+    returned: Counter[str] = Counter()
+    for record in records:
+        returned.update(record.returned)
+    first_days = [record.kept_from for record in records if record.kept_from]
+    last_days = [record.kept_to for record in records if record.kept_to]
+    costs = [record.cost_usd for record in records if record.cost_usd is not None]
+    fields: dict[str, Any] = {
         "returned": dict(sorted(returned.items())),
-        "kept_from": min((day for record in records if (day := record.kept_from)), default=None),
-        "kept_to": max((day for record in records if (day := record.kept_to)), default=None),
-        **{name: sum(getattr(record, name) for record in records) for name in plain},
-        **{
-            name: reduce(add_known, (getattr(record, name) for record in records), None)
-            for name in perhaps
-        },
-        "cost_usd": None if None in costs else sum(cost for cost in costs if cost is not None),
+        "kept_from": min(first_days, default=None),
+        "kept_to": max(last_days, default=None),
+        # Without one judge's cost that of all is unknown.
+        "cost_usd": sum(costs) if len(costs) == len(records) else None,
     }
+    for name in ("calls", "cached", "prompt_tokens", "completion_tokens"):
+        fields[name] = sum(getattr(record, name) for record in records)
+    for name in ("reasoning_tokens", "cached_tokens"):
+        counts = [getattr(record, name) for record in records]
+        fields[name] = reduce(add_known, counts, None)
+    return fields

@@ -7,6 +7,7 @@ short is not a score: what a judge did not plainly say is never guessed.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from reelbench.llm.reading import MAX_CHARACTERS as MAX_REPLY
@@ -18,59 +19,73 @@ MAX_CHARACTERS = 20_000
 _FENCE = re.compile(r"```(?:json|python|py)?[ \t]*\n?(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,3}")  # in ASCII
 
-# How vendors mark reasoning: name -> (opening, closing).
+_GPT_OSS_CLOSING = (  # its verdict stands in a channel too
+    r"<\|end\|>(?:<\|start\|>assistant)?<\|channel\|>final(?: ?<\|constrain\|>json)?"
+    r"<\|message\|>"
+)
 _TAGS = ("think", "thinking", "thought", "reasoning", "analysis", "seed:think")
-_BLOCKS = {
-    **{tag.replace(":", "_"): (f"<{tag}>", f"</{tag}>") for tag in _TAGS},
+_MARKS = {tag.replace(":", "_"): (f"<{tag}>", f"</{tag}>") for tag in _TAGS} | {
     "kimi": ("◁think▷", "◁/think▷"),
     "magistral": (r"\[THINK\]", r"\[/THINK\]"),
     "skywork": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
     "command": (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
     "gemma": (r"<\|channel>thought\b", r"<channel\|>"),
-    "gpt_oss": (  # its verdict stands in a channel too
-        r"<\|channel\|>analysis<\|message\|>",
-        r"<\|end\|>(?:<\|start\|>assistant)?<\|channel\|>final(?: ?<\|constrain\|>json)?<\|message\|>",
-    ),
+    "gpt_oss": (r"<\|channel\|>analysis<\|message\|>", _GPT_OSS_CLOSING),
 }
-_OPENING = re.compile(
-    "|".join(f"(?P<{name}>{opening})" for name, (opening, _) in _BLOCKS.items()), re.IGNORECASE
-)
-_CLOSING = re.compile(
-    "|".join(f"(?P<{name}>{closing})" for name, (_, closing) in _BLOCKS.items()), re.IGNORECASE
-)
+"""Name -> patterns of the opening and the closing mark of reasoning, as vendors write them."""
+
+
+def _any_of(patterns: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    """Return a pattern of alternatives, each a group of its name."""
+    groups = [f"(?P<{name}>{pattern})" for name, pattern in patterns]
+    return re.compile("|".join(groups), re.IGNORECASE)
+
+
+_OPENING = _any_of((name, opening) for name, (opening, _) in _MARKS.items())
+_CLOSING = _any_of((name, closing) for name, (_, closing) in _MARKS.items())
 _END_OF_TURN = re.compile(r"<\|(?:return|end)\|>\s*\Z")
 
 
 def parse_score(reply: str | None, low: int, high: int, *, bare_integer: bool) -> int | None:
-    """Return the score, `low` to `high`, in a reply's text, or None where it is not plainly there.
+    """Return the score in a reply's text; None where it is not plainly there.
 
-    With `bare_integer` an integer and nothing else is a score too. Where the server gave no text
-    there is none.
+    Args:
+        reply: The text; None where the server gave none.
+        low: The lowest score.
+        high: The highest score.
+        bare_integer: An integer and nothing else is a score, too.
     """
     if reply is None or len(reply) > MAX_REPLY:
         return None
-    score = _score_in(reply, bare_integer=bare_integer)
-    if score is None and (verdict := after_reasoning(reply)) is not None:
-        score = _score_in(verdict, bare_integer=bare_integer)
-    return score if type(score) is int and low <= score <= high else None
+    score = _value_of_score(reply, bare_integer=bare_integer)
+    if score is None:
+        verdict = after_reasoning(reply)
+        if verdict is not None:
+            score = _value_of_score(verdict, bare_integer=bare_integer)
+    if type(score) is int and low <= score <= high:
+        return score
+    return None
 
 
-def _score_in(text: str, *, bare_integer: bool) -> Any:  # noqa: ANN401
-    """Return whatever stands under `score`, or the integer that is all of a text; None where there is neither."""
+def _value_of_score(text: str, *, bare_integer: bool) -> Any:  # noqa: ANN401 - any value
+    """Return the value under `score`, or a whole text's integer; else None."""
     if len(text) > MAX_CHARACTERS:
         return None
     text = text.strip().removeprefix("\ufeff").strip()
     fenced = _FENCE.fullmatch(text)
-    text = fenced.group(1).strip() if fenced else text
+    if fenced is not None:
+        text = fenced[1].strip()
     if bare_integer and _INTEGER.fullmatch(text):
         return int(text)
-    return (dictionary(text) or {}).get("score")
+    values = dictionary(text) or {}
+    return values.get("score")
 
 
 def after_reasoning(reply: str) -> str | None:
-    """Return the text behind the one closed block of reasoning that a reply begins with; None where it has none.
+    """Return the text behind the closed block of reasoning that begins a reply.
 
-    A lone closing tag counts, with all before it: the chat template opened the block.
+    None where it has none. A lone closing tag counts, with all before it: the chat template opened
+    the block.
     """
     closing = _CLOSING.search(reply)
     if closing is None:

@@ -1,4 +1,7 @@
-"""What a judge said of an item, and the rules by which replies become a score: for the engine and for recomputation."""
+"""Verdicts on items, and the rules by which replies become scores.
+
+The rules serve the judging of items and the recomputation of results.
+"""
 
 import statistics
 from collections import Counter
@@ -11,50 +14,78 @@ from reelbench.registry.records import Item, JudgeRecord, JudgeReply, Sample
 from reelbench.registry.spec import BenchmarkSpec, JudgeSpec
 
 Judged = tuple[Mapping[str, "Verdict"], JudgeRecord]
-"""Verdicts on a benchmark's items, by id, and what is recorded of who judged."""
+"""Verdicts on a benchmark's items, by id, and the judge's record."""
+
 Judge = Callable[[BenchmarkSpec, Iterable[Item]], Judged]
-"""What judges those of a benchmark's items that have an answer."""
+"""Judges those of a benchmark's items that have an answer."""
 
 _RULES = {"mean": statistics.fmean, "median": statistics.median}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the judge said of one item."""
+    """The judge's verdict on one item.
+
+    Attributes:
+        id: The item's id.
+        scores: Criterion -> score, where there is one; a whole number, except under mean votes.
+        reasons: Criterion -> the reason why it has no score.
+        replies: All replies behind it, in order of criterion, vote and attempt.
+    """
 
     id: str
-    scores: dict[
-        str, float
-    ]  # by criterion, of those that have one; whole numbers, except under mean votes
-    reasons: dict[str, Reason]  # criterion -> why it has none
-    replies: Sequence[JudgeReply] = ()  # all behind it, in order of criterion, vote and attempt
+    scores: dict[str, float]
+    reasons: dict[str, Reason]
+    replies: Sequence[JudgeReply] = ()
 
     @property
     def reason(self) -> Reason | None:
-        """Why the item is not (wholly) scored, or None: of several reasons the commonest."""
-        return Counter(self.reasons.values()).most_common(1)[0][0] if self.reasons else None
+        """The reason why the item is not (wholly) scored, of several the commonest; or None."""
+        if not self.reasons:
+            return None
+        [(reason, _)] = Counter(self.reasons.values()).most_common(1)
+        return reason
 
 
 def is_judged(item: Item | Sample) -> bool:
-    """Whether an answer is marked by the benchmark's judge: not one to a question with options beside open ones."""
+    """Return True where the benchmark's judge marks an answer.
+
+    It marks none to a question with options that stands beside open ones.
+    """
     return "text" in item.target or "answer" not in item.target
 
 
 def needs_no_judge(answer: str) -> bool:
-    """Whether an answer is nothing but white space: it gets the scale's minimum, and nobody is asked."""
+    """Return True for an answer that is only white space.
+
+    It gets the scale's minimum, and nobody is asked.
+    """
     return not answer.strip()
 
 
 def takes_bare_integer(prompts: str, judge: JudgeSpec) -> bool:
-    """Whether a reply that is one integer counts, under a prompt set of this name (see `judges.prompting`)."""
-    return {"official": False, "reelbench": len(judge.criteria) == 1}.get(prompts, True)
+    """Return True where a reply that is one integer counts.
+
+    That follows from the prompt set's name; see `judges.prompting` for the names.
+    """
+    if prompts == "official":
+        return False
+    if prompts == "reelbench":
+        return len(judge.criteria) == 1
+    return True
 
 
 def score_of_votes(cast: Sequence[int], votes: int, rule: VoteRule | str) -> float | None:
-    """Return the vote of the scores that could be read; None where they are half of the `votes` asked for, or fewer.
+    """Return the score of several votes.
 
-    The rule is `mean`, `median`, or else the most frequent one; of several equally frequent the
-    lower median of all.
+    Args:
+        cast: The scores that could be read.
+        votes: The number of votes asked for.
+        rule: `mean`, `median`, or else the most frequent one; of several equally frequent the lower
+            median of all.
+
+    Returns:
+        The score; None where no more than half of the votes could be read.
     """
     if 2 * len(cast) <= votes:
         return None
@@ -62,29 +93,38 @@ def score_of_votes(cast: Sequence[int], votes: int, rule: VoteRule | str) -> flo
         return cast[0]
     if rule in _RULES:
         return _RULES[rule](cast)
-    most = statistics.multimode(cast)
-    return most[0] if len(most) == 1 else statistics.median_low(cast)
+    most_frequent = statistics.multimode(cast)
+    if len(most_frequent) == 1:
+        return most_frequent[0]
+    return statistics.median_low(cast)
 
 
 def panel_scores(
     scores: Sequence[Mapping[str, float]], criteria: Sequence[str], rule: str
 ) -> dict[str, float]:
-    """Return a panel's scores, by criterion: the mean or median of its judges', where all of them gave one.
+    """Return a panel's scores: of each criterion the mean or median of its judges'.
 
-    A mean over those who answered would compare items that different judges scored.
+    Only where all of them gave one: a mean over those who answered would compare items that
+    different judges scored.
     """
-    in_all = [criterion for criterion in criteria if all(criterion in some for some in scores)]
-    return {
-        criterion: float(_RULES[rule]([some[criterion] for some in scores])) for criterion in in_all
-    }
+    scores_of_panel: dict[str, float] = {}
+    for criterion in criteria:
+        judges_scores = [judge[criterion] for judge in scores if criterion in judge]
+        if len(judges_scores) == len(scores):
+            scores_of_panel[criterion] = float(_RULES[rule](judges_scores))
+    return scores_of_panel
 
 
 def scores_of(
     judge: JudgeSpec, record: JudgeRecord, sample: Sample, *, of_panel: bool = False
 ) -> dict[str, float]:
-    """Return the scores that an item's replies come to, by criterion, under the rules of the judge's record.
+    """Return an item's scores, by criterion, from its replies.
 
-    The record may be that of one judge `of_panel`: only its own replies count then.
+    Args:
+        judge: The benchmark's judge.
+        record: The judge's record, which has the rules.
+        sample: The item, with its replies.
+        of_panel: The record is that of one judge of a panel: only its own replies count.
     """
     if record.panel:
         scores = [scores_of(judge, member, sample, of_panel=True) for member in record.panel]
@@ -93,16 +133,17 @@ def scores_of(
         return dict.fromkeys(judge.criteria, float(judge.low))
     votes: dict[str, list[int]] = {name: [] for name in judge.criteria}
     for reply in sample.judge_replies:
-        own = not of_panel or reply.judge == record.requested
-        if own and reply.score is not None and reply.criterion in votes:
+        if of_panel and reply.judge != record.requested:
+            continue
+        if reply.score is not None and reply.criterion in votes:
             votes[reply.criterion].append(reply.score)
-    scores = {}
-    for name, cast in votes.items():
+    scores_by_criterion: dict[str, float] = {}
+    for criterion, cast in votes.items():
         # Where a vote could not be had at all, its criterion stays open whatever the others say.
-        left_open = (
-            name not in sample.scores and sample.state == "unscored" and len(cast) < record.votes
-        )
-        score = None if left_open else score_of_votes(cast, record.votes, record.vote_rule)
+        lacks_votes = sample.state == "unscored" and len(cast) < record.votes
+        if lacks_votes and criterion not in sample.scores:
+            continue
+        score = score_of_votes(cast, record.votes, record.vote_rule)
         if score is not None:
-            scores[name] = float(score)
-    return scores
+            scores_by_criterion[criterion] = float(score)
+    return scores_by_criterion
