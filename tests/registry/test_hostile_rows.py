@@ -8,7 +8,7 @@ import pytest
 import reelbench as face
 from reelbench.base import bounds, settings, tables
 from reelbench.base.errors import InputError
-from reelbench.data import mapped_rows
+from reelbench.data import mapped_rows, option_texts
 from reelbench.registry import benchmark_file, discovery, prompts
 from reelbench.tasks.prompting import prompt_of
 from tests.alarms import one_pass
@@ -34,9 +34,9 @@ def written(folder, more="", head=OPEN, row=ROW):
 )
 def test_letters_of_several_options_are_read_in_one_pass(text):
     with one_pass():
-        assert mapped_rows._SEVERAL.fullmatch(text) is None
+        assert option_texts.SEVERAL_LETTERS.fullmatch(text) is None
     for several in ("A,B", "A B  C", " b & C ", "AB", "A / D"):
-        assert mapped_rows._SEVERAL.fullmatch(several)
+        assert option_texts.SEVERAL_LETTERS.fullmatch(several)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_letters_of_several_options_are_read_in_one_pass(text):
 def test_an_option_s_name_is_found_in_one_pass(text):
     options = mapped_rows.read_options(["red", "blue"], "here")
     with one_pass():
-        assert mapped_rows.place_of(text, options, "letter") is None
+        assert option_texts.place_of(text, options, "letter") is None
         assert mapped_rows.options_within(f"Which?\n{text}\nA. red") is None
-    assert mapped_rows.place_of("  Option  b", options, "letter") == 1
+    assert option_texts.place_of("  Option  b", options, "letter") == 1
     question = "Which?\n  option  A. red\n\tOption B) blue"
-    assert mapped_rows.split_options(question, "here")[1].texts == ("red", "blue")
+    assert option_texts.split_options(question, "here")[1].texts == ("red", "blue")
 
 
 @pytest.mark.parametrize("cell", ["{[]: 1}", "{{}: 1}", "[1, {(1, []): 2}]"])

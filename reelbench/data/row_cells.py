@@ -1,0 +1,89 @@
+"""The cells of a table's row: found by a column's name, and read as texts, lists or literals."""
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from reelbench.base import bounds
+from reelbench.base.errors import InputError, first_of
+from reelbench.base.tables import as_text
+from reelbench.base.values import is_array, is_object
+
+ROW = "row"
+"""In a template, the number of the row in its file, where no column has this name."""
+
+Cells = Mapping[str, Any]
+
+
+def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever the file holds
+    """Return a row's value in a column, or within one (`annotation.question`).
+
+    Raises:
+        InputError: The row has no such column.
+    """
+    if name in cells:
+        return cells[name]
+    plain_name = _plain_column(name)
+    for column in cells:
+        if _plain_column(column) == plain_name:
+            return cells[column]
+    value: Any = cells
+    for part in name.split("."):
+        value = _value_within(value, part)
+        if value is _ABSENT:
+            names = [column for column in cells if column != ROW]
+            raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
+    return value
+
+
+_ABSENT = object()
+
+
+def _plain_column(name: str) -> str:
+    return name.replace(" ", "_").casefold()
+
+
+def _value_within(value: Any, key: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Return an object's value of a key, or the list of several objects' values."""
+    if not is_array(value) or not value:
+        return _value_of_key(value, key)
+    values = [_value_of_key(part, key) for part in value]
+    if any(part is _ABSENT for part in values):
+        return _ABSENT
+    return values
+
+
+def _value_of_key(value: Any, key: str) -> Any:  # noqa: ANN401 - any JSON value
+    if is_object(value) and key in value:
+        return value[key]
+    return _ABSENT
+
+
+def as_list(value: Any) -> Sequence[Any]:  # noqa: ANN401 - a cell
+    """Return a list as it is, any other value in a list."""
+    return value if is_array(value) else [value]
+
+
+def cell_texts(value: Any, what: str) -> list[str]:  # noqa: ANN401 - a cell
+    """Return the texts of a cell that holds one or several, without the empty ones."""
+    texts = [as_text(part, what) for part in as_list(value)]
+    return [text for text in texts if text]
+
+
+def parse_literal(text: Any) -> Any:  # noqa: ANN401 - a cell, and any JSON or Python literal
+    """Return the value that a text spells as JSON or as a Python literal.
+
+    A cell that is not such a text is returned as it is.
+    """
+    if not isinstance(text, str) or len(text) > bounds.TEXT:
+        return text
+    literal = text.strip()
+    if literal[:1] not in {"[", "{", "("}:
+        return text
+    for reader in (json.loads, ast.literal_eval):
+        # `{[]: 1}` is a TypeError of the second.
+        with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return reader(literal)
+    return text

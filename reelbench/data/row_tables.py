@@ -1,0 +1,223 @@
+"""Tables of upstream rows: from nested JSON, lines of text, and two files joined."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reelbench.base import bounds, tables
+from reelbench.base.errors import InputError, first_of
+from reelbench.base.files import read_text
+from reelbench.base.tables import as_text
+from reelbench.base.values import is_array, is_object
+from reelbench.data.row_cells import Cells, as_list, cell, parse_literal
+from reelbench.registry.mapping_words import PLACE
+from reelbench.registry.spec import Join
+
+OUTER = "outer"
+"""Of nested rows, the column with the number of the row that holds them."""
+
+VALUE = "value"
+"""Of nested JSON, the column of a value that is no mapping."""
+
+
+class Entry(NamedTuple):
+    """A row's place in its file, and its cells or why it has none."""
+
+    where: str
+    cells: Cells | InputError
+
+
+def table(
+    paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join: Join | None = None
+) -> list[Entry]:
+    """Read the rows of files.
+
+    Args:
+        paths: The files; with `join` the last of several is the one that is joined.
+        each: The keys that lead to the rows in nested JSON.
+        line: A template by which a line of a text file is parted.
+        join: How the columns of the last file go with the rows of the others.
+    """
+    row_paths = paths
+    if len(paths) == 1:
+        join = None
+    if join:
+        row_paths = paths[:-1]
+    entries = _rows_of_files(row_paths, each, line)
+    if join:
+        entries = _join_columns(entries, paths[-1], join)
+    read_entries: list[Entry] = []
+    cell_count = 0
+    for entry in entries:
+        # What stands beside several rows is held in each of them.
+        if (each or join) and not isinstance(entry.cells, InputError):
+            cell_count += len(entry.cells)
+            bounds.hold(f"{entry.where}: cells of the rows so far", cell_count, tables.MOST_CELLS)
+        read_entries.append(entry)
+    return read_entries
+
+
+def _rows_of_files(paths: Sequence[Path], each: Sequence[str], line: str) -> Iterator[Entry]:
+    for path in paths:
+        yield from _rows_of_file(path, each, line)
+
+
+def _rows_of_file(path: Path, each: Sequence[str], line: str = "") -> Iterator[Entry]:
+    if line:
+        yield from _rows_of_lines(path, line)
+    elif each:
+        yield from _rows_of_nested_json(path, each)
+    else:
+        for where, cells in tables.read(path):
+            yield Entry(where, cells)
+
+
+def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
+    """Yield a row for each line of a text, parted as a template says."""
+    before, *parts = PLACE.split(line)
+    names = parts[::2]
+    pattern_text = re.escape(before)
+    for after in parts[1::2]:
+        if after:
+            # A column ends at the first place of the text behind it, and is not tried again.
+            pattern_text += f"(?>(.*?){re.escape(after)})"
+        else:
+            pattern_text += "(.*)"
+    pattern = re.compile(pattern_text)
+    for number, text in enumerate(read_text(path).splitlines(), start=1):
+        where = f"{path}, line {number}"
+        match = pattern.match(text)
+        if match:
+            values = [value.strip() for value in match.groups()]
+            yield Entry(where, dict(zip(names, values, strict=True)))
+        elif text.strip():
+            yield Entry(where, InputError(f"{where}: is {text[:80]!r}, expected {line} (line)"))
+
+
+# --- nested JSON
+# -------------------------------------------------------------------------------------------
+
+
+def _rows_of_nested_json(path: Path, each: Sequence[str]) -> Iterator[Entry]:
+    is_one_object = path.suffix.lower() == ".json" and read_text(path).lstrip().startswith("{")
+    for number, (where, cells) in enumerate(tables.read(path, nested=True), start=1):
+        beside: Cells = {} if is_one_object else {OUTER: number}
+        yield from _nested_rows(cells, each, beside, where)
+
+
+class _Branches(NamedTuple):
+    """The values that a step leads to, and the cells that stand beside them."""
+
+    values: Sequence[tuple[str | int, Any]]
+    beside: Cells
+
+
+def _nested_rows(
+    value: Any,  # noqa: ANN401 - any JSON
+    steps: Sequence[str],
+    beside: Cells,
+    where: str,
+) -> Iterator[Entry]:
+    """Yield the rows to which the steps lead, with the cells beside them."""
+    value = parse_literal(value)
+    if not steps:
+        yield from _rows_of_value(value, beside, where)
+        return
+    step = steps[0]
+    key_column = PLACE.fullmatch(step)
+    try:
+        branches = _all_branches(value, step, where) if key_column else _branch(value, step, where)
+    except InputError as error:
+        yield Entry(where, error)
+        return
+    for name, part in branches.values:
+        cells = {**beside, **branches.beside}
+        if key_column:
+            cells[key_column[1]] = name
+        yield from _nested_rows(part, steps[1:], cells, f"{where}, {name}")
+
+
+def _rows_of_value(value: Any, beside: Cells, where: str) -> Iterator[Entry]:  # noqa: ANN401 - any JSON
+    """Yield the rows of a list of objects, or any other value as a row."""
+    if is_array(value) and value and all(map(is_object, value)):
+        for number, part in enumerate(value, start=1):
+            yield Entry(f"{where}, {number}", {**beside, **part})
+    elif is_object(value):
+        yield Entry(where, {**beside, **value})
+    else:
+        yield Entry(where, {**beside, VALUE: value})
+
+
+def _branch(value: Any, step: str, where: str) -> _Branches:  # noqa: ANN401 - any JSON
+    """Return an object's value of a key, or the rows of parallel lists (`starts+ends`)."""
+    names = step.split("+")
+    if is_object(value) and step in value:
+        names = [step]
+    if not is_object(value):
+        raise InputError(f"{where}: has no {step!r} (each)")
+    if not value.keys() >= set(names):
+        raise InputError(f"{where}: has no {step!r} (each); it has {first_of(list(value), 12)}")
+    beside = {name: part for name, part in value.items() if name not in names}
+    if len(names) == 1:
+        return _Branches([(step, value[step])], beside)
+    lists = [as_list(parse_literal(value[name])) for name in names]
+    try:
+        parallel_rows = [dict(zip(names, cells, strict=True)) for cells in zip(*lists, strict=True)]
+    except ValueError:
+        raise InputError(
+            f"{where}: the lists {', '.join(names)} are of different lengths (each: {step})"
+        ) from None
+    if not parallel_rows:
+        return _Branches([], beside)
+    return _Branches([(step, parallel_rows)], beside)
+
+
+def _all_branches(value: Any, step: str, where: str) -> _Branches:  # noqa: ANN401 - any JSON
+    """Return all values of a list or a mapping that may hold rows."""
+    if is_array(value):
+        return _Branches(list(enumerate(value, start=1)), {})
+    if not is_object(value):
+        raise InputError(
+            f"{where}: is a {type(value).__name__}, expected a list or a mapping (each: {step})"
+        )
+    branches = {name: part for name, part in value.items() if is_object(part)}
+    if not branches:
+        branches = {name: part for name, part in value.items() if is_array(part)}
+    if not branches:
+        branches = value
+    beside = {name: part for name, part in value.items() if name not in branches}
+    return _Branches(list(branches.items()), beside)
+
+
+# --- two files
+# -------------------------------------------------------------------------------------------
+
+
+def _join_columns(entries: Iterable[Entry], path: Path, join: Join) -> Iterator[Entry]:
+    """Add a second file's columns to the rows, or a fault where it lacks one."""
+    columns = ", ".join(join.by)
+    joined_cells: dict[tuple[str | None, ...], Cells] = {}
+    for where, cells in _rows_of_file(path, join.each):
+        if isinstance(cells, InputError):
+            raise cells
+        key = _join_key(cells, where, join)
+        if key in joined_cells:
+            key_text = ", ".join(map(str, key))
+            raise InputError(f"{where}: {columns} is {key_text} as in a row before (join)")
+        joined_cells[key] = cells
+    for entry in entries:
+        if isinstance(entry.cells, InputError):
+            yield entry
+            continue
+        key = _join_key(entry.cells, entry.where, join)
+        if key in joined_cells:
+            yield Entry(entry.where, {**joined_cells[key], **entry.cells})
+        else:
+            key_text = ", ".join(map(str, key))
+            lack = f"{path.name} has no row with {columns} {key_text} (join)"
+            yield Entry(entry.where, InputError(f"{entry.where}: {lack}"))
+
+
+def _join_key(cells: Cells, where: str, join: Join) -> tuple[str | None, ...]:
+    return tuple(as_text(cell(cells, name, where), name) for name in join.by)

@@ -1,0 +1,101 @@
+"""Times and windows of a video, read from a table's cells."""
+
+import math
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from reelbench.base.errors import InputError
+from reelbench.base.values import is_array, is_number, is_object
+from reelbench.data.row_cells import parse_literal
+from reelbench.registry.spec import SpanUnit
+
+_CLOCK = re.compile(r"(?:(\d{1,9}):)?(\d{1,2}):(\d{1,2}(?:\.\d+)?)")
+_RANGE = re.compile(r"\s*([\d:.]+)\s*(?:-|–|,|to)\s*([\d:.]+)\s*")
+_PAIR = 2
+_BEFORE_START = 0.5
+
+
+def seconds(value: Any, where: str) -> float:  # noqa: ANN401 - whatever a cell holds
+    """Return a time in seconds: a number, a number as text, or a clock (`1:02:03.5`)."""
+    if is_number(value):
+        return float(value)
+    if isinstance(value, str):
+        clock = _CLOCK.fullmatch(value.strip())
+        if clock:
+            hours, minutes, rest = clock.groups()
+            return 3600 * int(hours or 0) + 60 * int(minutes) + float(rest)
+        with suppress(ValueError):
+            number = float(value)
+            if math.isfinite(number):
+                return number
+    raise InputError(f"{where} is {value!r}, expected a time in seconds")
+
+
+def read_windows(
+    value: Any,  # noqa: ANN401 - any cell
+    where: str,
+    unit: SpanUnit = "seconds",
+) -> list[float]:
+    """Return the starts and ends of one or more parts of a video, in `unit`.
+
+    A cell holds a pair, a list of pairs, either of these as JSON text, or a range such as `3-7`.
+
+    Raises:
+        InputError: It is something else, begins more than half a second before 0, or ends before
+            it starts.
+    """
+    ends: list[float] = []
+    for pair in _pairs(value, where):
+        if len(pair) != _PAIR:
+            raise _no_windows(value, where)
+        start = seconds(pair[0], where)
+        end = seconds(pair[1], where)
+        if unit == "clock" and not (_is_clock(pair[0]) and _is_clock(pair[1])):
+            raise InputError(
+                f"{where} is {value!r}, expected clocks such as 1:02 (span_unit: clock)"
+            )
+        fault = ""
+        if start < -_BEFORE_START:
+            fault = "begins before 0"
+        elif start > end:
+            fault = "ends before it starts"
+        if fault:
+            counted_in = "seconds" if unit == "clock" else unit
+            raise InputError(
+                f"{where} is {value!r}, which {fault}; expected [start, end] in {counted_in}"
+            )
+        ends.append(start)
+        ends.append(end)
+    return ends
+
+
+def _pairs(value: Any, where: str) -> list[Sequence[Any]]:  # noqa: ANN401 - any cell
+    """Return the start and end of each window as they stand in a cell."""
+    parts = parse_literal(value)
+    if isinstance(parts, str):
+        text_range = _RANGE.fullmatch(parts)
+        if text_range:
+            parts = text_range.groups()
+    if is_object(parts):
+        parts = list(parts.values())
+    if not is_array(parts) or not parts:
+        raise _no_windows(value, where)
+    if not all(is_array(part) or is_object(part) for part in parts):
+        return [parts]
+    pairs: list[Sequence[Any]] = []
+    for part in parts:
+        if is_object(part):
+            pairs.append(list(part.values()))
+        else:
+            pairs.append(part)
+    return pairs
+
+
+def _no_windows(value: Any, where: str) -> InputError:  # noqa: ANN401 - any cell
+    return InputError(f"{where} is {value!r}, expected [start, end] in seconds, or a list of such")
+
+
+def _is_clock(value: object) -> bool:
+    return isinstance(value, str) and ":" in value
