@@ -1,4 +1,4 @@
-"""Which rows a result was made on, and whose: the benchmark's owners', somebody's own, or nobody knows.
+"""The owner of the rows that a result was made on: the benchmark's owners, the user, or nobody knows.
 
 The spec states the sha256 of the owners' files where their bytes are known, and one over their
 rows, so that the same rows in another file format are the owners' too. Mini rows are Reelbench's
@@ -27,56 +27,13 @@ if TYPE_CHECKING:
 Entry = tuple[str, str, str, dict[str, Any]]
 """A question's id, video, text, and what an answer is compared with (`rows.target`)."""
 
-_PREFIX = 16  # digits of a fingerprint that a run's name of its rows has
+_PREFIX = 16
+"""Digits of a fingerprint that a run's name of its rows has."""
 
 
 def entry_of(spec: BenchmarkSpec, row: rows.Row) -> Entry:
     """Return the fields of a row that are compared."""
     return row["id"], row["video"], row["question"], rows.target(spec, row)
-
-
-def rows_sha256(entries: Iterable[Entry]) -> str:
-    """Return the sha256 over rows in any order; case, spaces and Unicode's forms of a text don't matter."""
-    return _sorted_sha256(_sha256(*entry) for entry in entries)
-
-
-def _sorted_sha256(digests: Iterable[bytes]) -> str:
-    whole = hashlib.sha256()
-    for number, digest in enumerate(sorted(digests)):
-        whole.update(("\n" if number else "").encode() + digest.hex().encode())
-    return whole.hexdigest()
-
-
-def questions_sha256(
-    spec: BenchmarkSpec,
-    split: str,
-    source: "SourceRecord",
-    asked: Iterable[tuple[str, str, Sequence[str], dict[str, Any] | None]],
-    here: SplitData | None = None,
-) -> str | None:
-    """Return the sha256 over what a split asks: each row's id, question, options and answer, in any order.
-
-    Whatever file the rows are from, and however its columns are called, equal rows have one hash.
-    While their source is here, all of its rows count; else those that were `asked` (id, question,
-    options and `rows.target`) stand for the split. None where a question or an answer isn't known.
-    `here` is the split as the caller found it, if he did.
-    """
-    if (table := _rows_of(spec, split, source, here)) is not None:
-        return rows_questions_sha256(spec, table)
-    digests: list[bytes] = []
-    for name, question, options, target in asked:
-        if not question or target is None:
-            return None
-        digests.append(_sha256(name, None, question, target, options))
-    return _sorted_sha256(digests) if digests else None
-
-
-def rows_questions_sha256(spec: BenchmarkSpec, table: Iterable[rows.Row]) -> str:
-    """Return `questions_sha256` of all of a split's rows."""
-    return _sorted_sha256(
-        _sha256(row["id"], None, row["question"], rows.target(spec, row), row.get("options", ()))
-        for row in table
-    )
 
 
 def whose(
@@ -88,59 +45,146 @@ def whose(
 ) -> "Data":
     """Return the owner of a result's rows: the benchmark's owners, the user, or unstated.
 
-    All rows of `source` are read where they are here, so the `entries` of the result may be a part
-    of them; `here` is the split as the caller found it, if he did.
+    Args:
+        spec: The benchmark.
+        split: The result's split.
+        source: The result's record of where its rows were from.
+        entries: The result's rows. They may be a part of the source's, which are read where they
+            are on this machine.
+        here: The split as the caller found it, if he did.
     """
-    declared, stated = spec.splits[upstream_split(spec, split)], source.fingerprint
     if source.kind == "mini":
         return "owners"
+    declared = spec.splits[upstream_split(spec, split)]
     if is_mini(split):
-        known = {
-            _sha256(*entry_of(spec, row)) for row in locate(spec.id, split, fetch=False).read()
-        }
-        same = known.issuperset(_sha256(*entry) for entry in entries)
+        of_owners = _are_mini_rows(spec, split, entries)
     elif spec.mapping is not None and not spec.package:
-        # The rows that the benchmark's own file names.
-        try:
-            same = len(stated) >= _PREFIX and locate(
-                spec.id, split, fetch=False
-            ).source.fingerprint.startswith(stated)
-        except ReelbenchError:
-            same = False
+        of_owners = _is_declared_file(spec, split, source.fingerprint)
     elif not declared.owners_files and declared.owners_rows is None:
         return "unstated"
+    elif _is_owners_file(spec, declared.owners_files, source.fingerprint):
+        of_owners = True
     else:
-        # One of the owners' files, by its bytes, or their rows.
-        known = declared.owners_files
-        same = (f"{spec.id}:" in stated and stated.partition(":")[2] in known) or (
-            len(stated) >= _PREFIX
-            and any(fingerprint(spec, [digest]).startswith(stated) for digest in known)
-        )
-        if not same:
-            everything = [entry_of(spec, row) for row in _rows_of(spec, split, source, here) or ()]
-            same = rows_sha256(everything or entries) == declared.owners_rows
-    if same:
+        all_rows = _rows_of(spec, split, source, here) or ()
+        all_entries = [entry_of(spec, row) for row in all_rows]
+        of_owners = rows_sha256(all_entries or entries) == declared.owners_rows
+    if of_owners:
         return "owners"
     return "own" if source.kind in {"local", "files"} else "unstated"
+
+
+def _are_mini_rows(spec: BenchmarkSpec, split: str, entries: Iterable[Entry]) -> bool:
+    mini_rows = locate(spec.id, split, fetch=False).read()
+    mini_hashes = {_sha256(*entry_of(spec, row)) for row in mini_rows}
+    return all(_sha256(*entry) in mini_hashes for entry in entries)
+
+
+def _is_declared_file(spec: BenchmarkSpec, split: str, fingerprint_start: str) -> bool:
+    """Return True where the rows are those that the benchmark's own file names."""
+    try:
+        located = locate(spec.id, split, fetch=False)
+    except ReelbenchError:
+        return False
+    return _starts_with(located.source.fingerprint, fingerprint_start)
+
+
+def _is_owners_file(
+    spec: BenchmarkSpec, owners_files: Iterable[str], fingerprint_start: str
+) -> bool:
+    """Return True where the rows are from one of the owners' files, by its bytes."""
+    benchmark, _, file_sha256 = fingerprint_start.rpartition(":")
+    for digest in owners_files:
+        if benchmark == spec.id and file_sha256 == digest:
+            return True
+        if _starts_with(fingerprint(spec, [digest]), fingerprint_start):
+            return True
+    return False
+
+
+def _starts_with(whole_fingerprint: str, start: str) -> bool:
+    return len(start) >= _PREFIX and whole_fingerprint.startswith(start)
 
 
 def _rows_of(
     spec: BenchmarkSpec, split: str, source: "SourceRecord", here: SplitData | None
 ) -> Sequence[rows.Row] | None:
-    """Return all rows of a source where it is still here, with the bytes that it had; else None."""
-    stated = source.fingerprint
-    if source.kind == "files":  # which have no fingerprint of a split's
+    """Return all rows of a source where it is still here unchanged, else None."""
+    if source.kind == "files":  # these have no fingerprint of a split's
         return None
-    if here is not None and len(stated) >= _PREFIX and here.source.fingerprint.startswith(stated):
-        return (
-            replace(here, task=None).rows if here.task is not None and here.task.only else here.rows
-        )
-    for place in dict.fromkeys((Path(source.location) if source.kind == "local" else None, None)):
+    if here is not None and _starts_with(here.source.fingerprint, source.fingerprint):
+        if here.task is not None and here.task.only:
+            here = replace(here, task=None)
+        return here.rows
+    places: list[Path | None] = [None]
+    if source.kind == "local":
+        places.insert(0, Path(source.location))
+    for place in places:
         with suppress(ReelbenchError):
-            found = locate(spec.id, split, place, fetch=False)
-            if len(stated) >= _PREFIX and found.source.fingerprint.startswith(stated):
-                return found.rows
+            located = locate(spec.id, split, place, fetch=False)
+            if _starts_with(located.source.fingerprint, source.fingerprint):
+                return located.rows
     return None
+
+
+# --- hashes
+# ----------------------------------------------------------------------------------------------
+
+
+def rows_sha256(entries: Iterable[Entry]) -> str:
+    """Return the sha256 over rows in any order.
+
+    Case, spaces and Unicode's forms of a text don't matter.
+    """
+    return _sorted_sha256(_sha256(*entry) for entry in entries)
+
+
+def questions_sha256(
+    spec: BenchmarkSpec,
+    split: str,
+    source: "SourceRecord",
+    asked: Iterable[tuple[str, str, Sequence[str], dict[str, Any] | None]],
+    here: SplitData | None = None,
+) -> str | None:
+    """Return the sha256 over the ids, questions, options and answers of a split, in any order.
+
+    Whatever file the rows are from, and however its columns are called, equal rows have one hash.
+    While their source is on this machine, all of its rows count; else those that were `asked`
+    stand for the split.
+
+    Args:
+        spec: The benchmark.
+        split: The result's split.
+        source: The result's record of where its rows were from.
+        asked: The id, question, options and `rows.target` of each question that was asked.
+        here: The split as the caller found it, if he did.
+
+    Returns:
+        The hash; None where a question or an answer isn't known.
+    """
+    table = _rows_of(spec, split, source, here)
+    if table is not None:
+        return rows_questions_sha256(spec, table)
+    digests: list[bytes] = []
+    for name, question, options, target in asked:
+        if not question or target is None:
+            return None
+        digests.append(_sha256(name, None, question, target, options))
+    return _sorted_sha256(digests) if digests else None
+
+
+def rows_questions_sha256(spec: BenchmarkSpec, table: Iterable[rows.Row]) -> str:
+    """Return `questions_sha256` of all of a split's rows."""
+    digests: list[bytes] = []
+    for row in table:
+        target = rows.target(spec, row)
+        options = row.get("options", ())
+        digests.append(_sha256(row["id"], None, row["question"], target, options))
+    return _sorted_sha256(digests)
+
+
+def _sorted_sha256(digests: Iterable[bytes]) -> str:
+    lines = [digest.hex() for digest in sorted(digests)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _sha256(
@@ -150,17 +194,26 @@ def _sha256(
     target: dict[str, Any],
     options: Sequence[str] | None = None,
 ) -> bytes:
-    """Return the hash of an entry; with `options`, and no `video`, that of what is asked."""
-    right: dict[str, Any] = {key: _plain(value) for key, value in target.items() if key != "spans"}
-    if "spans" in target:
-        right["spans"] = [[float(number) for number in span] for span in target["spans"]]
-    named = [part for part in (name, video) if part is not None]
-    parts = [*named, _plain(question), *([] if options is None else [_plain(options)]), right]
+    """Return the hash of an entry; with `options`, and no `video`, that of a question."""
+    answer: dict[str, Any] = {}
+    for key, value in target.items():
+        if key == "spans":
+            answer[key] = [list(map(float, span)) for span in value]
+        else:
+            answer[key] = _plain(value)
+    parts: list[Any] = [name]
+    if video is not None:
+        parts.append(video)
+    parts.append(_plain(question))
+    if options is not None:
+        parts.append(_plain(options))
+    parts.append(answer)
     text = json.dumps(parts, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _plain(text: Any) -> Any:  # noqa: ANN401 - a text, or a list of them
+    """Return a text in small letters, one Unicode form and with single spaces."""
     if is_array(text):
         return [_plain(part) for part in text]
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,6 +1,6 @@
 """Where a split's annotations are: the user's own file or folder first, else the spec's source.
 
-Never the mini data in place of the real ones: that split is asked for by name.
+The mini data never take the place of the real ones: that split is asked for by name.
 """
 
 from dataclasses import dataclass
@@ -25,88 +25,119 @@ from reelbench.registry.splits import expected_files, split_spec, user_data
 
 @dataclass(frozen=True)
 class Resolved:
-    """Files on disk, and where they are from.
-
-    `location` is what a result records: a repository id, a URL, or the path that the user gave.
-    `revision` is the commit of a repository, and None for the others.
-    """
+    """Files on disk, and where they are from."""
 
     paths: tuple[Path, ...]
     kind: Literal["hub", "url", "local"]
+
     location: str
+    """What a result records: a repository id, a URL, or the path that the user gave."""
+
     revision: str | None = None
+    """The commit of a repository; None for the other kinds."""
 
 
 def resolve(
     spec: BenchmarkSpec, split: str, data: Path | None = None, *, refresh: bool = False
 ) -> Resolved:
-    """Find the annotation files of a split, fetching them where the spec's source allows it.
+    """Find a split's annotation files, and fetch them where that is allowed.
 
-    Looked at in this order: `data` (a file, or a folder in upstream layout), the variable
-    `REELBENCH_DATA_<ID>`, the split's source. `refresh` takes what `main` is now, and downloads a
-    URL's file again; a pinned commit stays. InputError where the split is unknown, or what the user
-    named is not there or holds none of the expected files; DataUnavailableError where the data is
-    not here and could not be fetched, or may not be.
+    Looked at in this order: `data`, the variable `REELBENCH_DATA_<ID>`, the split's source.
+
+    Args:
+        spec: The benchmark.
+        split: One of the owners' splits.
+        data: A file, or a folder in upstream layout.
+        refresh: Take what `main` is now, and download a URL's file again. A pinned commit stays.
+
+    Raises:
+        InputError: The split is unknown, or what the user named is not there or holds none of the
+            expected files.
+        DataUnavailableError: The data is not here and could not, or may not, be fetched.
     """
     declared = split_spec(spec, split)
     source = declared.source
-    if (named := user_data(spec, data)) is not None:
-        path, origin = named
-        files = find_files(path, expected_files(source), declared.joined, origin)
-        needed = [
-            file
-            for name in declared.needed
-            for file in find_files(files[0].parent, (name,), (), origin)
-        ]
-        return Resolved((*files, *needed), "local", str(path))
+    user_copy = user_data(spec, data)
+    if user_copy is not None:
+        path, origin = user_copy
+        return _of_user(path, origin, declared)
     if isinstance(source, FileBeside):
-        if not source.path:
-            raise DataUnavailableError(
-                f"{spec.id}: a result alone declares it here; name its benchmark.yaml"
-            )
-        files = (Path(source.path), *(Path(source.path).parent / name for name in declared.needed))
-        if absent := [file for file in files if not file.is_file()]:
-            raise DataUnavailableError(
-                f"{spec.id}: the rows of {split!r} are not there: {absent[0]}"
-            )
-        return Resolved(files, "local", Path(source.path).name)
+        return _beside_declaration(spec, split, source, declared)
     if isinstance(source, LocalFile) or not spec.open_data:
         raise DataUnavailableError(how_to_supply(spec, source))
     if isinstance(source, UrlFile):
-        return Resolved(_of_addresses(source, declared, refresh=refresh), "url", source.url)
-    commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
-    name = next(
-        (
-            name
-            for name in source.filenames
-            if hub.in_cache(source.repo_id, name, commit) is not None
-        ),
-        None,
-    )
-    copy = f"give a copy with --data or {settings.data(spec.id).name}"
-    if name is None and hub.offline():
+        paths = _downloaded(source, declared, refresh=refresh)
+        return Resolved(paths, "url", source.url)
+    return _of_hub(spec, source, declared, refresh=refresh)
+
+
+def _of_user(path: Path, origin: str, declared: SplitSpec) -> Resolved:
+    files = find_files(path, expected_files(declared.source), declared.joined, origin)
+    for name in declared.needed:
+        files += find_files(files[0].parent, (name,), (), origin)
+    return Resolved(files, "local", str(path))
+
+
+def _beside_declaration(
+    spec: BenchmarkSpec, split: str, source: FileBeside, declared: SplitSpec
+) -> Resolved:
+    if not source.path:
         raise DataUnavailableError(
-            f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and HF_HUB_OFFLINE is set; "
-            f"unset it and run `reelbench data fetch {spec.id}` once, or {copy}"
+            f"{spec.id}: a result alone declares it here; name its benchmark.yaml"
         )
+    path = Path(source.path)
+    needed = [path.parent / name for name in declared.needed]
+    for file in (path, *needed):
+        if not file.is_file():
+            raise DataUnavailableError(f"{spec.id}: the rows of {split!r} are not there: {file}")
+    return Resolved((path, *needed), "local", path.name)
+
+
+def _of_hub(
+    spec: BenchmarkSpec, source: HubFile, declared: SplitSpec, *, refresh: bool
+) -> Resolved:
+    commit = hub.resolve_commit(source.repo_id, source.revision, refresh=refresh)
+    name = _name_in_cache(source, commit)
     if name is None:
-        files = hub.list_files(source.repo_id, commit).files
-        name = next((name for name in source.filenames if name in files), None)
-        if name is None:
-            raise DataUnavailableError(
-                f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no {' or '.join(source.filenames)}; "
-                f"it has {first_of(sorted(files)) or 'nothing'}; {copy}"
-            )
-    files = tuple(
-        hub.download(source.repo_id, each, revision=commit) for each in (name, *declared.needed)
+        name = _name_in_repository(spec, source, commit)
+    paths: list[Path] = []
+    for filename in (name, *declared.needed):
+        paths.append(hub.download(source.repo_id, filename, revision=commit))
+    return Resolved(tuple(paths), "hub", source.repo_id, commit)
+
+
+def _name_in_cache(source: HubFile, commit: str) -> str | None:
+    for name in source.filenames:
+        if hub.in_cache(source.repo_id, name, commit) is not None:
+            return name
+    return None
+
+
+def _name_in_repository(spec: BenchmarkSpec, source: HubFile, commit: str) -> str:
+    """Return the name that a source's file has at a commit, by the repository's list."""
+    copy = f"give a copy with --data or {settings.data(spec.id).name}"
+    if hub.offline():
+        raise DataUnavailableError(
+            f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and "
+            f"HF_HUB_OFFLINE is set; unset it and run `reelbench data fetch {spec.id}` once, or {copy}"
+        )
+    files = hub.list_files(source.repo_id, commit).files
+    for name in source.filenames:
+        if name in files:
+            return name
+    listing = first_of(sorted(files)) or "nothing"
+    raise DataUnavailableError(
+        f"{spec.id}: {hub.page(source.repo_id)} at {commit[:12]} has no "
+        f"{' or '.join(source.filenames)}; it has {listing}; {copy}"
     )
-    return Resolved(files, "hub", source.repo_id, commit)
 
 
 def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolved | None:
-    """Find a split's annotation files without the network; None where they are not here, InputError as `resolve`."""
-    from reelbench.data import download
+    """Find a split's annotation files without the network; None where they are not here.
 
+    Raises:
+        InputError: As in `resolve`.
+    """
     declared = split_spec(spec, split)
     source = declared.source
     if user_data(spec, data) is not None or isinstance(source, FileBeside):
@@ -114,49 +145,69 @@ def present(spec: BenchmarkSpec, split: str, data: Path | None = None) -> Resolv
     if not spec.open_data:
         return None
     if isinstance(source, HubFile):
-        commit = source.revision or hub.recorded_commit(source.repo_id)
-        for name in source.filenames:
-            paths = (
-                [hub.in_cache(source.repo_id, each, commit) for each in (name, *declared.needed)]
-                if commit
-                else []
-            )
-            if paths and None not in paths:
-                return Resolved(
-                    tuple(path for path in paths if path), "hub", source.repo_id, commit
-                )
+        return _present_of_hub(source, declared)
     if isinstance(source, UrlFile):
-        paths = [download.place(url) for url in _addresses(source, declared)]
-        if all(download.read_remote(path) is not None for path in paths):
-            return Resolved(tuple(paths), "url", source.url)
+        return _present_of_url(source, declared)
     return None
 
 
-def _of_addresses(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tuple[Path, ...]:
+def _present_of_hub(source: HubFile, declared: SplitSpec) -> Resolved | None:
+    commit = source.revision or hub.recorded_commit(source.repo_id)
+    if not commit:
+        return None
+    for name in source.filenames:
+        paths: list[Path] = []
+        for filename in (name, *declared.needed):
+            path = hub.in_cache(source.repo_id, filename, commit)
+            if path is not None:
+                paths.append(path)
+        if len(paths) == 1 + len(declared.needed):
+            return Resolved(tuple(paths), "hub", source.repo_id, commit)
+    return None
+
+
+def _present_of_url(source: UrlFile, declared: SplitSpec) -> Resolved | None:
+    from reelbench.data import download
+
+    paths: list[Path] = []
+    for url in _addresses(source, declared):
+        path = download.place(url)
+        if download.read_remote(path) is None:
+            return None
+        paths.append(path)
+    return Resolved(tuple(paths), "url", source.url)
+
+
+def _downloaded(source: UrlFile, declared: SplitSpec, *, refresh: bool) -> tuple[Path, ...]:
     """Download a split's files unless they are here; return where they lie."""
     from reelbench.data import download
 
+    paths: list[Path] = []
     for url in _addresses(source, declared):
         path = download.place(url)
-        if refresh or download.read_remote(path) is None:
-            if hub.offline():
-                raise DataUnavailableError(
-                    f"{url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it"
-                )
-            download.download(
-                url, path, sha256=source.sha256 if url == source.url else None, again=refresh
+        paths.append(path)
+        if download.read_remote(path) is not None and not refresh:
+            continue
+        if hub.offline():
+            raise DataUnavailableError(
+                f"{url}: not in {path.parent} and HF_HUB_OFFLINE is set; unset it"
             )
-    return tuple(map(download.place, _addresses(source, declared)))
+        sha256 = source.sha256 if url == source.url else None
+        download.download(url, path, sha256=sha256, again=refresh)
+    return tuple(paths)
 
 
 def _addresses(source: UrlFile, declared: SplitSpec) -> list[str]:
-    """Return the addresses of a split's files: what is needed beside the first lies beside it."""
-    return [source.url, *(urljoin(source.url, name) for name in declared.needed)]
+    """Return the addresses of a split's files; the further ones lie beside the first."""
+    needed = [urljoin(source.url, name) for name in declared.needed]
+    return [source.url, *needed]
 
 
 def how_to_supply(spec: BenchmarkSpec, source: Source) -> str:
     """Say, in one line, how the user gets agreement-gated data to Reelbench."""
-    form = f" ask for it at {source.form_url}," if isinstance(source, LocalFile) else ""
+    form = ""
+    if isinstance(source, LocalFile):
+        form = f" ask for it at {source.form_url},"
     names = " or ".join(expected_files(source))
     return (
         f"{spec.title}'s data is under an agreement and is never fetched:{form} "
@@ -169,47 +220,75 @@ def how_to_get(spec: BenchmarkSpec, split: str) -> str:
     source = split_spec(spec, split).source
     if not spec.open_data or not isinstance(source, HubFile | UrlFile):
         return how_to_supply(spec, source)
-    name = Path(spec.file).parent if spec.file and not spec.package else spec.id
+    name = spec.id
+    if spec.file and not spec.package:
+        name = str(Path(spec.file).parent)
     return f"not here; run `reelbench data fetch {name} --split {split}`"
 
 
 def find_files(
     path: Path, names: tuple[str, ...], joined: tuple[str, ...], origin: str
 ) -> tuple[Path, ...]:
-    """Find the first of `names` in a folder, and those of `joined` that are there; a file is itself.
+    """Find the first of some names in a folder, and its joined files.
 
-    Looked for at the top, else one or two folders below, as upstream lays its files out. InputError
-    where nothing is there, none of the names is, or a name is there more than once at one depth.
+    A file is itself. In a folder the names are looked for at the top, else one or two folders
+    below, as upstream lays its files out.
+
+    Args:
+        path: The file or folder.
+        names: The names that the file may have, the best first.
+        joined: The names of further files, which may be absent.
+        origin: The option or variable that named the path, for errors.
+
+    Raises:
+        InputError: Nothing is there, none of the names is, or one is there more than once at one
+            depth.
     """
     if path.is_file():
         return (path,)
     if not path.is_dir():
         raise InputError(f"{path} (from {origin}): no such file or folder")
+    files: list[Path] = []
+    for name in names:
+        file = _find_file(path, name, origin)
+        if file is not None:
+            files.append(file)
+            break
+    if not files:
+        listing = first_of(_visible_names(path)) or "nothing"
+        raise InputError(f"{path} (from {origin}): expected {' or '.join(names)}, found {listing}")
+    for name in joined:
+        file = _find_file(path, name, origin)
+        if file is not None:
+            files.append(file)
+    return tuple(files)
 
-    def search(name: str) -> Path | None:
-        if (path / name).is_file():
-            return path / name
-        for depth in ("", "*/", "*/*/"):
-            files = sorted(
-                file for file in path.glob(depth + PurePosixPath(name).name) if file.is_file()
+
+def _find_file(folder: Path, name: str, origin: str) -> Path | None:
+    """Return the file of a name in a folder or up to two folders below."""
+    if (folder / name).is_file():
+        return folder / name
+    for depth in ("", "*/", "*/*/"):
+        matches = folder.glob(depth + PurePosixPath(name).name)
+        files = sorted(file for file in matches if file.is_file())
+        if len(files) > 1:
+            listing = first_of([str(file.relative_to(folder)) for file in files])
+            raise InputError(
+                f"{folder} (from {origin}): {name} is there more than once ({listing}); name one file"
             )
-            if len(files) > 1:
-                several = first_of([str(file.relative_to(path)) for file in files])
-                raise InputError(
-                    f"{path} (from {origin}): {name} is there more than once ({several}); name one file"
-                )
-            if files:
-                return files[0]
-        return None
+        if files:
+            return files[0]
+    return None
 
-    first = next((file for name in names if (file := search(name)) is not None), None)
-    if first is None:
-        here = sorted(
-            entry.name + "/" * entry.is_dir()
-            for entry in path.iterdir()
-            if not entry.name.startswith(".")
-        )
-        raise InputError(
-            f"{path} (from {origin}): expected {' or '.join(names)}, found {first_of(here) or 'nothing'}"
-        )
-    return (first, *(file for name in joined if (file := search(name)) is not None))
+
+def _visible_names(folder: Path) -> list[str]:
+    """Return the names in a folder, sorted, with a slash behind folders."""
+    names: list[str] = []
+    for entry in folder.iterdir():
+        if entry.name.startswith("."):
+            continue
+        name = entry.name
+        if entry.is_dir():
+            name += "/"
+        names.append(name)
+    return sorted(names)
