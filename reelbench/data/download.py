@@ -1,4 +1,7 @@
-"""Files behind a plain URL: downloads that continue where they broke off, and that are checked before they count."""
+"""Files behind a plain URL.
+
+A download continues where it broke off, and is checked before it counts.
+"""
 
 import base64
 import hashlib
@@ -14,7 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import unquote, urlsplit
 
 from reelbench.base import bounds
@@ -22,27 +25,40 @@ from reelbench.base.errors import DataUnavailableError, InputError, first_line
 from reelbench.base.files import is_full, read_record, write_text
 from reelbench.base.settings import home
 
-TRIES = 4  # attempts in a row that bring no new byte before a download is given up
-PAUSE_S = 0.5  # pause before the second attempt; it doubles from one attempt to the next
+TRIES = 4
+"""Attempts in a row that bring no new byte before a download is given up."""
+
+PAUSE_S = 0.5
+"""Pause before the second attempt; it doubles from one attempt to the next."""
+
 _TIMEOUT_S = 30.0
 _HANDLERS: tuple[type[urllib.request.BaseHandler], ...] = (
-    *(urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler),
-    *(urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPRedirectHandler),
-    *(urllib.request.HTTPErrorProcessor, urllib.request.UnknownHandler),
+    urllib.request.ProxyHandler,
+    urllib.request.HTTPHandler,
+    urllib.request.HTTPSHandler,
+    urllib.request.HTTPDefaultErrorHandler,
+    urllib.request.HTTPRedirectHandler,
+    urllib.request.HTTPErrorProcessor,
+    urllib.request.UnknownHandler,
 )
 _BLOCK = 1 << 20
-_PAST_END = http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE  # no bytes from where the ones here end
-_RECORD, _MARKS = (
-    ".source.json",
-    ".json",
-)  # behind the name of a file, and of a part of one: what the server stated
 
-OnBytes = Callable[[int], None]  # called with the number of bytes of the file that are here so far
+_PAST_END = http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+"""The answer where there are no bytes from where the ones here end."""
+
+_RECORD = ".source.json"
+"""Behind a file's name: the record of what the server stated."""
+
+_PART_RECORD = ".json"
+"""Behind a partial file's name: the record of what the server stated."""
+
+OnBytes = Callable[[int], None]
+"""Called with the number of bytes of the file that are here so far."""
 
 
 @dataclass(frozen=True)
 class Remote:
-    """What a server states of a file."""
+    """A server's statements about a file."""
 
     size: int | None
     etag: str | None
@@ -51,25 +67,32 @@ class Remote:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """Return the statements of the record beside a file; a field that is not of its type states nothing."""
+        """Read the record beside a file, without fields of a wrong type."""
         size = record.get("size")
-        etag, last_modified, md5 = (
-            value if isinstance(value := record.get(name), str) else None
-            for name in ("etag", "last_modified", "md5")
-        )
-        return cls(size if type(size) is int else None, etag, last_modified, md5)
+        if type(size) is not int:
+            size = None
+        texts: list[str | None] = []
+        for name in ("etag", "last_modified", "md5"):
+            value = record.get(name)
+            if not isinstance(value, str):
+                value = None
+            texts.append(value)
+        return cls(size, *texts)
 
     @property
     def mark(self) -> str | None:
-        """What tells that bytes to come belong to those that are here: a strong ETag or a date (RFC 9110, 13.1.5)."""
-        return self.etag if self.etag and not self.etag.startswith("W/") else self.last_modified
+        """A strong ETag or a date, which parts of one file share (RFC 9110, 13.1.5)."""
+        if self.etag and not self.etag.startswith("W/"):
+            return self.etag
+        return self.last_modified
 
-    def differs(self, other: "Remote") -> bool:
-        """Return whether `other` is another file, by the best mark that both state."""
-        for mark in ("etag", "last_modified", "size"):
-            mine, theirs = getattr(self, mark), getattr(other, mark)
-            if mine is not None and theirs is not None:
-                return mine != theirs
+    def differs(self, current: "Remote") -> bool:
+        """Return True where `current` is another file, by the best mark that both state."""
+        for name in ("etag", "last_modified", "size"):
+            mark = getattr(self, name)
+            current_mark = getattr(current, name)
+            if mark is not None and current_mark is not None:
+                return mark != current_mark
         return False
 
 
@@ -77,15 +100,18 @@ class _BrokeOffError(Exception):
     """The connection failed in a way that may pass."""
 
 
+_PASSING_ERRORS = (_BrokeOffError, OSError, http.client.HTTPException)
+
+
 def place(url: str) -> Path:
-    """Return the path at which a URL's file is kept under `$REELBENCH_HOME`; two URLs never share a place."""
+    """Return the path of a URL's file; two URLs never share one."""
     name = Path(unquote(urlsplit(url).path)).name or "index"
     return home() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:12] / name
 
 
 def read_remote(path: Path) -> Remote | None:
-    """Return the server's statements when `path` was downloaded; None where `path` isn't here whole."""
-    record = read_record(path.with_name(path.name + _RECORD))
+    """Return the server's statements about a downloaded file; None where it isn't here whole."""
+    record = read_record(_beside(path, _RECORD))
     if record is None or not path.is_file() or path.stat().st_size != record.get("bytes"):
         return None
     return Remote.from_record(record)
@@ -95,8 +121,8 @@ def head(url: str) -> Remote:
     """Ask a server for a file's size and marks, without the file."""
     try:
         with _open(url, method="HEAD") as response:
-            return _stated(response)[0]
-    except (_BrokeOffError, OSError, http.client.HTTPException) as error:
+            return _statements(response).remote
+    except _PASSING_ERRORS as error:
         raise DataUnavailableError(
             f"{url}: could not be reached ({_reason(error)}); check the network"
         ) from error
@@ -110,61 +136,34 @@ def download(
     again: bool = False,
     on_bytes: OnBytes | None = None,
 ) -> Path:
-    """Download `url` to `path`, continuing a partial download; `path` appears only when whole and verified.
+    """Download a file, or continue its partial download.
 
-    A file that broke off stays beside `path` as `<name>.part` and is continued by the next call, if
-    the server's ETag or date says that it is still the same file. What the server stated is kept in
-    `<name>.source.json`. With `again` it is fetched though it is here; the old file stays until the
-    new one is whole. DataUnavailableError: no network, a refusal, a full disk, bytes with another
-    hash, or a file of which nothing says when it is whole.
+    The file appears only when it is whole and verified. One that broke off stays beside `path` as
+    `<name>.part` and is continued by the next call, if the server's ETag or date says that it is
+    still the same file. What the server stated is kept in `<name>.source.json`.
+
+    Args:
+        url: The address.
+        path: The file to write.
+        sha256: The hash that the file must have.
+        again: Fetch the file though it is here; the old one stays until the new one is whole.
+        on_bytes: Told of the bytes that came.
+
+    Raises:
+        DataUnavailableError: No network, a refusal, a full disk, bytes with another hash, or a file
+            of which nothing says when it is whole.
     """
     from filelock import FileLock
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    with FileLock(path.with_name(path.name + ".lock")):
+    part = _beside(path, ".part")
+    with FileLock(_beside(path, ".lock")):
         if not again and read_remote(path) is not None:
             return path
-        idle = 0
-        while True:
-            before = _size(part)
-            try:
-                remote = _continue(
-                    url, part, on_bytes or (lambda _: None), hashed=sha256 is not None
-                )
-                break
-            except (_BrokeOffError, OSError, http.client.HTTPException) as error:
-                idle = 0 if _size(part) > before else idle + 1
-                full = isinstance(error, OSError) and is_full(error)
-                if idle >= TRIES or full:
-                    why = _reason(error)
-                    what = (
-                        f"the disk of {part.parent} is full; make room"
-                        if full
-                        else "check the network"
-                    )
-                    kept = (
-                        f"; {_size(part)} bytes are kept and continued next time"
-                        if _size(part)
-                        else ""
-                    )
-                    raise DataUnavailableError(
-                        f"{url}: the download failed ({why}); {what}, try again{kept}"
-                    ) from error
-                time.sleep(PAUSE_S * 2**idle)
-        hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
-        with part.open("rb") as file:
-            while block := file.read(_BLOCK):
-                for digest in hashes.values():
-                    digest.update(block)
-        digests = {name: digest.hexdigest() for name, digest in hashes.items()}
-        for name, expected in (("sha256", sha256), ("md5", remote.md5)):
-            if expected is not None and digests[name] != expected:
-                part.unlink()
-                raise DataUnavailableError(
-                    f"{url}: its bytes have {name} {digests[name]}, expected {expected}: not kept; "
-                    "the transfer was damaged or the file has changed upstream"
-                )
+        remote = _download_part(url, part, on_bytes or _pass_over, hashed=sha256 is not None)
+        digests = _digests(part)
+        _check_digest(url, part, "sha256", digests["sha256"], sha256)
+        _check_digest(url, part, "md5", digests["md5"], remote.md5)
         record = {
             "url": url,
             **asdict(remote),
@@ -174,80 +173,175 @@ def download(
         }
         part.replace(path)
         # The record comes last: a file without it is fetched again, never taken for whole.
-        write_text(path.with_name(path.name + _RECORD), json.dumps(record, indent=1) + "\n")
-        part.with_name(part.name + _MARKS).unlink(missing_ok=True)
+        write_text(_beside(path, _RECORD), json.dumps(record, indent=1) + "\n")
+        _beside(part, _PART_RECORD).unlink(missing_ok=True)
     return path
 
 
-def _continue(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
-    have = _size(part)
-    kept = Remote.from_record(read_record(part.with_name(part.name + _MARKS)) or {})
-    headers = {"Range": f"bytes={have}-", "If-Range": kept.mark} if have and kept.mark else {}
-    with _open(url, headers=headers) as response:
-        if response.status == _PAST_END:
-            # It was whole already: its download was stopped while it was being verified.
-            now = _stated(response)[0]
-            if have != (now.size if now.size is not None else kept.size) or kept.differs(
-                replace(now, size=None)
-            ):
-                part.unlink()
-                raise _BrokeOffError("what was here is not the beginning of the server's file")
-            return replace(kept, size=have)
-        resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
-        remote, begins = _stated(response)
-        if resumed and (not headers or begins != have):
-            part.unlink(missing_ok=True)
-            raise _BrokeOffError("the server sent a part that was not asked for")
-        have, total = have if resumed else 0, remote.size
-        if total is None and not hashed and remote.md5 is None and not response.chunked:
-            raise DataUnavailableError(
-                f"{url}: the server states neither a length nor a hash, so a file that was cut off can't be told from "
-                "a whole one; download it by hand and name your copy with --data"
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _pass_over(count: int) -> None:
+    """Do nothing with the number of bytes."""
+
+
+def _download_part(url: str, part: Path, on_bytes: OnBytes, *, hashed: bool) -> Remote:
+    """Download a file to `part`, in as many attempts as bring something."""
+    attempt = _Attempt(url, part, on_bytes, hashed)
+    idle = 0
+    while True:
+        size_before = _size(part)
+        try:
+            return attempt.run()
+        except _PASSING_ERRORS as error:
+            idle += 1
+            if _size(part) > size_before:
+                idle = 0
+            disk_is_full = isinstance(error, OSError) and is_full(error)
+            if idle >= TRIES or disk_is_full:
+                advice = "check the network"
+                if disk_is_full:
+                    advice = f"the disk of {part.parent} is full; make room"
+                rest = ""
+                if _size(part):
+                    rest = f"; {_size(part)} bytes are kept and continued next time"
+                raise DataUnavailableError(
+                    f"{url}: the download failed ({_reason(error)}); {advice}, try again{rest}"
+                ) from error
+            time.sleep(PAUSE_S * 2**idle)
+
+
+def _digests(part: Path) -> dict[str, str]:
+    """Return a file's sha256 and MD5, read in one pass."""
+    hashes = {"sha256": hashlib.sha256(), "md5": hashlib.md5(usedforsecurity=False)}
+    with part.open("rb") as file:
+        for block in iter(lambda: file.read(_BLOCK), b""):
+            for digest in hashes.values():
+                digest.update(block)
+    return {name: digest.hexdigest() for name, digest in hashes.items()}
+
+
+def _check_digest(url: str, part: Path, name: str, digest: str, expected: str | None) -> None:
+    """Delete a file whose hash is not the expected one, and raise."""
+    if expected is None or digest == expected:
+        return
+    part.unlink()
+    raise DataUnavailableError(
+        f"{url}: its bytes have {name} {digest}, expected {expected}: not kept; "
+        "the transfer was damaged or the file has changed upstream"
+    )
+
+
+# --- one attempt
+# ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """An attempt to download what a partial file lacks; the file need not be there."""
+
+    url: str
+    part: Path
+    on_bytes: OnBytes
+    hashed: bool
+    """True where the caller knows the file's hash."""
+
+    def run(self) -> Remote:
+        """Download the rest of the file; return the server's statements about it."""
+        size = _size(self.part)
+        part_remote = Remote.from_record(read_record(_beside(self.part, _PART_RECORD)) or {})
+        headers: dict[str, str] = {}
+        if size and part_remote.mark:
+            headers = {"Range": f"bytes={size}-", "If-Range": part_remote.mark}
+        with _open(self.url, headers=headers) as response:
+            if response.status == _PAST_END:
+                return self._already_whole(part_remote, _statements(response).remote)
+            statements = _statements(response)
+            remote = statements.remote
+            resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
+            if not resumed:
+                size = 0
+            elif not headers or statements.first_byte != size:
+                self.part.unlink(missing_ok=True)
+                raise _BrokeOffError("the server sent a part that was not asked for")
+            self._check_end(remote, chunked=bool(response.chunked))
+            self._check_room(remote, size)
+            if not resumed:
+                # Before its marks: another file's beginning must not be continued by them.
+                self.part.unlink(missing_ok=True)
+            write_text(_beside(self.part, _PART_RECORD), json.dumps(asdict(remote)))
+            size = self._append(response, remote, size)
+        # `read` ends quietly when a connection is cut.
+        if remote.size is not None and size > remote.size:
+            self.part.unlink()
+            raise _BrokeOffError(
+                f"the server sent more than the {remote.size} bytes that it stated"
             )
-        if total is not None and shutil.disk_usage(part.parent).free < total - have:
+        if remote.size is not None and size < remote.size:
+            raise _BrokeOffError(f"broke off at byte {size} of {remote.size}")
+        return remote
+
+    def _already_whole(self, part_remote: Remote, current: Remote) -> Remote:
+        """Return the statements about a partial file that lacks nothing.
+
+        Its download was stopped while it was being verified.
+        """
+        size = _size(self.part)
+        expected_size = part_remote.size if current.size is None else current.size
+        if size != expected_size or part_remote.differs(replace(current, size=None)):
+            self.part.unlink()
+            raise _BrokeOffError("what was here is not the beginning of the server's file")
+        return replace(part_remote, size=size)
+
+    def _check_end(self, remote: Remote, *, chunked: bool) -> None:
+        """Refuse a file of which nothing says when it is whole."""
+        has_end = remote.size is not None or chunked
+        has_hash = self.hashed or remote.md5 is not None
+        if not has_end and not has_hash:
             raise DataUnavailableError(
-                f"{url}: {total - have} bytes to come, and {part.parent} has not that much room"
+                f"{self.url}: the server states neither a length nor a hash, so a file that was "
+                "cut off can't be told from a whole one; download it by hand and name your copy "
+                "with --data"
             )
-        if not resumed:
-            part.unlink(
-                missing_ok=True
-            )  # before its marks: another file's beginning must not be continued by them
-        write_text(part.with_name(part.name + _MARKS), json.dumps(asdict(remote)))
-        with part.open("ab" if resumed else "wb") as file:
-            while block := response.read(_BLOCK):
+
+    def _check_room(self, remote: Remote, size: int) -> None:
+        if remote.size is None:
+            return
+        folder = self.part.parent
+        missing = remote.size - size
+        if shutil.disk_usage(folder).free < missing:
+            raise DataUnavailableError(
+                f"{self.url}: {missing} bytes to come, and {folder} has not that much room"
+            )
+
+    def _append(self, response: http.client.HTTPResponse, remote: Remote, size: int) -> int:
+        """Append a server's bytes to the partial file of `size` bytes; return its new size."""
+        with self.part.open("ab") as file:
+            for block in iter(lambda: response.read(_BLOCK), b""):
                 file.write(block)
-                have += len(block)
-                on_bytes(have)
-                if total is None and have > bounds.UNSTATED_BYTES:
-                    part.unlink()
-                    bounds.hold(
-                        f"{url}: bytes, without a length that the server states",
-                        have,
-                        bounds.UNSTATED_BYTES,
-                    )
-    # `read` ends quietly when a connection is cut.
-    if total is not None and have > total:
-        part.unlink()
-        raise _BrokeOffError(f"the server sent more than the {total} bytes that it stated")
-    if total is not None and have < total:
-        raise _BrokeOffError(f"broke off at byte {have} of {total}")
-    return remote
+                size += len(block)
+                self.on_bytes(size)
+                if remote.size is None and size > bounds.UNSTATED_BYTES:
+                    self.part.unlink()
+                    what = f"{self.url}: bytes, without a length that the server states"
+                    bounds.hold(what, size, bounds.UNSTATED_BYTES)
+        return size
 
 
 def _open(
     url: str, *, method: str = "GET", headers: dict[str, str] | None = None
 ) -> http.client.HTTPResponse:
+    """Send a request; raise where the answer is no file."""
     if urlsplit(url).scheme not in {"http", "https"}:
         raise InputError(f"{url}: not an http or https address")
     # What urllib would add reads local files and speaks FTP, wherever a server redirects it.
     opener = urllib.request.OpenerDirector()
     for handler in _HANDLERS:
         opener.add_handler(handler())
-    request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
-        url,
-        method=method,
-        headers={"User-Agent": "reelbench", "Accept-Encoding": "identity", **(headers or {})},
-    )
+    all_headers = {"User-Agent": "reelbench", "Accept-Encoding": "identity"}
+    all_headers.update(headers or {})
+    request = urllib.request.Request(url, method=method, headers=all_headers)  # noqa: S310 - the scheme is checked above
     try:
         response = opener.open(request, timeout=_TIMEOUT_S)
     except urllib.error.HTTPError as error:
@@ -271,27 +365,53 @@ def _open(
     return response
 
 
-def _stated(response: http.client.HTTPResponse) -> tuple[Remote, int | None]:
-    """Return what a server states of a file, and the offset of the bytes that it sends, where it sends a part."""
-    headers, begins, size, md5 = response.headers, None, None, None
+class _Statements(NamedTuple):
+    """A server's statements about a file, and the offset of the bytes that it sends."""
+
+    remote: Remote
+    first_byte: int | None
+
+
+_RANGE = re.compile(r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)")
+
+
+def _statements(response: http.client.HTTPResponse) -> _Statements:
+    """Read a server's statements; the offset is None where it sends a whole file."""
+    headers = response.headers
+    first_byte: int | None = None
+    size: int | None = None
     if response.status != http.HTTPStatus.OK:
-        parts = r"bytes (?:([0-9]{1,18})-[0-9]{1,18}|\*)/(?:([0-9]{1,18})|\*)"
-        if (stated := re.fullmatch(parts, headers.get("Content-Range") or "")) is not None:
-            begins, size = (None if digits is None else int(digits) for digits in stated.groups())
-    length = (
-        headers.get("Content-Length") if response.status != _PAST_END else None
-    )  # else that of the refusal
+        content_range = _RANGE.fullmatch(headers.get("Content-Range") or "")
+        if content_range is not None:
+            first_byte = _number(content_range[1])
+            size = _number(content_range[2])
+    length = headers.get("Content-Length")
+    if response.status == _PAST_END:
+        length = None  # it is that of the refusal
     if length is not None and not re.fullmatch(r"[0-9]{1,18}", length):
         raise _BrokeOffError("the server's Content-Length is not a number")
     if length is not None and size is None:
-        size = (begins or 0) + int(length)
-    # Google Cloud Storage, where CURVE is kept, states hashes in its own header.
-    for value in ",".join(headers.get_all("x-goog-hash") or ()).split(","):
+        size = (first_byte or 0) + int(length)
+    etag = headers.get("ETag")
+    last_modified = headers.get("Last-Modified")
+    remote = Remote(size, etag, last_modified, _md5(headers))
+    return _Statements(remote, first_byte)
+
+
+def _number(digits: str | None) -> int | None:
+    return None if digits is None else int(digits)
+
+
+def _md5(headers: http.client.HTTPMessage) -> str | None:
+    """Return the MD5 in the header of Google Cloud Storage, where CURVE is kept."""
+    values = ",".join(headers.get_all("x-goog-hash") or ())
+    md5: str | None = None
+    for value in values.split(","):
         name, _, digest = value.strip().partition("=")
         if name == "md5":
             with suppress(ValueError):
                 md5 = base64.b64decode(digest).hex()
-    return Remote(size, headers.get("ETag"), headers.get("Last-Modified"), md5), begins
+    return md5
 
 
 def _size(path: Path) -> int:
@@ -299,4 +419,6 @@ def _size(path: Path) -> int:
 
 
 def _reason(error: Exception) -> str:
-    return first_line(error.reason if isinstance(error, urllib.error.URLError) else error)
+    if isinstance(error, urllib.error.URLError):
+        return first_line(error.reason)
+    return first_line(error)

@@ -1,16 +1,16 @@
-"""From a benchmark's name to its rows: resolved, normalised, and saved once.
+"""From a benchmark's name to its rows: found, normalised, and saved once.
 
 The saved rows are keyed by the sha256 of the upstream bytes and the reader's version, so they can
-never be stale, and are renamed into place whole, so they can never be half.
+never be stale. They are renamed into place whole, so they can never be half.
 """
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base.containment import contained
 from reelbench.base.errors import DataUnavailableError, InputError
@@ -28,20 +28,28 @@ if TYPE_CHECKING:
 
     from reelbench.registry.records import SourceRecord
 
-_LAYOUT = 2  # of the saved rows; raised when rows.py changes what is saved
+_LAYOUT = 2
+"""Layout of the saved rows; raised when rows.py changes what is saved."""
+
+
+class LeftOut(NamedTuple):
+    """Number of rows that can't be read and are left out, and of all rows."""
+
+    unreadable: int
+    all_rows: int
 
 
 @dataclass(frozen=True)
 class SplitData:
-    """A split whose files are here: what they are, and their fingerprint; nothing is parsed until it is asked for."""
+    """A split whose files are here; they are parsed when they are needed."""
 
     spec: BenchmarkSpec
     split: str
     paths: tuple[Path, ...]
     source: "SourceRecord"
-    task: TaskSpec | None = (
-        None  # set where the split was asked for by a task's name, which may be a part of it only
-    )
+
+    task: TaskSpec | None = None
+    """Set where a task's name named the split; the task may be only a part of it."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -49,33 +57,47 @@ class SplitData:
         return self.read()
 
     @cached_property
-    def left_out(self) -> tuple[int, int]:
-        """Number of rows that can't be read and are left out (`skip: unreadable`), and of all of them; 0 where none."""
+    def left_out(self) -> LeftOut:
+        """Numbers of rows where `skip: unreadable` is declared; zeros where it isn't."""
         if self.spec.mapping is None or self.spec.mapping.skip is None:
-            return 0, 0
-        found = list(
-            mapped_rows.read_each(self.spec, self.paths, upstream_split(self.spec, self.split))
-        )
-        return sum(isinstance(each.row, InputError) for each in found), len(found)
+            return LeftOut(0, 0)
+        unreadable = 0
+        all_rows = 0
+        split = upstream_split(self.spec, self.split)
+        for entry in mapped_rows.read_each(self.spec, self.paths, split):
+            all_rows += 1
+            if isinstance(entry.row, InputError):
+                unreadable += 1
+        return LeftOut(unreadable, all_rows)
 
     def read(self) -> list[Row]:
-        """Parse the files into normalised, checked rows (plain dicts; `datasets` is not imported)."""
-        where, found = ", ".join(map(str, self.paths)), read_rows(self.spec, self.paths, self.split)
+        """Parse the files into normalised, checked rows.
+
+        They are plain dicts; `datasets` is not imported.
+
+        Raises:
+            DataUnavailableError: The split has none of the task's questions.
+        """
+        split_rows = read_rows(self.spec, self.paths, self.split)
         only = self.task.only if self.task else {}
-        part = [row for row in found if all(label in row[facet] for facet, label in only.items())]
-        if not part:
-            wanted = ", ".join(f"{facet} {label}" for facet, label in only.items())
-            there = sorted({label for row in found for facet in only for label in row[facet]})
+        task_rows = [row for row in split_rows if _has_labels(row, only)]
+        if not task_rows:
+            labels: set[str] = set()
+            for row in split_rows:
+                for facet in only:
+                    labels.update(row[facet])
+            asked_for = ", ".join(f"{facet} {label}" for facet, label in only.items())
             raise DataUnavailableError(
-                f"{where}: no question with {wanted}; it has {', '.join(there)}"
+                f"{_path_list(self.paths)}: no question with {asked_for}; "
+                f"it has {', '.join(sorted(labels))}"
             )
-        return part
+        return task_rows
 
     def materialise(self) -> Path:
-        """Return the folder with the rows as a saved `datasets.DatasetDict` of one split, made on first use.
+        """Return the folder with the rows as a saved `datasets.DatasetDict` of one split.
 
-        The dataset's `info.dataset_name` is the task, so that what is given the rows alone knows
-        what they are for.
+        It is made on first use. The dataset's `info.dataset_name` is the task, so that a reader of
+        the rows alone knows what they are for.
         """
         name = self.task.name if self.task else self.split
         folder = home() / "rows" / self.spec.id / f"{name}-{self.source.fingerprint[:16]}"
@@ -90,75 +112,125 @@ class SplitData:
         return folder
 
 
+def _has_labels(row: Row, labels: dict[str, str]) -> bool:
+    return all(label in row[facet] for facet, label in labels.items())
+
+
+def _path_list(paths: Sequence[Path]) -> str:
+    return ", ".join(map(str, paths))
+
+
 def read_rows(spec: BenchmarkSpec, paths: Sequence[Path], split: str) -> list[Row]:
-    """Parse files into normalised, checked rows: by the mapping that a file declares, or by the benchmark's reader."""
-    read = partial(mapped_rows.read, spec) if spec.mapping else import_object(spec.reader)
-    return list(
-        rows.check_rows(
-            spec, split, read(paths, upstream_split(spec, split)), ", ".join(map(str, paths))
-        )
-    )
+    """Parse files into normalised, checked rows.
+
+    They are read by the mapping that a file declares, or by the benchmark's own reader.
+    """
+    upstream = upstream_split(spec, split)
+    if spec.mapping:
+        upstream_rows = mapped_rows.read(spec, paths, upstream)
+    else:
+        upstream_rows = import_object(spec.reader)(paths, upstream)
+    return list(rows.check_rows(spec, split, upstream_rows, _path_list(paths)))
 
 
 def rows_to_columns(spec: BenchmarkSpec, table: Sequence[Row]) -> dict[str, list[Any]]:
     """Turn rows into columns, in the schema's order."""
-    return {column.name: [row[column.name] for row in table] for column in rows.columns(spec)}
+    columns: dict[str, list[Any]] = {}
+    for column in rows.columns(spec):
+        columns[column.name] = [row[column.name] for row in table]
+    return columns
 
 
 def locate(
     name: str, split: str | None = None, data: Path | str | None = None, *, fetch: bool = True
 ) -> SplitData:
-    """Find a split's files: a folder or file the user gave (`data`), else the pinned Hub or URL source.
+    """Find a split's files: the user's own, else those of its source.
 
-    `name` is a benchmark or one of its tasks (`moviecore_mini`), `split` one of its splits, mini
-    ones too; by default the task's, or the benchmark's default one. Without `fetch` nothing reaches
-    for the network. InputError where the name or split is unknown, or `data` isn't as expected;
-    DataUnavailableError where the files are not here, and may not or could not be fetched.
+    Args:
+        name: A benchmark, or one of its tasks (`moviecore_mini`).
+        split: One of its splits, mini ones too; by default the task's, or the benchmark's default.
+        data: A folder or file that the user gave.
+        fetch: Fetch what is not here. Without it nothing reaches for the network.
+
+    Raises:
+        InputError: The name or split is unknown, or `data` isn't as expected.
+        DataUnavailableError: The files are not here, and may not or could not be fetched.
     """
-    return locate_files(*find_split(name, split), data, fetch=fetch)
+    named = find_split(name, split)
+    return locate_files(named.spec, named.split, named.task, data, fetch=fetch)
 
 
 def locate_files(
     spec: BenchmarkSpec, split: str, task: TaskSpec | None, data: Path | str | None, *, fetch: bool
 ) -> SplitData:
     """Find the files of a split whose benchmark is known, as `locate` does."""
-    upstream, mini = upstream_split(spec, split), is_mini(split)
-    own = spec.folder / MINI if mini else Path(data) if data is not None else None
-    resolved = (sources.resolve if fetch else sources.present)(spec, upstream, own)
-    if resolved is None:
-        raise DataUnavailableError(f"{spec.id} {split}: {sources.how_to_get(spec, upstream)}")
-    if mini and spec.file:
-        for path in resolved.paths:
-            contained(spec.folder, path)
     from reelbench.registry.records import SourceRecord
 
+    upstream = upstream_split(spec, split)
+    user_data: Path | None = None
+    if is_mini(split):
+        user_data = spec.folder / MINI
+    elif data is not None:
+        user_data = Path(data)
+    find = sources.resolve if fetch else sources.present
+    resolved = find(spec, upstream, user_data)
+    if resolved is None:
+        raise DataUnavailableError(f"{spec.id} {split}: {sources.how_to_get(spec, upstream)}")
+    kind = resolved.kind
+    location = resolved.location
+    if is_mini(split):
+        kind = "mini"
+        location = f"{spec.id} {split}"
+        if spec.file:
+            for path in resolved.paths:
+                contained(spec.folder, path)
+    hashes = [sha256_once(path) for path in resolved.paths]
     source = SourceRecord(
-        kind="mini" if mini else resolved.kind,
-        location=f"{spec.id} {split}" if mini else resolved.location,
+        kind=kind,
+        location=location,
         revision=resolved.revision,
-        fingerprint=fingerprint(spec, [sha256_once(path) for path in resolved.paths]),
+        fingerprint=fingerprint(spec, hashes),
     )
     return SplitData(spec, split, resolved.paths, source, task)
 
 
-def find_split(name: str, split: str | None = None) -> tuple[BenchmarkSpec, str, TaskSpec | None]:
-    """Return the benchmark and the split of a benchmark's or task's name, and the task where it is one with that split.
+class NamedSplit(NamedTuple):
+    """A benchmark and one of its splits, and the task where its name was given."""
 
-    `ID_mini` is a benchmark's mini data, whatever its tasks are called. InputError where there is
-    nothing of that name.
+    spec: BenchmarkSpec
+    split: str
+    task: TaskSpec | None
+
+
+def find_split(name: str, split: str | None = None) -> NamedSplit:
+    """Find the benchmark and the split that a benchmark's or a task's name stands for.
+
+    `ID_mini` is a benchmark's mini data, whatever its tasks are called. The task is None where it
+    is not on `split`.
+
+    Raises:
+        InputError: There is nothing of that name.
     """
-    found = discovery.find_task(name)
-    if found is not None and split in (None, found[1].split):
-        return found[0], found[1].split, found[1]
-    spec = discovery.specs().get(name.removesuffix(f"_{MINI}")) if found is None else None
+    named_task = discovery.find_task(name)
+    if named_task is not None:
+        spec, task = named_task
+        if split in (None, task.split):
+            return NamedSplit(spec, task.split, task)
+        if name in discovery.specs():
+            spec = discovery.find(name)
+        return NamedSplit(spec, split or spec.default_split, None)
+    spec = discovery.specs().get(name.removesuffix(f"_{MINI}"))
     if spec is not None and name != spec.id:
-        return spec, split or MINI, None
-    spec = found[0] if found is not None and name not in discovery.specs() else discovery.find(name)
-    return spec, split or spec.default_split, None
+        return NamedSplit(spec, split or MINI, None)
+    spec = discovery.find(name)
+    return NamedSplit(spec, split or spec.default_split, None)
 
 
 def load(name: str, split: str | None = None, *, data: Path | str | None = None) -> "Dataset":
-    """Return a split's normalised rows as a `datasets.Dataset`; see `registry.rows` for the columns."""
+    """Return a split's normalised rows as a `datasets.Dataset`.
+
+    The columns are in `registry.rows`.
+    """
     from datasets import Dataset
 
     located = locate(name, split, data)
@@ -166,7 +238,7 @@ def load(name: str, split: str | None = None, *, data: Path | str | None = None)
 
 
 def fingerprint(spec: BenchmarkSpec, hashes: Sequence[str]) -> str:
-    """Return the fingerprint of rows: of their files' sha256 and the version of the reader."""
+    """Return the fingerprint of rows, from their files' sha256 and the reader's version."""
     digest = hashlib.sha256(f"{_LAYOUT} {spec.id} {spec.reader} {spec.reader_version}".encode())
     for sha256 in hashes:
         digest.update(bytes.fromhex(sha256))

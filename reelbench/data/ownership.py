@@ -1,4 +1,4 @@
-"""The owner of the rows that a result was made on: the benchmark's owners, the user, or nobody knows.
+"""The owner of the rows that a result was made on.
 
 The spec states the sha256 of the owners' files where their bytes are known, and one over their
 rows, so that the same rows in another file format are the owners' too. Mini rows are Reelbench's
@@ -41,7 +41,7 @@ def whose(
     split: str,
     source: "SourceRecord",
     entries: Iterable[Entry],
-    here: SplitData | None = None,
+    located: SplitData | None = None,
 ) -> "Data":
     """Return the owner of a result's rows: the benchmark's owners, the user, or unstated.
 
@@ -51,7 +51,7 @@ def whose(
         source: The result's record of where its rows were from.
         entries: The result's rows. They may be a part of the source's, which are read where they
             are on this machine.
-        here: The split as the caller found it, if he did.
+        located: The split as the caller found it, if he did.
     """
     if source.kind == "mini":
         return "owners"
@@ -65,7 +65,7 @@ def whose(
     elif _is_owners_file(spec, declared.owners_files, source.fingerprint):
         of_owners = True
     else:
-        all_rows = _rows_of(spec, split, source, here) or ()
+        all_rows = _rows_of(spec, split, source, located) or ()
         all_entries = [entry_of(spec, row) for row in all_rows]
         of_owners = rows_sha256(all_entries or entries) == declared.owners_rows
     if of_owners:
@@ -106,15 +106,15 @@ def _starts_with(whole_fingerprint: str, start: str) -> bool:
 
 
 def _rows_of(
-    spec: BenchmarkSpec, split: str, source: "SourceRecord", here: SplitData | None
+    spec: BenchmarkSpec, split: str, source: "SourceRecord", located: SplitData | None
 ) -> Sequence[rows.Row] | None:
     """Return all rows of a source where it is still here unchanged, else None."""
     if source.kind == "files":  # these have no fingerprint of a split's
         return None
-    if here is not None and _starts_with(here.source.fingerprint, source.fingerprint):
-        if here.task is not None and here.task.only:
-            here = replace(here, task=None)
-        return here.rows
+    if located is not None and _starts_with(located.source.fingerprint, source.fingerprint):
+        if located.task is not None and located.task.only:
+            located = replace(located, task=None)
+        return located.rows
     places: list[Path | None] = [None]
     if source.kind == "local":
         places.insert(0, Path(source.location))
@@ -142,30 +142,31 @@ def questions_sha256(
     spec: BenchmarkSpec,
     split: str,
     source: "SourceRecord",
-    asked: Iterable[tuple[str, str, Sequence[str], dict[str, Any] | None]],
-    here: SplitData | None = None,
+    questions: Iterable[tuple[str, str, Sequence[str], dict[str, Any] | None]],
+    located: SplitData | None = None,
 ) -> str | None:
-    """Return the sha256 over the ids, questions, options and answers of a split, in any order.
+    """Return the sha256 over a split's ids, questions, options and answers.
 
+    Their order doesn't matter.
     Whatever file the rows are from, and however its columns are called, equal rows have one hash.
-    While their source is on this machine, all of its rows count; else those that were `asked`
-    stand for the split.
+    While their source is on this machine, all of its rows count; else the given
+    `questions` stand for the split.
 
     Args:
         spec: The benchmark.
         split: The result's split.
         source: The result's record of where its rows were from.
-        asked: The id, question, options and `rows.target` of each question that was asked.
-        here: The split as the caller found it, if he did.
+        questions: The id, question, options and `rows.target` of each question.
+        located: The split as the caller found it, if he did.
 
     Returns:
         The hash; None where a question or an answer isn't known.
     """
-    table = _rows_of(spec, split, source, here)
+    table = _rows_of(spec, split, source, located)
     if table is not None:
         return rows_questions_sha256(spec, table)
     digests: list[bytes] = []
-    for name, question, options, target in asked:
+    for name, question, options, target in questions:
         if not question or target is None:
             return None
         digests.append(_sha256(name, None, question, target, options))

@@ -38,6 +38,6 @@ def why_withheld(
     if not spec.license:
         return f"{spec.title} states no licence, so nothing says that its data may be passed on."
     return (
-        f"{spec.title} declares the licence {spec.license!r}, which doesn't say that its data may be "
-        "passed on."
+        f"{spec.title} declares the licence {spec.license!r}, which doesn't say that its data may "
+        "be passed on."
     )

@@ -1,12 +1,13 @@
-"""`RowsOnDisk`: a benchmark's rows as a path that appears when it is opened, and its name, which tells runs apart.
+"""A benchmark's rows as a path that appears when it is opened, and the name that tells runs apart.
 
-lmms-eval's YAML names a dataset by path; this object is that path. Opening it (`__fspath__`)
+lmms-eval's YAML names a dataset by path; `RowsOnDisk` is that path. Opening it (`__fspath__`)
 materialises the rows, so one YAML serves simple and chat models, the command line and Python, with
 no loader of lmms-eval's to patch.
 """
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,70 +18,101 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from reelbench.data.loading import SplitData
+    from reelbench.registry.sampling import FrameSampling
+    from reelbench.registry.spec import TaskSpec
 
-_PLAIN = "/:,=+ "  # stand as they are: a sampling is plain text, and only a label may hold the rest
+_PLAIN = "/:,=+ "
+"""Characters that stand as they are; only a label may hold others."""
+
+_DIGITS = 16
 _INVALID = "invalid"
 _NAME = re.compile(r"reelbench:(?P<task>[\w.-]+)@(?P<fingerprint>[0-9a-z]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class DataName:
-    """What a run's rows were and how they were shown: lmms-eval logs it as text, and scoring reads that text."""
+    """The rows of a run and how they were shown.
+
+    lmms-eval logs it as text, and scoring reads that text. A part that is None is not in the text.
+    """
 
     task: str
-    fingerprint: str  # the first 16 digits of its source's, or `unavailable`
-    media_missing: int = 0  # rows left out because their video was not here
-    frames: str | None = None  # the sampling asked for by the environment
-    encoder: str | None = (
-        None  # version of the encoder of stored frames, where the sampling decodes
-    )
-    cues: str | None = (
-        None  # 16 digits of the cues' sha256, where the questions were asked with some
-    )
-    language: str | None = None  # that the questions were put in; None for their own
-    translations: str | None = None  # 16 digits of the sha256 of the questions in it
-    label: str | None = None  # what the user says of how the answers are made
-    candidates: str | None = (
-        None  # how many answers the environment asked for, and how; None for one
-    )
-    answering: str | None = None  # how the options' scores are compared, where the task has such
-    data: str | None = (
-        None  # `own` where the rows are somebody's own and not the owners' of the benchmark
-    )
-    ids: str | None = (
-        None  # 16 digits of the hash of the questions that were asked, where not all were
-    )
-    run: str | None = None  # number of the run, where all was asked several times
+
+    fingerprint: str
+    """The first 16 digits of the source's fingerprint, or `unavailable`."""
+
+    media_missing: int = 0
+    """Number of rows left out because their video was not here."""
+
+    frames: str | None = None
+    """The sampling that the environment names."""
+
+    encoder: str | None = None
+    """Version of the encoder of stored frames, where the sampling decodes."""
+
+    cues: str | None = None
+    """16 digits of the cues' sha256, where the questions had some."""
+
+    language: str | None = None
+    """Language that the questions were put in; None for their own."""
+
+    translations: str | None = None
+    """16 digits of the sha256 of the questions in that language."""
+
+    label: str | None = None
+    """The user's words on how the answers are made."""
+
+    candidates: str | None = None
+    """Number of answers that the environment names, and their way; None for one."""
+
+    answering: str | None = None
+    """How the options' scores are compared, where the task has such."""
+
+    data: str | None = None
+    """`own` where the rows are somebody's own and not the owners' of the benchmark."""
+
+    ids: str | None = None
+    """16 digits of the hash of the questions that were asked, where not all were."""
+
+    run: str | None = None
+    """Number of the run, where all was asked several times."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `reelbench:<task>@<hash>;media_missing=3;…`, without a later version's parts; InputError for others."""
+        """Read `reelbench:<task>@<hash>;media_missing=3;…`.
+
+        Parts of a later version are passed over.
+
+        Raises:
+            InputError: The text is no such name.
+        """
         head, *parts = text.split(";")
-        stated = {key: value for key, _, value in (part.partition("=") for part in parts)}
-        missing = stated.get("media_missing", "0")
-        named = _NAME.fullmatch(head)
-        if named is None or not re.fullmatch(r"[0-9]{1,7}", missing):
+        values: dict[str, str] = {}
+        for part in parts:
+            key, _, value = part.partition("=")
+            values[key] = value
+        media_missing = values.get("media_missing", "0")
+        match = _NAME.fullmatch(head)
+        if match is None or not re.fullmatch(r"[0-9]{1,7}", media_missing):
             raise InputError(
-                f"{text!r} does not name rows of ours (`reelbench:<task>@<hash>;media_missing=<number>`)"
+                f"{text!r} does not name rows of ours "
+                "(`reelbench:<task>@<hash>;media_missing=<number>`)"
             )
-        optional = {part: unquote(stated[part]) if part in stated else None for part in _OPTIONAL}
-        return cls(named["task"], named["fingerprint"], int(missing), **optional)
+        optional = {key: unquote(values[key]) for key in _OPTIONAL if key in values}
+        return cls(match["task"], match["fingerprint"], int(media_missing), **optional)
 
     def __str__(self) -> str:
-        given = ((part, getattr(self, part)) for part in _OPTIONAL)
-        stated = "".join(
-            f";{part}={quote(value, safe=_PLAIN)}" for part, value in given if value is not None
-        )
-        return (
-            f"reelbench:{self.task}@{self.fingerprint};media_missing={self.media_missing}{stated}"
-        )
+        text = f"reelbench:{self.task}@{self.fingerprint};media_missing={self.media_missing}"
+        for key in _OPTIONAL:
+            value = getattr(self, key)
+            if value is not None:
+                text += f";{key}={quote(value, safe=_PLAIN)}"
+        return text
 
     @property
     def missing_note(self) -> Path:
-        """The file that lists the rows left out of the task's last run on this data."""
+        """The list of the rows left out of the task's last run on this data."""
         return settings.home() / "media_missing" / f"{self.task}@{self.fingerprint}.json"
 
 
@@ -95,14 +127,18 @@ class RowsOnDisk(os.PathLike[str]):
         self.media_missing = 0
         """Rows left out because their video is not here; set when the task is loaded."""
         self.problem: str | None = None
-        """Why the task can't be run although its rows are here, in one line; set when the task is loaded."""
+        """A line on why the task can't be run though its rows are here; set when it is loaded."""
         self._failure: ReelbenchError | None = None
-        self._here: SplitData | None = None
-        self._own: bool | None = None  # whether they are somebody's own rows; None until asked
+        self._located: SplitData | None = None
+        self._is_own: bool | None = None
+        """True where they are somebody's own rows; None until that was looked up."""
 
     def ready(self) -> str | None:
-        """Try anew to have the rows here; return why that fails, in one line, or None."""
-        self._failure = self.problem = self._here = self._own = None
+        """Try anew to have the rows here; return why that fails, or None."""
+        self._failure = None
+        self.problem = None
+        self._located = None
+        self._is_own = None
         try:
             self.__fspath__()
         except ReelbenchError as error:
@@ -110,88 +146,127 @@ class RowsOnDisk(os.PathLike[str]):
         return None
 
     def __fspath__(self) -> str:
-        """Return the folder; raises the same one-line error each time where the data is not available."""
-        from reelbench.data.loading import locate
+        """Return the folder.
 
+        Raises:
+            ReelbenchError: The data is not available; the same error each time.
+        """
         # lmms-eval tries a failing load five times and then hides the reason: remember it, so that
         # the retries cost nothing and whoever reports it can.
         if self._failure is not None:
             raise self._failure
         try:
-            self._here = self._here or locate(self.task)
-            return str(self._here.materialise())
+            return str(self._locate(fetch=True).materialise())
         except ReelbenchError as error:
             self._failure = error
             raise
 
+    def _locate(self, *, fetch: bool) -> "SplitData":
+        from reelbench.data.loading import locate
+
+        if self._located is None:
+            self._located = locate(self.task, fetch=fetch)
+        return self._located
+
     @property
     def name(self) -> DataName:
-        """Name the data, how its frames are sampled and how it is asked."""
-        from reelbench.data.loading import locate
-        from reelbench.data.ownership import entry_of, whose
+        """The data's name, with how its frames are sampled and how it is asked."""
         from reelbench.registry import discovery
-        from reelbench.registry.decoding import Answering, Candidates
+        from reelbench.registry.decoding import Candidates
         from reelbench.registry.question_files import QuestionCues, QuestionIds, Translations
         from reelbench.registry.sampling import FrameSampling
-        from reelbench.video.frame_store import ENCODER_VERSIONS
 
-        data, fingerprint = None, "unavailable"
+        fingerprint = "unavailable"
+        data: str | None = None
         with suppress(ReelbenchError):
-            here = self._here = self._here or locate(self.task, fetch=False)
-            fingerprint = here.source.fingerprint[:16]
-            if self._own is None and here.source.kind == "local":
-                entries = (entry_of(here.spec, row) for row in here.rows)
-                self._own = whose(here.spec, here.split, here.source, entries, here) == "own"
-            data = "own" if self._own else None
-        known = discovery.find_task(self.task)
-        task = known[1] if known is not None else None
+            located = self._locate(fetch=False)
+            fingerprint = located.source.fingerprint[:_DIGITS]
+            if self._has_own_rows(located):
+                data = "own"
+        named_task = discovery.find_task(self.task)
+        task = None if named_task is None else named_task[1]
+        cues: str | None = None
+        if task is not None and task.reasoned:
+            cues = _name_of(_value(lambda: settings.CUES.read(QuestionCues.read)))
         # A sampling in a task's YAML is in lmms-eval's config by itself.
-        sampling = _value_named(lambda: settings.FRAMES.read(FrameSampling.parse))
-        translations = _value_named(Translations.from_environment)
-        decodes = isinstance(sampling, FrameSampling) and sampling.decodes
-        reasoned = task is not None and task.reasoned
-        cues = _value_named(lambda: settings.CUES.read(QuestionCues.read)) if reasoned else None
-        answering = None
-        if task is not None and task.options is not None:
-            answering = _value_named(
-                lambda: (settings.ANSWERING.read(Answering.parse) or Answering()).for_task(task)
-            )
+        sampling = _value(lambda: settings.FRAMES.read(FrameSampling.parse))
+        frames = _name_of(sampling)
+        encoder: str | None = None
+        if isinstance(sampling, FrameSampling):
+            frames = sampling.spec(given=True)
+            encoder = _encoder_of(sampling)
+        translations = _value(Translations.from_environment)
         return DataName(
             self.task,
             fingerprint,
             self.media_missing,
-            frames=sampling.spec(given=True)
-            if isinstance(sampling, FrameSampling)
-            else _told(sampling),
-            encoder=str(ENCODER_VERSIONS[sampling.form]) if decodes else None,
-            cues=_told(cues),
+            frames=frames,
+            encoder=encoder,
+            cues=cues,
             language=getattr(translations, "language", settings.LANGUAGE.get() or None),
-            translations=_told(translations),
+            translations=_name_of(translations),
             label=settings.LABEL.get() or None,
-            candidates=_told(_value_named(lambda: settings.CANDIDATES.read(Candidates.parse))),
-            answering=_told(answering),
+            candidates=_name_of(_value(lambda: settings.CANDIDATES.read(Candidates.parse))),
+            answering=_answering_of(task),
             data=data,
-            ids=_told(_value_named(lambda: settings.IDS.read(QuestionIds.read))),
+            ids=_name_of(_value(lambda: settings.IDS.read(QuestionIds.read))),
             run=settings.RUN.get() or None,
         )
 
+    def _has_own_rows(self, located: "SplitData") -> bool:
+        """Return True where the rows are somebody's own; they are looked at once."""
+        from reelbench.data.ownership import entry_of, whose
+
+        if located.source.kind != "local":
+            return False
+        if self._is_own is None:
+            spec = located.spec
+            entries = (entry_of(spec, row) for row in located.rows)
+            owner = whose(spec, located.split, located.source, entries, located)
+            self._is_own = owner == "own"
+        return self._is_own
+
     def __str__(self) -> str:
-        """Return the name as text: what lmms-eval's response cache tells settings apart by."""
+        """Return the name as text, by which lmms-eval's response cache tells settings apart."""
         return str(self.name)
 
     __repr__ = __str__
 
 
-def _value_named(read: "Callable[[], Any]") -> Any:  # noqa: ANN401 - what it reads
-    """Return the value that the environment names, None where none, `invalid` where it can't be read."""
+def _encoder_of(sampling: "FrameSampling") -> str | None:
+    from reelbench.video.frame_store import ENCODER_VERSIONS
+
+    if not sampling.decodes:
+        return None
+    return str(ENCODER_VERSIONS[sampling.form])
+
+
+def _answering_of(task: "TaskSpec | None") -> str | None:
+    """Return the name of how options' scores are compared, where the task has options."""
+    from reelbench.registry.decoding import Answering
+
+    if task is None or task.options is None:
+        return None
+
+    def answering_of_task() -> Answering:
+        answering = settings.ANSWERING.read(Answering.parse) or Answering()
+        return answering.for_task(task)
+
+    return _name_of(_value(answering_of_task))
+
+
+def _value(read: Callable[[], Any]) -> Any:  # noqa: ANN401 - any value of the environment
+    """Return a value that the environment names, or `invalid` where it can't be read."""
     try:
         return read()
     except ReelbenchError:
         return _INVALID
 
 
-def _told(named: Any) -> str | None:  # noqa: ANN401 - what was read
-    """Return what was read as text: of a file the first digits of its hash; None where nothing was."""
-    if named is not None and hasattr(named, "sha256"):
-        return (named.sha256 or "")[:16] or None
-    return None if named is None else str(named)
+def _name_of(value: Any) -> str | None:  # noqa: ANN401 - any value of the environment
+    """Return a value as text; a file's is the first digits of its hash."""
+    if value is None:
+        return None
+    if hasattr(value, "sha256"):
+        return (value.sha256 or "")[:_DIGITS] or None
+    return str(value)

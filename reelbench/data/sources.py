@@ -100,10 +100,9 @@ def _of_hub(
     name = _name_in_cache(source, commit)
     if name is None:
         name = _name_in_repository(spec, source, commit)
-    paths: list[Path] = []
-    for filename in (name, *declared.needed):
-        paths.append(hub.download(source.repo_id, filename, revision=commit))
-    return Resolved(tuple(paths), "hub", source.repo_id, commit)
+    names = (name, *declared.needed)
+    paths = tuple(hub.download(source.repo_id, name, revision=commit) for name in names)
+    return Resolved(paths, "hub", source.repo_id, commit)
 
 
 def _name_in_cache(source: HubFile, commit: str) -> str | None:
@@ -119,7 +118,8 @@ def _name_in_repository(spec: BenchmarkSpec, source: HubFile, commit: str) -> st
     if hub.offline():
         raise DataUnavailableError(
             f"{spec.id}: {source.repo_id} at {commit[:12]} is not in {hub.cache_dir()} and "
-            f"HF_HUB_OFFLINE is set; unset it and run `reelbench data fetch {spec.id}` once, or {copy}"
+            "HF_HUB_OFFLINE is set; unset it and run "
+            f"`reelbench data fetch {spec.id}` once, or {copy}"
         )
     files = hub.list_files(source.repo_id, commit).files
     for name in source.filenames:
@@ -274,7 +274,8 @@ def _find_file(folder: Path, name: str, origin: str) -> Path | None:
         if len(files) > 1:
             listing = first_of([str(file.relative_to(folder)) for file in files])
             raise InputError(
-                f"{folder} (from {origin}): {name} is there more than once ({listing}); name one file"
+                f"{folder} (from {origin}): {name} is there more than once ({listing}); "
+                "name one file"
             )
         if files:
             return files[0]

@@ -279,7 +279,7 @@ def write_archive(draw: Random, folder: Path) -> None:
 
 def check_archive(folder: Path) -> None:
     """Fetch from it: each video ends as done or failed with a reason, and nothing lands outside the home."""
-    from reelbench.data import fetch
+    from reelbench.data import fetch, transfers
     from reelbench.registry import discovery
     from reelbench.registry.spec import MediaSource
     from reelbench.video import library, playable
@@ -296,8 +296,8 @@ def check_archive(folder: Path) -> None:
             layouts=("videos/{video}",),
         )
         media = library.fetched_root(spec)
-        bring = partial(fetch.archive, seeds.FILMS, source, fetch.VerifiedFiles(media))
-        transfer = fetch.Transfer(tuple(seeds.FILMS), None, bring)
+        bring = partial(transfers.archive, seeds.FILMS, source, transfers.VerifiedFiles(media))
+        transfer = transfers.Transfer(tuple(seeds.FILMS), None, bring)
         report = fetch.run(fetch.FetchPlan(spec, "test", (transfer,), (), ()))
         for name, reason in report.failed:
             one_line(reason)
