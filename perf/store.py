@@ -16,7 +16,7 @@ from pathlib import Path
 
 from perf.measure import run
 from reelbench.registry.sampling import FrameSampling
-from reelbench.video.frame_store import FrameStore, _fingerprints
+from reelbench.video.frame_store import FrameStore, _fingerprint
 from reelbench.video.mini_clips import draw_clip
 from reelbench.video.stored_frames import RECORD
 
@@ -37,7 +37,7 @@ def filled(folder: Path, number: int, home: Path) -> None:
     for other in range(1, number):
         video = folder / f"video{other}.mp4"
         video.write_bytes(clip + b"\0\0\0\x10free" + other.to_bytes(8, "big"))
-        entry = store._folders(_fingerprints(video), FrameSampling.parse(FRAMES))[0]  # noqa: SLF001
+        entry = store._folder(_fingerprint(video), FrameSampling.parse(FRAMES))  # noqa: SLF001
         entry.mkdir(parents=True)
         (entry / f"{entry.name}.mp4").write_bytes(stored)
         (entry / RECORD).write_text(json.dumps(record | {"path": f"{entry.name}.mp4"}))

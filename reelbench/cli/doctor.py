@@ -253,9 +253,9 @@ def _benchmarks() -> dict[str, object]:
     from importlib.metadata import entry_points
 
     from reelbench.registry import discovery
-    from reelbench.video import library
+    from reelbench.video import media_roots
 
-    here = {name: library.presence(spec) for name, spec in discovery.specs().items()}
+    here = {name: media_roots.presence(spec) for name, spec in discovery.specs().items()}
     lines: dict[str, object] = {
         name: f"data: {data}; media: {media}" for name, (data, media) in here.items()
     }

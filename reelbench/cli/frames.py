@@ -278,7 +278,8 @@ def _videos_of(
     """
     from reelbench.data import loading
     from reelbench.registry import discovery
-    from reelbench.video.library import VIDEO_SUFFIXES, Library, has_video_suffix
+    from reelbench.video.library import Library
+    from reelbench.video.media_roots import VIDEO_SUFFIXES, has_video_suffix
 
     wanted = _Named()
     benchmarks = [name for name in names if discovery.knows(name)]
@@ -326,6 +327,7 @@ def _fill_store(
 ) -> "Iterator[Filled]":
     from reelbench.base.errors import ReelbenchError
     from reelbench.video.fill_store import Filled, fill
+    from reelbench.video.row_frames import frames_of_row
 
     if wanted.files:
         yield from fill(
@@ -333,7 +335,7 @@ def _fill_store(
         )
     for name, (library, row) in wanted.scenes.items():
         try:
-            stored = library.frames(row, sampling, even=even)
+            stored = frames_of_row(library, row, sampling, even=even)
         except ReelbenchError as error:
             yield Filled(Path(name), error=f"{name}: {error}")
             continue

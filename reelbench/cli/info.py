@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def list_benchmarks(*, as_json: Json = False) -> None:
     """List the benchmarks, their tasks, and the data on this machine."""
     from reelbench.registry import discovery
-    from reelbench.video import library
+    from reelbench.video import media_roots
 
-    found = {spec.id: (spec, *library.presence(spec)) for spec in discovery.specs().values()}
+    found = {spec.id: (spec, *media_roots.presence(spec)) for spec in discovery.specs().values()}
     if as_json:
         listed = {
             name: {
@@ -65,10 +65,10 @@ def info(
     """
     from reelbench.data import loading
     from reelbench.registry.parity import parity
-    from reelbench.video import library
+    from reelbench.video import media_roots
 
     spec, split, _ = loading.find_split(name)
-    data, media = library.presence(spec)
+    data, media = media_roots.presence(spec)
     facts: dict[str, Any] = {
         "id": spec.id,
         "title": spec.title,

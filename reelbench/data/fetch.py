@@ -28,8 +28,8 @@ from reelbench.data import download, hub, sources, transfers
 from reelbench.data.transfers import OnBytes, Outcome, Transfer, VerifiedFiles
 from reelbench.registry.spec import BenchmarkSpec, HubFile, MediaSource, UrlFile
 from reelbench.registry.splits import expected_files, split_spec, user_data
-from reelbench.video import library as media
-from reelbench.video import playable
+from reelbench.video import media_roots, playable
+from reelbench.video.library import Library
 
 if TYPE_CHECKING:
     from filelock import AcquireReturnProxy, FileLock
@@ -133,7 +133,7 @@ class _Planner:
         self._split = split
         self._data = data
         self._refresh = refresh
-        self._verified = VerifiedFiles(media.fetched_root(spec))
+        self._verified = VerifiedFiles(media_roots.fetched_root(spec))
 
     def add_annotations(self) -> None:
         """Plan the split's annotations."""
@@ -159,7 +159,7 @@ class _Planner:
 
     def add_videos(self, keys: Sequence[str]) -> None:
         """Plan the videos of some media keys."""
-        library = media.Library(self._spec, self._split, self._data)
+        library = Library(self._spec, self._split, self._data)
         keys_by_source: dict[MediaSource, list[str]] = {}
         for key in keys:
             try:
@@ -318,9 +318,9 @@ def _name_in_listing(path: str, listing: hub.Listing) -> str | None:
     # A repository may hold a few of its videos in another container than the rest.
     stem = path
     suffix = PurePosixPath(path).suffix
-    if media.has_video_suffix(suffix):
+    if media_roots.has_video_suffix(suffix):
         stem = path.removesuffix(suffix)
-    for video_suffix in media.VIDEO_SUFFIXES:
+    for video_suffix in media_roots.VIDEO_SUFFIXES:
         if stem + video_suffix in listing.files:
             return stem + video_suffix
     return None
@@ -363,7 +363,7 @@ def run(plan: FetchPlan, show: Show = no_show, *, workers: int = WORKERS) -> Fet
         DataUnavailableError: The disk has less room than the plan is known to need, or another
             fetch of the benchmark is running. Nothing has been transferred.
     """
-    root = media.fetched_root(plan.spec)
+    root = media_roots.fetched_root(plan.spec)
     _check_room(plan, root)
     if not plan.items:
         return FetchReport((), plan.here, plan.problems)

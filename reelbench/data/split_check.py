@@ -11,8 +11,8 @@ from typing import NamedTuple
 from reelbench.base.errors import DataUnavailableError, InputError
 from reelbench.data import download, fetch, hub, sources, transfers
 from reelbench.registry.spec import BenchmarkSpec, HubFile, UrlFile
-from reelbench.video import library as media
-from reelbench.video import playable
+from reelbench.video import media_roots, playable
+from reelbench.video.library import Library
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ def check(
         InputError: As in `sources.present`.
     """
     annotations = sources.present(spec, split, data)
-    library = media.Library(spec, split, data)
+    library = Library(spec, split, data)
     files: dict[str, Path] = {}
     for key in wanted:
         with suppress(InputError):
             path = library.find({"video": key})
             if path is not None:
                 files[key] = path
-    verified = transfers.VerifiedFiles(media.fetched_root(spec))
+    verified = transfers.VerifiedFiles(media_roots.fetched_root(spec))
     state_of_file = partial(_state_of_file, verified=verified)
     with ThreadPoolExecutor(max_workers=fetch.WORKERS) as pool:
         states = list(pool.map(state_of_file, files.values()))

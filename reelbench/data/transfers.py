@@ -25,8 +25,7 @@ from reelbench.base.files import read_record, write_text
 from reelbench.base.settings import XDG_CONFIG_HOME, expanded
 from reelbench.data import download, hub
 from reelbench.registry.spec import MediaSource
-from reelbench.video import library as media
-from reelbench.video import playable
+from reelbench.video import media_roots, playable
 
 _HEIGHT = 720
 
@@ -294,8 +293,8 @@ def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
     """Return a video's path under `root`, by the first layout of its source."""
     layout = source.layouts[0] if source.layouts else "{video}"
     path = layout.format(video=key)
-    if not media.has_video_suffix(path):
-        path += suffix if media.has_video_suffix(suffix) else ".mp4"
+    if not media_roots.has_video_suffix(path):
+        path += suffix if media_roots.has_video_suffix(suffix) else ".mp4"
     return root / path
 
 

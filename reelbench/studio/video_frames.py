@@ -11,6 +11,7 @@ from reelbench.registry.sampling import FrameSampling
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.studio.funnel import DroppedError
 from reelbench.video.library import Library
+from reelbench.video.row_frames import frames_of_row
 from reelbench.video.shown_media import Shown
 from reelbench.video.stored_frames import StoredFrames
 
@@ -69,7 +70,7 @@ class VideoFrames:
                 video = self._library.find(row)
             else:
                 async with self._decoders:
-                    video = await asyncio.to_thread(self._library.frames, row, self.sampling)
+                    video = await asyncio.to_thread(frames_of_row, self._library, row, self.sampling)
         except MediaError:
             raise DroppedError("media_unreadable") from None
         except InputError:  # no file can have such a name

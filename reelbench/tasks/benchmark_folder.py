@@ -22,7 +22,7 @@ from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
-from reelbench.video.library import VIDEO_SUFFIXES, has_video_suffix
+from reelbench.video.media_roots import VIDEO_SUFFIXES, has_video_suffix
 
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40

@@ -19,7 +19,7 @@ from reelbench.data import mapped_rows
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.spec import AnswerForm
-from reelbench.video.library import has_video_suffix
+from reelbench.video.media_roots import has_video_suffix
 
 Cells = Mapping[str, Any]
 

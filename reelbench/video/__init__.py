@@ -1,9 +1,8 @@
-"""Frame sampling: which frames of a video a model is shown, decoded once and delivered to any model.
+"""Videos: where they lie, their exact frames, their sound and subtitles, as any model takes them.
 
-`sampling` says which frames, `index` lists what a file holds, `decoder` fetches exactly those
-frames, `clip` writes them down with the sound beside them, and `store` keeps them so that all
-questions, ranks, models and retries share one decode. `take` is the short way for who has a video
-and a spec.
+This room imports `registry` and `base`. It decodes each video once, and keeps the frames in a
+store that all questions, ranks, models and retries share; it never reads rows and never asks a
+model. `take` is the short way for who has a video and a spec.
 """
 
 from pathlib import Path
@@ -22,20 +21,29 @@ def take(
     even: bool = False,
     store: "FrameStore | None" = None,
 ) -> "StoredFrames":
-    """Return a video's frames as files: a clip, or with `as=images` pictures, decoded now or earlier.
+    """Return a video's frames as files, decoded now or earlier.
 
-    `spec` is read by `FrameSampling` (`"uniform:8,size=448,as=images"`); `even` repeats the last
-    frame where their number is odd. For what comes back (`path` or `images`, `timestamps` in
-    seconds from the first frame) see `StoredFrames`. InputError where the spec is not one or
-    decodes nothing (`none`, `native`); MediaError, one too, where the video can't be read.
+    They are a clip, or with `as=images` pictures. See `StoredFrames` for its `path` or `images`,
+    and `timestamps` in seconds from the first frame.
+
+    Args:
+        video: The file.
+        spec: The frames to take, as read by `FrameSampling` (`"uniform:8,size=448,as=images"`).
+        even: Repeat the last frame where their number is odd.
+        store: The store, by default the usual one.
+
+    Raises:
+        InputError: The spec is not one, or decodes nothing (`none`, `native`).
+        MediaError: The video can't be read; it is an InputError too.
     """
     from reelbench.base.errors import InputError
     from reelbench.registry.sampling import FrameSampling
     from reelbench.video.frame_store import FrameStore
 
-    sampling = FrameSampling.parse(spec) if isinstance(spec, str) else spec
+    sampling = spec if isinstance(spec, FrameSampling) else FrameSampling.parse(spec)
     if not sampling.decodes:
         raise InputError(
             f"frames {sampling}: no frames are taken; the video itself is what is shown, or nothing"
         )
-    return (store or FrameStore()).get(video, sampling, even=even)
+    store = store or FrameStore()
+    return store.get(video, sampling, even=even)

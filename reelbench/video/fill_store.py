@@ -1,4 +1,4 @@
-"""Filling a frame store ahead of a run: many videos at once, by a pool of processes here or over a Ray cluster.
+"""Filling a frame store ahead of a run: many videos at once, here or over a Ray cluster.
 
 A video that fails, or that ends its process, is reported and doesn't touch the others. What the
 store has is not decoded again, so a run that was stopped goes on where it was. All engines leave
@@ -29,12 +29,21 @@ _DIED = "decoding it ends the process (out of memory, or a fault in a codec)"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What came of one video: how many frames it gave, what was odd about it, and why it failed, if it did."""
+    """The outcome of one video."""
 
     video: Path
+
     given: int = 0
+    """Number of frames that it gave."""
+
     notes: tuple[str, ...] = ()
+    """Lines on what was odd about it."""
+
     error: str | None = None
+    """The reason why it failed, if it did."""
+
+
+Work = Callable[[Path], Filled]
 
 
 def fill(
@@ -46,15 +55,24 @@ def fill(
     workers: int | None = None,
     even: bool = False,
 ) -> Iterator[Filled]:
-    """Decode videos into a store, the default one if None; yield each as it is done, in no particular order.
+    """Decode videos into a store; yield each as it is done, in no particular order.
 
-    `even` is as in `FrameStore.get`; `engine` and `workers` are as in `Workers`, but for the
-    default: half the cores here, since decoding takes threads of its own. On a cluster every node
-    must see the videos, and the store, under the same paths. InputError where the engine is not one
-    of ours, Ray is not installed, or the sampling decodes nothing; ReelbenchError where the cluster
-    can't be reached.
+    Args:
+        videos: The files. On a cluster every node must see them, and the store, under the same
+            paths.
+        sampling: The frames to take.
+        engine: As in `Workers`.
+        store: The store, by default the usual one.
+        workers: As in `Workers`, but by default half the cores here, since decoding takes threads
+            of its own.
+        even: As in `FrameStore.get`.
+
+    Raises:
+        InputError: The engine is none of ours, Ray is not installed, or the sampling decodes
+            nothing.
+        ReelbenchError: The cluster can't be reached.
     """
-    Workers(workers, engine)  # refuses what is none
+    Workers(workers, engine)  # refuses a wrong engine
     if not sampling.decodes:
         raise InputError(f"frames {sampling}: decodes nothing, so there is nothing to store")
     store = store or FrameStore()
@@ -69,18 +87,16 @@ def fill(
     unique = list(dict.fromkeys(video.absolute() for video in videos))
     if engine == "ray":
         return _over_ray(unique, work, workers)
-    workers = min(workers or max(1, (os.cpu_count() or 2) // 2), len(unique))
-    return map(work, unique) if len(unique) == 1 else _in_pool(unique, work, workers)
-
-
-Work = Callable[[Path], Filled]
+    if len(unique) == 1:
+        return map(work, unique)
+    half_of_cores = max(1, (os.cpu_count() or 2) // 2)
+    return _in_pool(unique, work, min(workers or half_of_cores, len(unique)))
 
 
 def _fill_one(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: bool) -> Filled:
     try:
-        stored = FrameStore(root, cap_bytes=cap_bytes).get(
-            video, FrameSampling.parse(sampling), even=even
-        )
+        store = FrameStore(root, cap_bytes=cap_bytes)
+        stored = store.get(video, FrameSampling.parse(sampling), even=even)
     except ReelbenchError as error:
         return Filled(video, error=str(error))
     except Exception as error:  # noqa: BLE001 - one video never ends the others
@@ -89,32 +105,44 @@ def _fill_one(video: Path, *, root: Path, cap_bytes: int, sampling: str, even: b
 
 
 def _in_pool(videos: Sequence[Path], work: Work, workers: int) -> Iterator[Filled]:
-    own = threading.local()
+    """Decode videos in as many processes as there are workers."""
+    thread_local = threading.local()
 
-    def decoded(video: Path) -> Filled | None:
-        """Decode in this thread's own process; None where that ends, so that it is known at which video."""
+    def decode(video: Path) -> Filled | None:
+        """Decode in this thread's own process; return None where the process dies.
+
+        So it is known at which video it did.
+        """
         try:
             with starting():  # spawned, not forked: the caller may have threads
-                if not hasattr(own, "pool"):
+                if not hasattr(thread_local, "pool"):
                     pool = ProcessPoolExecutor(
                         1, mp_context=get_context("spawn"), initializer=end_with_caller
                     )
-                    own.pool = pools.enter_context(pool)
-                running = own.pool.submit(work, video)
+                    thread_local.pool = pools.enter_context(pool)
+                running = thread_local.pool.submit(work, video)
             return running.result()
         except BrokenProcessPool:
-            del own.pool
+            del thread_local.pool
             return None
 
     with ExitStack() as pools, ThreadPoolExecutor(workers) as threads:
-        pending = {threads.submit(decoded, video): video for video in videos}
+        pending = {threads.submit(decode, video): video for video in videos}
         try:
-            yield from filter(None, (done.result() for done in as_completed(pending)))
+            for future in as_completed(pending):
+                filled = future.result()
+                if filled is not None:
+                    yield filled
         finally:
             threads.shutdown(cancel_futures=True)
         # Again, each alone: there may not have been the memory for all at once.
-        for video in [video for done, video in pending.items() if done.result() is None]:
-            yield decoded(video) or Filled(video, error=f"{video}: {_DIED}")
+        for future, video in pending.items():
+            if future.result() is None:
+                yield decode(video) or _died(video)
+
+
+def _died(video: Path) -> Filled:
+    return Filled(video, error=f"{video}: {_DIED}")
 
 
 def _over_ray(
@@ -130,12 +158,16 @@ def _over_ray(
             while waiting and (workers is None or len(running) < workers):
                 video = waiting.popleft()
                 running[remote.remote(video, **work.keywords)] = video
-            for done in ray.wait(list(running), num_returns=1)[0]:
-                video = running.pop(done)
-                try:
-                    yield ray.get(done)
-                except ray.exceptions.WorkerCrashedError:
-                    yield Filled(video, error=f"{video}: {_DIED}")
-                except ray.exceptions.RayError as error:
-                    why = str(error).strip().splitlines()[-1]
-                    yield Filled(video, error=f"{video}: Ray gave it up: {why}")
+            done, _ = ray.wait(list(running), num_returns=1)
+            for reference in done:
+                yield _ray_result(ray, reference, running.pop(reference))
+
+
+def _ray_result(ray: Any, reference: Any, video: Path) -> Filled:  # noqa: ANN401 - Ray has no types
+    try:
+        return ray.get(reference)
+    except ray.exceptions.WorkerCrashedError:
+        return _died(video)
+    except ray.exceptions.RayError as error:
+        reason = str(error).strip().splitlines()[-1]
+        return Filled(video, error=f"{video}: Ray gave it up: {reason}")

@@ -1,4 +1,4 @@
-"""An MCP server through which an agent looks at videos: what they hold, and exact frames of the seconds it names.
+"""An MCP server through which an agent looks at videos: their content, and frames of a window.
 
 It reaches the videos that it was given, each by its id, and nothing else. Every look is logged
 before it is answered.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -26,18 +26,20 @@ from reelbench.registry.sampling import FrameSampling
 from reelbench.video import look_log
 from reelbench.video.frame_store import FrameStore
 from reelbench.video.library import Library
+from reelbench.video.row_frames import frames_of_row
 from reelbench.video.stored_frames import StoredFrames
 
 if TYPE_CHECKING:
     from mcp import types
 
-MOST = 64  # frames of one look at most: what a reply, and a model's context, hold
+MOST = 64
+"""Frames of one look at most: what a reply, and a model's context, hold."""
 
 _NAMED = 20
 
 
 class Named(BaseModel):
-    """Say how long a video is, its size in pixels, its frames per second and their number."""
+    """The arguments of the tool `info`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,7 +47,7 @@ class Named(BaseModel):
 
 
 class Window(Named):
-    """Look at n frames, evenly spread from start to end (seconds from the video's first frame), with their times."""
+    """The arguments of the tool `frames`."""
 
     start: float = Field(ge=0, allow_inf_nan=False, description="Seconds.")
     end: float = Field(allow_inf_nan=False, description="Seconds, after start.")
@@ -55,79 +57,116 @@ class Window(Named):
 
     @field_validator("end")
     @classmethod
-    def _is_after_start(cls, end: float, known: ValidationInfo) -> float:
-        if end <= known.data.get("start", 0):
+    def _is_after_start(cls, end: float, info: ValidationInfo) -> float:
+        if end <= info.data.get("start", 0):
             raise ValueError("must be after start")
         return end
 
 
+class _Tool(NamedTuple):
+    """A tool's arguments, and what an agent is told of it."""
+
+    arguments: type[Named]
+    description: str
+
+
+_TOOLS = {
+    "info": _Tool(
+        Named,
+        "Say how long a video is, its size in pixels, its frames per second and their number.",
+    ),
+    "frames": _Tool(
+        Window,
+        "Look at n frames, evenly spread from start to end (seconds from the video's first frame), "
+        "with their times.",
+    ),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Served:
-    """The videos that may be looked at, and where looks are written.
-
-    A video is a file, or a row whose video lies as pictures with the library that finds them.
-    `question` is the id of the one that is being answered, if anybody said; `size` the most pixels
-    of a frame's short side.
-    """
+    """The videos that may be looked at, and where looks are written."""
 
     videos: Mapping[str, Path | tuple[Library, Row]]
+    """A file each, or a row whose video lies as pictures with the library that finds them."""
+
     log: Path
+
     question: str | None = None
+    """Id of the question that is being answered, if anybody said."""
+
     size: int | None = None
+    """The most pixels of a frame's short side."""
+
     store: FrameStore = field(default_factory=FrameStore)
 
     def info(self, named: Named) -> "list[types.ContentBlock]":
-        """Return a video's description; InputError where it is not one of ours or can't be read."""
+        """Return a video's description.
+
+        Raises:
+            InputError: It is not one of ours or can't be read.
+        """
         from mcp import types
 
         video = self.videos.get(named.video)
         if isinstance(video, Path):
             from reelbench.video.decoder import VideoFile
 
-            held = VideoFile(video).info.in_words
+            content = VideoFile(video).info.in_words
         else:
-            from PIL import Image
+            content = self._describe_pictures(named.video)
+        return [types.TextContent(text=f"{named.video}: {content}")]
 
-            whole = self._stored(named.video, FrameSampling.parse("all,as=images"))
-            rate = f"{whole.given} frames ({whole.given / whole.duration:.3f} per second)"
-            with Image.open(whole.images[0]) as picture:
-                held = (
-                    f"pictures, {picture.width} x {picture.height}, {whole.duration:.3f} s, {rate}"
-                )
-        return [types.TextContent(text=f"{named.video}: {held}")]
+    def _describe_pictures(self, name: str) -> str:
+        from PIL import Image
+
+        stored = self._stored(name, FrameSampling.parse("all,as=images"))
+        fps = stored.given / stored.duration
+        with Image.open(stored.images[0]) as picture:
+            size = f"{picture.width} x {picture.height}"
+        return (
+            f"pictures, {size}, {stored.duration:.3f} s, {stored.given} frames "
+            f"({fps:.3f} per second)"
+        )
 
     def look(self, window: Window) -> "list[types.ContentBlock]":
-        """Return a window's frames with their times, logged; InputError where there is no such video or window."""
+        """Return a window's frames with their times, and log the look.
+
+        Raises:
+            InputError: There is no such video or window.
+        """
         from mcp import types
 
         spec = f"window:{window.start:.6f}-{window.end:.6f},{window.n},as=images"
-        stored = self._stored(
-            window.video, FrameSampling.parse(f"{spec},size={self.size}" if self.size else spec)
-        )
-        times = list(stored.timestamps)
+        if self.size:
+            spec += f",size={self.size}"
+        stored = self._stored(window.video, FrameSampling.parse(spec))
         look = look_log.Look(
             question=self.question,
             video=window.video,
             start=window.start,
             end=window.end,
-            times=times,
+            times=list(stored.timestamps),
         )
         look_log.append(self.log, look)
         content: list[types.ContentBlock] = []
-        for number, (at, picture) in enumerate(zip(times, stored.images, strict=True), start=1):
-            kind = "image/png" if picture.suffix.lower() == ".png" else "image/jpeg"
-            words = f"{window.video}: frame {number} of {stored.given}, at {at:.3f} s"
-            content += [
-                types.TextContent(text=words),
-                types.ImageContent(data=b64encode(picture.read_bytes()).decode(), mime_type=kind),
-            ]
-        return [*content, *(types.TextContent(text=f"note: {note}") for note in stored.notes)]
+        frames = zip(stored.timestamps, stored.images, strict=True)
+        for number, (seconds, picture) in enumerate(frames, start=1):
+            text = f"{window.video}: frame {number} of {stored.given}, at {seconds:.3f} s"
+            content.append(types.TextContent(text=text))
+            mime_type = "image/png" if picture.suffix.lower() == ".png" else "image/jpeg"
+            data = b64encode(picture.read_bytes()).decode()
+            content.append(types.ImageContent(data=data, mime_type=mime_type))
+        content += [types.TextContent(text=f"note: {note}") for note in stored.notes]
+        return content
 
     @property
     def names(self) -> str:
         """The ids, as many as fit in a line."""
-        more = f", … ({len(self.videos)} in all)" if len(self.videos) > _NAMED else ""
-        return ", ".join(list(self.videos)[:_NAMED]) + more
+        names = ", ".join(list(self.videos)[:_NAMED])
+        if len(self.videos) > _NAMED:
+            names += f", … ({len(self.videos)} in all)"
+        return names
 
     def _stored(self, name: str, sampling: FrameSampling) -> StoredFrames:
         if name not in self.videos:
@@ -136,16 +175,19 @@ class Served:
         if isinstance(video, Path):
             return self.store.get(video, sampling)
         library, row = video
-        stored = library.frames(row, sampling)
+        stored = frames_of_row(library, row, sampling)
         if stored is None:
             raise InputError(f"{name}: none of its pictures can be read")
         return stored
 
 
 def serve(served: Served) -> None:
-    """Answer an agent on stdin and stdout until it hangs up; what goes wrong with a call is one line of its answer.
+    """Answer an agent on stdin and stdout until it hangs up.
 
-    InputError where the MCP SDK is not installed.
+    A failure of a call is one line of its answer.
+
+    Raises:
+        InputError: The MCP SDK is not installed.
     """
     try:
         from mcp import types
@@ -156,32 +198,22 @@ def serve(served: Served) -> None:
             f"frames serve: the MCP SDK is not installed; {installing('mcp')}"
         ) from None
 
-    tools = {"info": Named, "frames": Window}
-
     async def list_tools(*_: object) -> types.ListToolsResult:
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(name=name, description=of.__doc__, input_schema=of.model_json_schema())
-                for name, of in tools.items()
-            ]
-        )
+        tools: list[types.Tool] = []
+        for name, tool in _TOOLS.items():
+            schema = tool.arguments.model_json_schema()
+            # The schema has the description of the tool too.
+            schema["description"] = tool.description
+            tools.append(types.Tool(name=name, description=tool.description, input_schema=schema))
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(_: object, call: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            if call.name not in tools:
-                raise InputError(f"no tool {call.name!r}; there are {', '.join(tools)}")
-            asked = tools[call.name].model_validate(call.arguments or {})
-            work = (
-                partial(served.look, asked)
-                if isinstance(asked, Window)
-                else partial(served.info, asked)
-            )
-            return types.CallToolResult(content=await asyncio.to_thread(work))
+            content = await _answer(served, call)
         except (ReelbenchError, ValidationError, OSError) as error:
-            # One line, without the places of files.
-            line = error.reason if isinstance(error, MediaError) else first_line(error)
-            line = first_wrong_field(error) if isinstance(error, ValidationError) else line
-            return types.CallToolResult(content=[types.TextContent(text=line)], is_error=True)
+            text = types.TextContent(text=_line_of(error))
+            return types.CallToolResult(content=[text], is_error=True)
+        return types.CallToolResult(content=content)
 
     server = Server(
         "reelbench",
@@ -201,15 +233,38 @@ def serve(served: Served) -> None:
     asyncio.run(run())
 
 
+async def _answer(
+    served: Served, call: "types.CallToolRequestParams"
+) -> "list[types.ContentBlock]":
+    if call.name not in _TOOLS:
+        raise InputError(f"no tool {call.name!r}; there are {', '.join(_TOOLS)}")
+    arguments = _TOOLS[call.name].arguments.model_validate(call.arguments or {})
+    if isinstance(arguments, Window):
+        return await asyncio.to_thread(partial(served.look, arguments))
+    return await asyncio.to_thread(partial(served.info, arguments))
+
+
+def _line_of(error: Exception) -> str:
+    """Return an error in one line, without the places of files."""
+    if isinstance(error, ValidationError):
+        return first_wrong_field(error)
+    if isinstance(error, MediaError):
+        return error.reason
+    return first_line(error)
+
+
 async def _readable(stdin: BinaryIO) -> AsyncIterator[str]:
-    """Yield a client's lines, with a mark for each half of a character: the SDK answers none that has one."""
-    while line := await asyncio.to_thread(stdin.readline):
+    """Yield a client's lines, with a mark for each half of a character.
+
+    The SDK answers no line that has such a half.
+    """
+    while True:
+        line = await asyncio.to_thread(stdin.readline)
+        if not line:
+            return
         text = line.decode("utf-8", "replace")
         if "\\u" in text:
             with suppress(ValueError, RecursionError):  # then it is no message at all
-                text = (
-                    json.dumps(json.loads(text), ensure_ascii=False)
-                    .encode("utf-8", "replace")
-                    .decode()
-                )
+                message = json.dumps(json.loads(text), ensure_ascii=False)
+                text = message.encode("utf-8", "replace").decode()
         yield text

@@ -1,4 +1,7 @@
-"""The short clips of the mini splits: drawn, encoded and kept on first use, so that no video has to be shipped."""
+"""The short clips of the mini splits.
+
+They are drawn and encoded on first use, so that no video has to be shipped.
+"""
 # pyright: reportUnknownMemberType=false
 
 import hashlib
@@ -13,22 +16,38 @@ from reelbench.base.settings import home
 if TYPE_CHECKING:
     from av import VideoCodecContext, VideoFrame
 
-WIDTH, HEIGHT = 128, 96
+WIDTH = 128
+HEIGHT = 96
+
 FPS = 12
-"""Enough for 64 frames in the shortest clip, which lasts 6 s: some of lmms-eval's adapters ask for 10, 32 or 64 by
-default, and fail on a video that has fewer."""
-SECONDS = 6.0  # length of a clip whose row does not say how long its video is
-PICTURES = 64  # pictures in a mini folder of pictures; their numbers rise by `NUMBER_STEP`, as in DramaQA's
+"""Enough for 64 frames in the shortest clip, which lasts 6 s.
+
+Some of lmms-eval's adapters ask for 10, 32 or 64 by default, and fail on a video that has fewer.
+"""
+
+SECONDS = 6.0
+"""Length of a clip whose row does not say how long its video is."""
+
+PICTURES = 64
+"""Pictures in a mini folder of pictures."""
+
 NUMBER_STEP = 8
+"""Step between the pictures' numbers, as in DramaQA's."""
+
+_SIDE = 24
+_TOP = 36
 
 
 def folder(benchmark: str) -> Path:
-    """Return the folder of a benchmark's clips, or folders of pictures, once they are made."""
+    """Return the folder of a benchmark's clips, or folders of pictures."""
     return home() / "mini" / benchmark
 
 
 def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
-    """Return the clip for a mini row's media key: an H.264 mp4 of `seconds`, made if it isn't there yet."""
+    """Return the clip for a mini row's media key, made if it isn't there yet.
+
+    It is an H.264 mp4 that lasts `seconds`.
+    """
     path = inside(folder(benchmark), f"{video}.mp4")
     if not path.is_file():
         with written_aside(path) as aside:
@@ -37,54 +56,75 @@ def mini_clip(benchmark: str, video: str, seconds: float | None = None) -> Path:
 
 
 def mini_pictures(benchmark: str, layout: str, folders: Sequence[str]) -> Path:
-    """Return the root under which each of a mini row's folders holds numbered pictures, made where they are not yet."""
-    from av import CodecContext
+    """Make a mini row's folders of numbered pictures, where they are not there yet.
 
+    Returns:
+        The root under which they lie.
+    """
     root = folder(benchmark)
     for name in folders:
         path = root / layout.format(video=name)
-        if path.is_dir():
-            continue
-        # Shots follow one another: the number says where in the episode a picture is.
-        first = int(name.rpartition("/")[2] or 0) * PICTURES * NUMBER_STEP
-        with written_aside(path) as aside:
-            aside.mkdir(parents=True)
-            for number in range(PICTURES):
-                encoder = cast("VideoCodecContext", CodecContext.create("mjpeg", "w"))
-                encoder.width, encoder.height, encoder.pix_fmt = WIDTH, HEIGHT, "yuvj420p"
-                encoder.time_base = Fraction(1, 25)
-                frame = _drawn(name, number, PICTURES).reformat(format="yuvj420p")
-                frame.pts = 0
-                data = b"".join(
-                    bytes(packet) for picture in (frame, None) for packet in encoder.encode(picture)
-                )
-                (aside / f"IMAGE_{first + number * NUMBER_STEP:010d}.jpg").write_bytes(data)
+        if not path.is_dir():
+            _draw_pictures(path, name)
     return root
 
 
+def _draw_pictures(path: Path, name: str) -> None:
+    # Shots follow one another: the number says where in the episode a picture is.
+    shot = int(name.rpartition("/")[2] or 0)
+    first = shot * PICTURES * NUMBER_STEP
+    with written_aside(path) as aside:
+        aside.mkdir(parents=True)
+        for number in range(PICTURES):
+            picture = _draw(name, number, PICTURES)
+            file = aside / f"IMAGE_{first + number * NUMBER_STEP:010d}.jpg"
+            file.write_bytes(_as_jpeg(picture))
+
+
+def _as_jpeg(picture: "VideoFrame") -> bytes:
+    from av import CodecContext
+
+    encoder = cast("VideoCodecContext", CodecContext.create("mjpeg", "w"))
+    encoder.width = WIDTH
+    encoder.height = HEIGHT
+    encoder.pix_fmt = "yuvj420p"
+    encoder.time_base = Fraction(1, 25)
+    frame = picture.reformat(format="yuvj420p")
+    frame.pts = 0
+    packets = [*encoder.encode(frame), *encoder.encode(None)]
+    return b"".join(map(bytes, packets))
+
+
 def draw_clip(path: Path, key: str, seconds: float) -> None:
-    """Encode a square that crosses a coloured ground in `seconds`; `key` decides the colours."""
+    """Encode a square that crosses a coloured ground in some seconds.
+
+    The key decides the colours.
+    """
     import av
 
-    frames = max(1, round(seconds * FPS))
+    frame_count = max(1, round(seconds * FPS))
     with av.open(str(path), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=FPS)
-        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
+        stream.width = WIDTH
+        stream.height = HEIGHT
+        stream.pix_fmt = "yuv420p"
         stream.time_base = Fraction(1, FPS)
-        for number in range(frames):
-            frame = _drawn(key, number, frames)
-            frame.pts, frame.time_base = number, Fraction(1, FPS)
+        for number in range(frame_count):
+            frame = _draw(key, number, frame_count)
+            frame.pts = number
+            frame.time_base = Fraction(1, FPS)
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
 
 
-def _drawn(key: str, number: int, frames: int) -> "VideoFrame":
-    """Draw one picture of the crossing; `key` decides the colours."""
+def _draw(key: str, number: int, frame_count: int) -> "VideoFrame":
+    """Draw one picture of the crossing."""
     import numpy as np
     from av import VideoFrame
 
-    colours = np.frombuffer(hashlib.sha256(key.encode()).digest()[:6], dtype=np.uint8).reshape(2, 3)
+    digest = hashlib.sha256(key.encode()).digest()
+    colours = np.frombuffer(digest[:6], dtype=np.uint8).reshape(2, 3)
     picture = np.full((HEIGHT, WIDTH, 3), colours[0], dtype=np.uint8)
-    left = round((WIDTH - 24) * number / max(1, frames - 1))
-    picture[36:60, left : left + 24] = 255 - colours[1]
+    start = round((WIDTH - _SIDE) * number / max(1, frame_count - 1))
+    picture[_TOP : _TOP + _SIDE, start : start + _SIDE] = 255 - colours[1]
     return VideoFrame.from_ndarray(picture, format="rgb24")

@@ -1,11 +1,14 @@
-"""What any model is shown of a row's video: frames as a clip or as pictures, their times, sound and subtitles."""
+"""The media that any model is shown of a row's video.
 
-from collections.abc import Iterable
+These are frames as a clip or as pictures, their times, sound and subtitles.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from mimetypes import guess_type
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from reelbench.base.attachment import Attachment
 from reelbench.base.errors import ReelbenchError
@@ -13,47 +16,56 @@ from reelbench.base.languages import time_tag
 from reelbench.registry.row_columns import CLIP, VIDEOS
 from reelbench.registry.rows import Row, videos
 from reelbench.registry.sampling import FrameSampling
+from reelbench.video.row_frames import clip_of_row, frames_of_row
 from reelbench.video.stored_frames import Sound, StoredFrames, note_use
 from reelbench.video.subtitles import Cue
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from reelbench.registry.records import (
-        Audio,
-    )  # records take 50 ms to load, and a chain needs none
+    from reelbench.registry.records import Audio  # takes 50 ms to load, and a chain needs none
     from reelbench.video.library import Library
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown for one row: a `video`, `images`, or neither.
-
-    `timestamps` are those of the frames (s), or None where the model samples by itself; the last
-    `padding` of them are repeats. `problem` says why nothing can be shown. `audio` is what became
-    of the video's sound; None where the video itself is handed over, and nobody knows whether its
-    sound is listened to. `timed`: each picture goes with the time when it is on screen. `subtitles`
-    are those of the frames' time; None where none are asked for. `told` are the times that a clip's
-    readers make of its frames, where these are others than `timestamps`. `parts` are the numbers of
-    pictures of each of several videos.
-    """
+    """The media shown for one row: a `video`, `images`, or neither."""
 
     video: Path | None = None
     images: tuple[Path, ...] = ()
+
     timestamps: tuple[float, ...] | None = None
+    """The times of the frames (s); None where the model samples by itself."""
+
     padding: int = 0
+    """Number of frames at the end that are repeats."""
+
     problem: str | None = None
+    """The reason why nothing can be shown."""
+
     audio: Sound | None = None
+    """The fate of the video's sound.
+
+    None where the video itself is handed over, and nobody knows whether its sound is listened to.
+    """
+
     timed: bool = False
+    """True where each picture goes with the time when it is on screen."""
+
     subtitles: tuple[Cue, ...] | None = None
+    """Those of the frames' time; None where none are asked for."""
+
     told: tuple[float, ...] | None = None
+    """The times that a clip's readers see, where they are others than `timestamps`."""
+
     parts: tuple[int, ...] = ()
+    """The number of pictures of each of several videos."""
 
     @classmethod
     def of(
         cls, stored: StoredFrames, *, timed: bool = False, subtitles: tuple[Cue, ...] | None = None
     ) -> Self:
-        """Return an entry of the frame store as what is shown."""
+        """Return an entry of the frame store as shown media."""
         return cls(
             video=stored.path,
             images=stored.images,
@@ -67,50 +79,55 @@ class Shown:
 
     @property
     def lines(self) -> int | None:
-        """How many lines of subtitles go before the question; None where none are asked for."""
+        """Number of lines of subtitles before the question; None where none are asked for."""
         return None if self.subtitles is None else len(self.subtitles)
 
     def subtitle_text(self, language: str) -> str:
-        """Return the subtitles as they stand before the question, a line each with its times; empty where none are."""
-        lines = [
-            f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in self.subtitles or ()
-        ]
-        return "\n".join(["Subtitles:", *lines, "", ""]) if lines else ""
+        """Return the subtitles as they stand before the question; empty where there are none.
+
+        Each is a line with its times.
+        """
+        if not self.subtitles:
+            return ""
+        lines = [f"{time_tag(language, cue.start, cue.end)} {cue.text}" for cue in self.subtitles]
+        return "\n".join(["Subtitles:", *lines, "", ""])
 
     def still_there(self) -> bool:
-        """Whether its files are on the disk; where they are the frame store's, it is noted that they are in use."""
+        """Return True where its files are on the disk.
+
+        Where they are the frame store's, it is noted that they are in use.
+        """
         first = self.video or next(iter(self.images), None)
-        if first is not None:
-            note_use(first.parent)
-        return first is None or first.exists()
+        if first is None:
+            return True
+        note_use(first.parent)
+        return first.exists()
 
     @property
     def media(self) -> list[Attachment]:
         """The video or the pictures, by themselves."""
-        files = (self.video,) if self.video is not None else self.images
-        kind, otherwise = (
-            ("video_url", "video/mp4") if self.video is not None else ("image_url", "image/jpeg")
-        )
-        return [Attachment(kind, guess_type(file.name)[0] or otherwise, file) for file in files]
+        if self.video is not None:
+            return [_attachment("video_url", self.video, "video/mp4")]
+        return [_attachment("image_url", image, "image/jpeg") for image in self.images]
 
     def attachments(self, language: str) -> list[str | Attachment]:
-        """Return the parts before the question in a message: the video, or the pictures, each after its time.
+        """Return the parts before the question in a message.
 
-        Of several videos each begins with its number.
+        They are the video, or the pictures, each after its time. Of several videos each begins with
+        its number.
         """
-        if not self.timed and not self.parts:
-            return [*self.media]
-        begins = {
-            at: f"Video {number}:"
-            for number, at in enumerate(accumulate(self.parts[:-1], initial=0), 1)
-        }
-        pieces: list[str | Attachment] = []
-        for at, picture in enumerate(self.media):
-            pieces += [begins[at]] if self.parts and at in begins else []
+        titles: dict[int, str] = {}  # number of a video's first picture -> the video's title
+        if self.parts:
+            starts = accumulate(self.parts[:-1], initial=0)
+            titles = {start: f"Video {number}:" for number, start in enumerate(starts, start=1)}
+        message: list[str | Attachment] = []
+        for place, picture in enumerate(self.media):
+            if place in titles:
+                message.append(titles[place])
             if self.timed and self.timestamps:
-                pieces.append(time_tag(language, self.timestamps[at]))
-            pieces.append(picture)
-        return pieces
+                message.append(time_tag(language, self.timestamps[place]))
+            message.append(picture)
+        return message
 
     def visuals(self) -> "list[str | Image]":
         """Return the visuals of a simple model: a path to a video, or opened pictures."""
@@ -125,68 +142,105 @@ class Shown:
         return visuals
 
 
+def _attachment(
+    kind: Literal["video_url", "image_url"], path: Path, default_type: str
+) -> Attachment:
+    return Attachment(kind, guess_type(path.name)[0] or default_type, path)
+
+
 def sound(sampling: FrameSampling, heard: Iterable[Sound | None]) -> "Audio":
-    """Return the fate of the sound of all videos that were shown, as the record says it."""
-    if sampling.kind in {"none", "native"}:
-        return "none" if sampling.kind == "none" else "unknown"
-    became = set(heard)
-    telling_first: tuple[Audio, ...] = ("kept", "dropped", "none", "unknown")
-    return next(what for what in telling_first if what in became or what == "unknown")
+    """Return the fate of the sound of all videos that were shown, for the record."""
+    if sampling.kind == "none":
+        return "none"
+    if sampling.kind == "native":
+        return "unknown"
+    fates = set(heard)
+    telling_first: tuple[Sound, ...] = ("kept", "dropped", "none")
+    for fate in telling_first:
+        if fate in fates:
+            return fate
+    return "unknown"
 
 
-def show(library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False) -> Shown:
-    """Return a row's video as shown under a sampling; with `even`, a clip of an even number of frames.
+def show(library: "Library", row: Row, sampling: FrameSampling, *, even: bool = False) -> Shown:
+    """Return a row's video as shown under a sampling.
 
-    ReelbenchError where its video is not here, or can't be read.
+    Args:
+        library: Finds the video.
+        row: The row.
+        sampling: The frames to show.
+        even: Give a clip an even number of frames.
+
+    Raises:
+        ReelbenchError: The video is not here, or can't be read.
     """
-    if CLIP in library.spec.columns and wanted.kind != "none":
-        wanted = wanted.within(*row[CLIP.name])
-    if VIDEOS not in library.spec.columns or wanted.kind == "none":
-        return _show_video(library, row, wanted, even=even)
-    if wanted.kind == "native":
+    if CLIP in library.spec.columns and sampling.kind != "none":
+        sampling = sampling.within(*row[CLIP.name])
+    if VIDEOS not in library.spec.columns or sampling.kind == "none":
+        return _show_video(library, row, sampling, even=even)
+    if sampling.kind == "native":
         raise ReelbenchError(
             "several videos are shown as pictures of each: name frames, such as --frames uniform:8"
         )
-    each = [
-        _show_video(library, {**row, "video": video}, wanted.as_images()) for video in videos(row)
-    ]
+    sampling = sampling.as_images()
+    each_video = [_show_video(library, {**row, "video": video}, sampling) for video in videos(row)]
+    return _joined(each_video)
+
+
+def _joined(each_video: Sequence[Shown]) -> Shown:
+    """Return the pictures of several videos as those of one."""
+    images: list[Path] = []
+    timestamps: list[float] = []
+    cues: list[Cue] = []
+    for video in each_video:
+        images += video.images
+        timestamps += video.timestamps or ()
+        cues += video.subtitles or ()
+    first = each_video[0]
+    subtitles = None if first.subtitles is None else tuple(cues)
     return replace(
-        each[0],
-        images=tuple(image for shown in each for image in shown.images),
-        timestamps=tuple(at for shown in each for at in shown.timestamps or ()),
-        subtitles=None
-        if each[0].subtitles is None
-        else tuple(cue for shown in each for cue in shown.subtitles or ()),
-        parts=tuple(len(shown.images) for shown in each),
+        first,
+        images=tuple(images),
+        timestamps=tuple(timestamps),
+        subtitles=subtitles,
+        parts=tuple(len(video.images) for video in each_video),
     )
 
 
 def _show_video(
-    library: "Library", row: Row, wanted: FrameSampling, *, even: bool = False
+    library: "Library", row: Row, sampling: FrameSampling, *, even: bool = False
 ) -> Shown:
-    cues = library.cues(row, wanted)
-    said = None if cues is None else tuple(cues)
-    if wanted.kind == "none":
-        return Shown(timestamps=(), audio="none", subtitles=said)
-    if wanted.kind == "native":
-        video = library.clip(row)
+    cues = library.cues(row, sampling)
+    subtitles = None if cues is None else tuple(cues)
+    if sampling.kind == "none":
+        return Shown(timestamps=(), audio="none", subtitles=subtitles)
+    if sampling.kind == "native":
+        video = clip_of_row(library, row)
         if video is None:
-            raise ReelbenchError(f"the video {row['video']!r} is not here any more")
-        return Shown(video=video, subtitles=said)
-    stored = library.frames(row, wanted, even=even)
+            raise _absent(row)
+        return Shown(video=video, subtitles=subtitles)
+    stored = frames_of_row(library, row, sampling, even=even)
     if stored is None:
-        raise ReelbenchError(f"the video {row['video']!r} is not here any more")
+        raise _absent(row)
     if library.in_pictures:
-        # The owners' own, which the store passes on as they are: an adapter would fail on a broken
-        # one.
-        from PIL import Image
+        _check_pictures(stored.images)
+    return Shown.of(stored, timed=sampling.times == "text", subtitles=subtitles)
 
-        for path in stored.images:
-            try:
-                with Image.open(path) as image:
-                    image.load()
-            except OSError as error:
-                raise ReelbenchError(
-                    f"{path}: is not a picture that can be read ({error})"
-                ) from None
-    return Shown.of(stored, timed=wanted.times == "text", subtitles=said)
+
+def _absent(row: Row) -> ReelbenchError:
+    return ReelbenchError(f"the video {row['video']!r} is not here any more")
+
+
+def _check_pictures(paths: Iterable[Path]) -> None:
+    """Raise where a picture of the owners' is broken: an adapter would fail on it.
+
+    The store passes these on as they are.
+    """
+    from PIL import Image
+
+    for path in paths:
+        try:
+            with Image.open(path) as image:
+                image.load()
+        except OSError as error:
+            raise ReelbenchError(f"{path}: is not a picture that can be read ({error})") from None

@@ -1,4 +1,4 @@
-"""What one entry of a frame store holds: `StoredFrames`, its record `frames.json`, and whether its files are whole."""
+"""One entry of a frame store: its files, and its record `frames.json`."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import BinaryIO, Literal
 
 from pydantic import TypeAdapter
 
@@ -16,7 +16,7 @@ from reelbench.base.files import read_json, write_text
 from reelbench.registry.sampling import Form
 
 Sound = Literal["kept", "dropped", "none"]
-"""What became of a video's sound: copied as it is, left out, or there was none."""
+"""The fate of a video's sound: copied as it is, left out, or there was none."""
 
 RECORD = "frames.json"
 
@@ -25,46 +25,62 @@ _TOUCH_EVERY_S = 60.0
 
 @dataclass(frozen=True)
 class StoredFrames:
-    """The frames of one video under one sampling, as files.
-
-    `path` is the clip (None with `as=images`), `images` the pictures in order (empty with
-    `as=clip`). `timestamps` has one entry per frame delivered, in seconds from the video's first
-    frame, and the last `padding` of them repeat the one before. `asked` is what the sampling asks
-    for, `given` how many different frames the video gave. `duration` is the video's, in seconds;
-    `rate` is the clip's frames per second, `notes` says what was not as expected. `audio` is what
-    became of the video's sound; entries of releases that did not say so have none in their clips.
-    `step` is how long most of the video's frames are on screen (s).
-    """
+    """The frames of one video under one sampling, as files."""
 
     sampling: str
     form: Form
+
     path: Path | None
+    """The clip; None with `as=images`."""
+
     images: tuple[Path, ...]
+    """The pictures in order; empty with `as=clip`."""
+
     timestamps: tuple[float, ...]
+    """One for each frame delivered, in seconds from the video's first frame."""
+
     padding: int
+    """Number of frames at the end that repeat the one before."""
+
     asked: int
+    """Number of frames that the sampling asks for."""
+
     given: int
+    """Number of different frames that the video gave."""
+
     duration: float
+    """The video's, in seconds."""
+
     rate: float
+    """The clip's frames per second."""
+
     width: int
     height: int
+
     notes: tuple[str, ...]
-    audio: Sound = "dropped"
-    step: float = 0.0
+    """Lines on what was not as expected."""
+
+    audio: Sound
+
+    step: float
+    """Time for which most of the video's frames are on screen, in seconds."""
 
     @property
     def differing_clock_times(self) -> tuple[float, ...] | None:
-        """The times that a clip's readers make of its frames: number ÷ rate (s), one per frame delivered.
+        """The times that a clip's readers see, where they are not the video's.
 
-        None of pictures, and where the clip's clock is the video's: each frame within one of its
-        own, repeats apart.
+        A reader takes a frame's number ÷ the clip's rate, in seconds. None for pictures, and where
+        each frame's time is within one frame of the video, repeats apart.
         """
         if self.path is None:
             return None
-        told = tuple(number / self.rate for number in range(len(self.timestamps)))
-        seen = len(told) - self.padding
-        pairs = zip(told[:seen], self.timestamps[:seen], strict=True)
-        return None if all(abs(at - shown) <= self.step + 0.01 for at, shown in pairs) else told
+        clock_times = tuple(number / self.rate for number in range(len(self.timestamps)))
+        frame_count = len(self.timestamps) - self.padding
+        for place in range(frame_count):
+            difference = abs(clock_times[place] - self.timestamps[place])
+            if difference > self.step + 0.01:
+                return clock_times
+        return None
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -73,14 +89,15 @@ class StoredFrames:
 
     def padded(self) -> "StoredFrames":
         """Return the same frames with the last one once more."""
-        images, timestamps = (
-            (*self.images, *self.images[-1:]),
-            (*self.timestamps, self.timestamps[-1]),
-        )
+        images = self.images + self.images[-1:]
+        timestamps = self.timestamps + self.timestamps[-1:]
         return replace(self, images=images, timestamps=timestamps, padding=1)
 
 
-_RECORDED = TypeAdapter(StoredFrames)
+# --- entries
+# ----------------------------------------------------------------------------------------------
+
+_RECORD_TYPE = TypeAdapter(StoredFrames)
 
 
 def write(stored: StoredFrames, folder: Path) -> None:
@@ -92,23 +109,30 @@ def write(stored: StoredFrames, folder: Path) -> None:
 
 
 def read_record(folder: Path) -> StoredFrames | None:
-    """Return the frames by an entry's record, or None where there is none, or it makes no sense."""
+    """Return the frames by an entry's record, or None without a sensible one."""
     try:
-        fields: Any = read_json(folder / RECORD)
-        stored = _RECORDED.validate_python(fields)
+        stored = _RECORD_TYPE.validate_python(read_json(folder / RECORD))
     except (OSError, ValueError, RecursionError, InputError):
         return None
-    of_the_form = (stored.path is None) == (stored.form == "images") == bool(stored.images)
-    counted = len(stored.timestamps) == stored.given + stored.padding > 0
-    inside = all(str(file) == file.name for file in stored.files)
-    if not (of_the_form and counted and inside):
+    if not _makes_sense(stored):
         return None
     path = None if stored.path is None else folder / stored.path
-    return replace(stored, path=path, images=tuple(folder / image for image in stored.images))
+    images = tuple(folder / image for image in stored.images)
+    return replace(stored, path=path, images=images)
+
+
+def _makes_sense(stored: StoredFrames) -> bool:
+    has_clip = stored.path is not None
+    has_images = bool(stored.images)
+    if has_clip == has_images or has_images != (stored.form == "images"):
+        return False
+    if not stored.timestamps or len(stored.timestamps) != stored.given + stored.padding:
+        return False
+    return all(str(file) == file.name for file in stored.files)
 
 
 def read(folder: Path) -> StoredFrames | None:
-    """Return an entry, noting that it was used, or None where there is none, or not a whole one."""
+    """Return a whole entry, and note that it was used; None where there is none."""
     stored = read_record(folder)
     if stored is None or not all(map(_is_whole, stored.files)):
         return None
@@ -117,7 +141,10 @@ def read(folder: Path) -> StoredFrames | None:
 
 
 def note_use(folder: Path) -> None:
-    """Note that an entry is in use, so that it is not evicted; nothing where the folder is no entry."""
+    """Note that an entry is in use, so that it is not evicted.
+
+    Nothing happens where the folder is no entry.
+    """
     with suppress(OSError):  # somebody else's store may be read-only
         if time.time() - (folder / RECORD).stat().st_mtime > _TOUCH_EVERY_S:
             os.utime(folder / RECORD)
@@ -130,27 +157,38 @@ def size(folder: Path) -> int:
     return 0
 
 
-def _is_whole(file: Path) -> bool:
+def _is_whole(path: Path) -> bool:
     try:
-        with file.open("rb") as opened:
-            length = os.fstat(opened.fileno()).st_size
-            if file.suffix == ".jpg":
-                ends = opened.read(2), opened.seek(max(0, length - 2)), opened.read(2)
-                return (ends[0], ends[2]) == (b"\xff\xd8", b"\xff\xd9")
-            kinds: set[bytes] = set()
-            at = 0
-            while at < length:
-                opened.seek(at)
-                # A box (ISO/IEC 14496-12, 4.2): its length, its kind, and a longer length where the
-                # first is 1.
-                head = opened.read(16)
-                extent, kind = struct.unpack_from(">I4s", head)
-                if extent == 1:
-                    (extent,) = struct.unpack_from(">Q", head, 8)
-                if extent < 8:  # noqa: PLR2004 - length and kind
-                    return False
-                kinds.add(kind)
-                at += extent
+        with path.open("rb") as file:
+            length = os.fstat(file.fileno()).st_size
+            if path.suffix == ".jpg":
+                return _is_whole_jpeg(file, length)
+            return _is_whole_mp4(file, length)
     except (OSError, struct.error):
         return False
-    return at == length and b"moov" in kinds
+
+
+def _is_whole_jpeg(file: BinaryIO, length: int) -> bool:
+    start = file.read(2)
+    file.seek(max(0, length - 2))
+    end = file.read(2)
+    return start == b"\xff\xd8" and end == b"\xff\xd9"
+
+
+def _is_whole_mp4(file: BinaryIO, length: int) -> bool:
+    """Return True where a file's boxes fill it, and its index is among them."""
+    kinds: set[bytes] = set()
+    position = 0
+    while position < length:
+        file.seek(position)
+        # A box (ISO/IEC 14496-12, 4.2): its length, its kind, and a longer length where the first
+        # is 1.
+        head = file.read(16)
+        extent, kind = struct.unpack_from(">I4s", head)
+        if extent == 1:
+            (extent,) = struct.unpack_from(">Q", head, 8)
+        if extent < 8:  # noqa: PLR2004 - length and kind
+            return False
+        kinds.add(kind)
+        position += extent
+    return position == length and b"moov" in kinds

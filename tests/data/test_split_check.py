@@ -6,7 +6,7 @@ import pytest
 
 from reelbench.data import fetch, split_check
 from reelbench.registry.spec import HubFile, LocalFile, MediaSource, SplitSpec, UrlFile
-from reelbench.video import library as media
+from reelbench.video import media_roots
 from tests.registry.upstream import MOVIECORE, clip, tar_gz
 from tests.servers.hub import HubServer
 from tests.video.test_playable import film, sound
@@ -22,7 +22,7 @@ def test_nothing_here_says_how_to_get_it_and_fetches_nothing(server, spec):
     assert report.annotations is None
     assert report.problem == "not here; run `reelbench data fetch moviecore --split test`"
     assert (report.here, report.missing, report.broken) == ((), ("8", "9"), ())
-    assert report.looked_in[0] == media.fetched_root(spec)
+    assert report.looked_in[0] == media_roots.fetched_root(spec)
     assert not report.complete
     assert report.upstream == ()
     assert not server.requests
@@ -75,7 +75,7 @@ def test_a_fetched_video_that_lost_bytes_is_broken_though_it_plays(server, spec,
     other = clip(tmp_path, "another film", seconds=2)
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
     fetch.run(fetch.plan(spec, "test", wanted=["8"]))
-    path = media.fetched_root(spec) / "videos/8.mp4"
+    path = media_roots.fetched_root(spec) / "videos/8.mp4"
     before = path.stat().st_size
     path.write_bytes(other)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reelbench.registry.spec import BenchmarkSpec, MediaSource
-from reelbench.video import library as media
+from reelbench.video import media_roots
 from reelbench.video.mini_clips import draw_clip
 
 # The shape of MovieCORE's Hub file: one object, keyed by question id.
@@ -71,7 +71,7 @@ def tar_gz(members: Mapping[str, bytes]) -> bytes:
 
 def root(spec: BenchmarkSpec) -> Path:
     """Return where fetched videos lie."""
-    return media.fetched_root(spec)
+    return media_roots.fetched_root(spec)
 
 
 def with_media(spec: BenchmarkSpec, *places: MediaSource) -> BenchmarkSpec:

@@ -14,6 +14,7 @@ from reelbench.data import loading
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.tasks.lmms import codegen
 from reelbench.video import library as media
+from reelbench.video.row_frames import clip_of_row
 
 SPEC = registry.get("dramaqa_cogme")
 lmms = codegen.functions("dramaqa_cogme")
@@ -246,7 +247,7 @@ class TestPictures:
                 3: {424: 140, 432: 180, 440: 220},
             },
         )
-        clip = library(monkeypatch, folder).clip(row())
+        clip = clip_of_row(library(monkeypatch, folder), row())
         with av.open(str(clip)) as container:
             frames = list(container.decode(video=0))
         shown = [frame.to_ndarray(format="gray").mean() for frame in frames]
@@ -277,7 +278,7 @@ class TestPictures:
         first.write_bytes(b"\xff\xd8 not a picture")
         found = library(monkeypatch, folder)
         assert found.missing([row()]) == []
-        with av.open(str(found.clip(row()))) as container:
+        with av.open(str(clip_of_row(found, row()))) as container:
             assert len(list(container.decode(video=0))) == 2
         assert "a picture of 1 is left out" in caplog.text
         assert str(first) in caplog.text

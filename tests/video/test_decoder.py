@@ -469,13 +469,13 @@ def test_a_film_that_begins_behind_its_only_keyframe_has_none_to_show(tmp_path):
 def two_ahead(monkeypatch: pytest.MonkeyPatch, clip: Make) -> Callable[..., list[str]]:
     """Decode two films ahead, the first once the second waits for it -> the films' suffixes as readers opened them."""
     opened: list[str] = []
-    start, wait, waits = decoder._Reader.__init__, decode_ahead.turns.wait, threading.Event()
+    start, wait, waits = decoder.RunReader.__init__, decode_ahead.turns.wait, threading.Event()
 
-    def noted(reader: decoder._Reader, index: decoder.FrameIndex, *rest: object) -> None:
+    def noted(reader: decoder.RunReader, index: decoder.FrameIndex, *rest: object) -> None:
         opened.append(index.path.suffix)
         start(reader, index, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(decoder._Reader, "__init__", noted)
+    monkeypatch.setattr(decoder.RunReader, "__init__", noted)
     monkeypatch.setattr(decode_ahead.turns, "wait", lambda seconds: (waits.set(), wait(seconds)))
     monkeypatch.setattr(decode_ahead, "usable_cores", lambda: 2)
     monkeypatch.setattr(decoder, "usable_cores", lambda: 2)

@@ -1,6 +1,5 @@
 """The frame store: what adapters read back, one decode for all who ask, and a bounded size."""
 
-import hashlib
 import importlib.util
 import json
 import logging
@@ -413,6 +412,7 @@ DAMAGE = {
     "record is nested": lambda record: record.write_text("[" * 5000),
     "record is not text": lambda record: record.write_bytes(b"\xff\xfe\x00"),
     "times missing": without("timestamps"),
+    "sound missing": without("audio"),
     "times too few": saying(timestamps=[0.0]),
     "times are words": saying(timestamps=["soon"] * 4),
     "another form": saying(form="films"),
@@ -564,30 +564,6 @@ def test_a_copy_of_a_video_is_the_video(
     os.utime(copy, (1, 1))
     assert store.get(copy, parse("uniform:4")) == store.get(video, parse("uniform:4"))
     assert decodes() == 1
-
-
-def test_frames_that_an_earlier_release_stored_are_found(
-    clip: Make, store: FrameStore, decodes: Callable[[], int]
-) -> None:
-    video = clip("libx264", "mp4")
-    stored = store.get(video, parse("uniform:3"))
-    content, stat = video.read_bytes(), video.stat()
-    probes = [
-        content[at : at + 65536] for at in (0, stat.st_size // 2, max(0, stat.st_size - 65536))
-    ]
-    mark = hashlib.sha256(
-        b"".join([f"{stat.st_size}:{stat.st_mtime_ns}:".encode(), *probes])
-    ).hexdigest()
-    key = hashlib.sha256(f"2\n{mark}\nuniform:3".encode()).hexdigest()[:40]
-    earlier = store.root / key[:2] / key
-    earlier.parent.mkdir(exist_ok=True)
-    stored.path.parent.rename(earlier)
-    again = store.get(video, parse("uniform:3"), even=True)
-    assert again.path.parent == earlier.with_name(f"{key}-even")
-    assert again.timestamps[:3] == stored.timestamps
-    assert store.find(video, parse("uniform:3")).path.parent == earlier
-    assert decodes() == 1
-    assert store.clear(video, store.samplings()) == 2
 
 
 def test_a_clip_with_the_clock_of_before_is_not_shown(

@@ -7,6 +7,7 @@ from reelbench.registry import discovery
 from reelbench.registry.sampling import FrameSampling
 from reelbench.tasks.column_guess import guess
 from reelbench.video.library import Library
+from reelbench.video.row_frames import frames_of_row
 from tests.video import clips
 
 SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".flv", ".ts", ".gif")
@@ -40,7 +41,7 @@ def test_a_video_of_each_suffix_is_found_and_decoded(tmp_path, monkeypatch, suff
     library = Library(discovery.find("moviecore"), "test")
     for named in {path.name, *(["film"] if suffix in SUFFIXES else [])}:
         assert library.find({"video": named}) == path
-    shown = library.frames({"video": path.name}, FrameSampling.parse("uniform:4,as=images"))
+    shown = frames_of_row(library, {"video": path.name}, FrameSampling.parse("uniform:4,as=images"))
     assert (shown.given, any("damaged" in note for note in shown.notes)) == (4, False)
 
 

@@ -8,6 +8,7 @@ from reelbench.base.errors import InputError
 from reelbench.registry import discovery
 from reelbench.video.decoder import VideoFile
 from reelbench.video.library import Library
+from reelbench.video.row_frames import clip_of_row
 
 ASKED = 64
 """Frames of lmms-eval 0.7.3's `async_openai` by default (`nframes`), the most of those that fail on a shorter video."""
@@ -18,7 +19,7 @@ def test_every_mini_video_has_the_frames_that_adapters_ask_for_by_default(name):
     rows = reelbench.load(name, "mini")
     library = Library(registry.get(name), "mini")
     for row in {row["video"]: row for row in rows}.values():
-        video = VideoFile(library.clip(row)).info
+        video = VideoFile(clip_of_row(library, row)).info
         assert video.frames >= ASKED
         if "duration" in row:
             assert video.timeline.duration == pytest.approx(row["duration"], abs=0.05)

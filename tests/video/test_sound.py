@@ -188,18 +188,6 @@ def test_what_became_of_the_sound_stands_in_the_record(
     assert sum('"audio": "kept"' in record for record in records) == 1
 
 
-def test_an_entry_of_a_release_that_knew_no_sound_stays_valid(
-    clip: Make, store: FrameStore
-) -> None:
-    video = clip("libx264", "mp4")
-    stored = store.get(video, parse("uniform:4"))
-    record = stored.path.parent / "frames.json"
-    record.write_text(record.read_text().replace(',\n "audio": "none"', ""))
-    written = stored.path.stat().st_ino
-    old = store.get(video, parse("uniform:4"))
-    assert (old.audio, old.path.stat().st_ino) == ("dropped", written)
-
-
 def test_the_key_of_a_spec_without_sound_is_what_it_was(
     clip: Make, store: FrameStore, tmp_path: Path
 ) -> None:

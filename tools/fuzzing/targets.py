@@ -282,7 +282,7 @@ def check_archive(folder: Path) -> None:
     from reelbench.data import fetch, transfers
     from reelbench.registry import discovery
     from reelbench.registry.spec import MediaSource
-    from reelbench.video import library, playable
+    from reelbench.video import media_roots, playable
     from tests.servers.files import FileServer
 
     spec = discovery.get("moviecore")
@@ -295,7 +295,7 @@ def check_archive(folder: Path) -> None:
             path="videos/{video}.mp4",
             layouts=("videos/{video}",),
         )
-        media = library.fetched_root(spec)
+        media = media_roots.fetched_root(spec)
         bring = partial(transfers.archive, seeds.FILMS, source, transfers.VerifiedFiles(media))
         transfer = transfers.Transfer(tuple(seeds.FILMS), None, bring)
         report = fetch.run(fetch.FetchPlan(spec, "test", (transfer,), (), ()))

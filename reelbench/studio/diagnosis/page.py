@@ -17,6 +17,7 @@ from reelbench.studio.evidence.findings import LABELS
 from reelbench.studio.evidence.graphs import Graph, Node
 from reelbench.studio.evidence.isolation import NodeTag, Stop
 from reelbench.video.library import Library
+from reelbench.video.row_frames import clip_of_row
 
 PAGE = "report.html"
 _LINKS = (
@@ -93,7 +94,7 @@ def _video_address(question: ReasonedQuestion, library: Library | None, out: Pat
     if library is None or not question.video:
         return None
     with suppress(MediaError, KeyError):
-        path = library.clip({"id": question.id, "video": question.video})
+        path = clip_of_row(library, {"id": question.id, "video": question.video})
         return None if path is None else address(path, out)
     return None
 

@@ -36,6 +36,7 @@ from reelbench.studio.review.review_items import Place
 from reelbench.studio.review.review_kind import KIND, Content, Draw
 from reelbench.video import playable
 from reelbench.video.library import Library
+from reelbench.video.row_frames import clip_of_row
 
 if TYPE_CHECKING:
     from reelbench.video.excerpt import Excerpt
@@ -318,7 +319,7 @@ STRIP = "uniform:48,size=240,as=images"
 def find_video(library: Library, row: Row) -> Path | None:
     """Return the row's video as one file; None where it can't be had."""
     try:
-        return library.clip(row)
+        return clip_of_row(library, row)
     except MediaError:
         return None
 

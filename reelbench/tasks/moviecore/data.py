@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json_or_jsonl
 from reelbench.registry.rows import Row, text_of
-from reelbench.video.library import has_video_suffix
+from reelbench.video.media_roots import has_video_suffix
 
 EXPECTED = (
     "question, answer (or enhanced_answer), video, question_id and, where there are any, "
