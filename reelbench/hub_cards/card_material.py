@@ -1,4 +1,4 @@
-"""What a card is made of: the spec, the datasheet, and what was counted where the data is at hand.
+"""The material of a card: the spec, the datasheet, and what was counted from the data.
 
 A datasheet, `datasheet.md` beside the spec, is the prose of a card. Its front matter holds what the
 Hub asks of every dataset and no program can count; below it stand the limitations and the seven
@@ -74,17 +74,21 @@ UNSTATED = Datasheet(
 
 
 def read_datasheet(spec: BenchmarkSpec) -> Datasheet:
-    """Read a benchmark's datasheet; InputError says what is missing, unknown or empty in it, or that it is a link out.
+    """Read a benchmark's datasheet.
 
     One that a `benchmark.yaml` declares may have none: its card then says that nothing is stated.
+
+    Raises:
+        InputError: Something is missing, unknown or empty in it, or it is a link that leads out.
     """
-    path = contained(spec.folder, spec.folder / FILE) if spec.file else spec.folder / FILE
-    if not path.is_file() and spec.file:
-        return UNSTATED
+    path = spec.folder / FILE
+    if spec.file:
+        path = contained(spec.folder, path)
+        if not path.is_file():
+            return UNSTATED
     if not path.is_file():
-        raise InputError(
-            f"{path}: no such file; a card needs a datasheet with {', '.join((LIMITATIONS, *SECTIONS))}"
-        )
+        names = ", ".join((LIMITATIONS, *SECTIONS))
+        raise InputError(f"{path}: no such file; a card needs a datasheet with {names}")
     return parse_datasheet(path.read_text(encoding="utf-8"), str(path))
 
 
@@ -97,29 +101,34 @@ def parse_datasheet(text: str, where: str) -> Datasheet:
         )
     matter = read_mapping(match[1], where, what="its front matter", line=2)
     declared = record_of(Declarations, matter, f"{where}: front matter", mark=": ")
-    parts = re.split(r"^## (.+)\n", match[2], flags=re.MULTILINE)
-    if parts[0].strip():
-        raise InputError(f"{where}: text before the first section: {parts[0].strip()[:40]!r}")
-    sections = {
-        name.strip(): body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)
-    }
-    wanted = (LIMITATIONS, *SECTIONS)
-    if tuple(sections) != wanted:
+    before, *parts = re.split(r"^## (.+)\n", match[2], flags=re.MULTILINE)
+    if before.strip():
+        raise InputError(f"{where}: text before the first section: {before.strip()[:40]!r}")
+    sections: dict[str, str] = {}
+    for name, body in zip(parts[::2], parts[1::2], strict=True):
+        sections[name.strip()] = body.strip()
+    expected = (LIMITATIONS, *SECTIONS)
+    if tuple(sections) != expected:
         raise InputError(
-            f"{where}: has the sections {', '.join(sections)}; expected {', '.join(wanted)}, in this order"
+            f"{where}: has the sections {', '.join(sections)}; expected {', '.join(expected)}, in "
+            "this order"
         )
-    if empty := [name for name, body in sections.items() if not body]:
+    empty = [name for name, body in sections.items() if not body]
+    if empty:
         raise InputError(f"{where}: empty: {', '.join(empty)}")
     limitations = sections.pop(LIMITATIONS)
     return Datasheet(declared=declared, limitations=limitations, sections=sections)
 
 
 class Counted(NamedTuple):
-    """A split's numbers, and the files that they were counted in: the owners' names, since a path is private."""
+    """A split's numbers, and the files that they were counted in."""
 
     statistics: split_counts.SplitStatistics
     source: SourceRecord
+
     files: tuple[str, ...]
+    """The owners' names, since a path is private."""
+
     data: Data = "unstated"
 
 
@@ -138,42 +147,38 @@ class SplitMaterial(NamedTuple):
 
 @dataclass(frozen=True)
 class Material:
-    """All that a card is rendered from.
-
-    `repo_id` is the dataset repository that the card is for, None where it isn't known yet.
-    `data_splits` are the splits whose rows lie in that repository, as the configuration `config`.
-    `framework` is who evaluates, for `eval.yaml`; None is us.
-    """
+    """All that a card is rendered from."""
 
     spec: BenchmarkSpec
     sheet: Datasheet
     splits: tuple[SplitMaterial, ...]
     example: Row | None
+
     repo_id: str | None
+    """The dataset repository that the card is for; None where it isn't known yet."""
+
     data_splits: tuple[str, ...]
+    """The splits whose rows lie in that repository, as the configuration `config`."""
+
     config: str
+
     framework: str | None = None
+    """Who evaluates, for `eval.yaml`; None is us."""
 
     @property
     def own_rows(self) -> bool:
-        """Whether rows were counted that are somebody's own, and not the owners' of the benchmark."""
+        """True where rows were counted that are somebody's own, and not the owners'."""
         return any(split.counted and split.counted.data == "own" for split in self.splits)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """BCP-47 tags: of the rows where all splits were counted, else as the spec declares them."""
-        if not all(split.counted for split in self.splits):  # a language may be missing
-            return self.spec.languages
-        return tuple(
-            sorted(
-                {
-                    tag
-                    for split in self.splits
-                    if split.counted
-                    for tag in split.counted.statistics.languages
-                }
-            )
-        )
+        """BCP-47 tags: as counted in all splits, else as the spec declares them."""
+        tags: set[str] = set()
+        for split in self.splits:
+            if split.counted is None:  # a language may be missing
+                return self.spec.languages
+            tags.update(split.counted.statistics.languages)
+        return tuple(sorted(tags))
 
 
 def gather(
@@ -188,32 +193,28 @@ def gather(
 ) -> Material:
     """Gather a card's material from what is on this machine; never asks the network.
 
-    `data` is the user's copy: a folder with the files of one or more splits, or one split's file;
-    InputError where it is not there or can't be read. `data_splits` are by default all whose rows
-    may be passed on; `labels` those that the rows don't hold, such as CogME's tags.
+    Args:
+        spec: The benchmark.
+        data: The user's copy: a folder with the files of one or more splits, or one split's file.
+        repo_id: As in `Material`, like `config` and `framework`.
+        config: See there.
+        data_splits: Likewise; by default all splits whose rows may be passed on.
+        labels: Labels that the rows don't hold, such as CogME's tags.
+        framework: See there.
+
+    Raises:
+        InputError: `data` is not there or can't be read.
     """
-    at_hand = locate_splits(spec, data)
-    splits = []
+    located = locate_splits(spec, data)
+    splits: list[SplitMaterial] = []
     for name, declared in spec.splits.items():
-        counted = None
-        if name in at_hand:
-            split = at_hand[name]
-            public = {
-                Path(path).name for path in (*expected_files(declared.source), *declared.joined)
-            }
-            files = tuple(path.name for path in split.paths if path.name in public)
-            rows = split.read()
-            data_of_rows = ownership.whose(
-                spec, name, split.source, [ownership.entry_of(spec, row) for row in rows]
-            )
-            counted = Counted(
-                split_counts.of_split(spec, rows, labels), split.source, files, data_of_rows
-            )
+        counted = _count(spec, located[name], labels) if name in located else None
         splits.append(SplitMaterial(name, declared, counted))
     if data_splits is None:
         data_splits = [name for name in spec.splits if why_withheld(spec, name) is None]
-    has_mini = (spec.folder / MINI).is_dir()
-    example = loading.locate(spec.id, MINI).read()[0] if has_mini else None
+    example: Row | None = None
+    if (spec.folder / MINI).is_dir():
+        example = loading.locate(spec.id, MINI).read()[0]
     return Material(
         spec,
         read_datasheet(spec),
@@ -226,32 +227,53 @@ def gather(
     )
 
 
+def _count(
+    spec: BenchmarkSpec, split: loading.SplitData, labels: split_counts.Labels | None
+) -> Counted:
+    """Count the rows of a split."""
+    public_names = _file_names(spec.splits[split.split])
+    files = tuple(path.name for path in split.paths if path.name in public_names)
+    rows = split.read()
+    entries = [ownership.entry_of(spec, row) for row in rows]
+    data = ownership.whose(spec, split.split, split.source, entries)
+    return Counted(split_counts.of_split(spec, rows, labels), split.source, files, data)
+
+
+def _file_names(declared: SplitSpec) -> set[str]:
+    """Return the names that a split's files may have, without folders."""
+    paths = (*expected_files(declared.source), *declared.joined)
+    return {Path(path).name for path in paths}
+
+
 def locate_splits(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
     """Find the splits whose files are on this machine, without the network.
 
     A folder may hold only some of the splits; a file is the split whose source has its name, else
     the default one.
     """
-    named = user_data(spec, data)
-    if named is not None and named[0].is_file():
-        of_file = spec.default_split
-        for split, declared in reversed(spec.splits.items()):
-            if named[0].name in {
-                Path(n).name for n in (*expected_files(declared.source), *declared.joined)
-            }:
-                of_file = split
-        return {of_file: loading.locate(spec.id, of_file, named[0])}
+    user_copy = user_data(spec, data)
+    if user_copy is not None and user_copy[0].is_file():
+        file = user_copy[0]
+        split = _split_of_file(spec, file)
+        return {split: loading.locate(spec.id, split, file)}
     splits: dict[str, loading.SplitData] = {}
-    refused: list[InputError] = []
+    errors: list[InputError] = []
     for split in spec.splits:
         try:
             if sources.present(spec, split, data) is not None:
                 splits[split] = loading.locate(spec.id, split, data)
         except InputError as error:
-            refused.append(error)
-    if named is not None and not splits:
-        raise refused[0]
+            errors.append(error)
+    if user_copy is not None and not splits:
+        raise errors[0]
     return splits
+
+
+def _split_of_file(spec: BenchmarkSpec, file: Path) -> str:
+    for split, declared in spec.splits.items():
+        if file.name in _file_names(declared):
+            return split
+    return spec.default_split
 
 
 def data_path(split: str) -> str:

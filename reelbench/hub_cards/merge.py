@@ -1,37 +1,46 @@
-"""A card meets the README that is already there: people's text and metadata stay, our sections are brought up to date.
+"""A card meets the README that is already there.
 
-Each of our sections stands between two markers, HTML comments that a page doesn't show. The first
-carries a hash of the section as we wrote it, so that a section which people edited afterwards is
-known, and kept. To get our text back, delete the section with its markers: it is then written anew.
-Beside README.md lie `eval.yaml`, the plots, and the rows where they are asked for.
+People's text and metadata stay, and our sections are brought up to date. Each of our sections
+stands between two markers, HTML comments that a page doesn't show. The first carries a hash of the
+section as we wrote it, so that a section which people edited afterwards is known, and kept. To get
+our text back, delete the section with its markers: it is then written anew. Beside README.md lie
+`eval.yaml`, the plots, and the rows where they are asked for.
 """
 
 import hashlib
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import yaml
+from typing import NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.files import open_aside, written_aside
-from reelbench.base.yaml_text import LOADER, read_mapping
 from reelbench.data.loading import SplitData, rows_to_columns
-from reelbench.hub_cards.card import Card, render, to_yaml
+from reelbench.hub_cards.card import Card, render
 from reelbench.hub_cards.card_material import CONFIG, Material, data_path
+from reelbench.hub_cards.front_matter import (
+    OTHER_CONFIG,
+    is_our_config,
+    merge_metadata,
+    read_front_matter,
+    split_front_matter,
+)
 from reelbench.registry import rows
 
-OTHER_CONFIG = "reelbench"
-"""Name of our configuration where the repository has a default one of its own."""
+README = "README.md"
+EVAL = "eval.yaml"
 
 _MARKER = re.compile(r"<!-- reelbench:(?:begin|end) ")
+
+# Its name, the hash of what we wrote, and its text: up to the next marker, or thousands of them
+# take hours.
 _SECTION = re.compile(
-    r"<!-- reelbench:begin ([a-z_]+) ([0-9a-f]{12}) -->((?:(?!<!-- reelbench:).)*)<!-- reelbench:end \1 -->",
+    r"<!-- reelbench:begin ([a-z_]+) ([0-9a-f]{12}) -->"
+    r"((?:(?!<!-- reelbench:).)*)"
+    r"<!-- reelbench:end \1 -->",
     re.DOTALL,
-)  # its name, the hash of what we wrote, and what is there: up to the next marker, or thousands of them take hours
+)
 
 
 class Merged(NamedTuple):
@@ -41,114 +50,122 @@ class Merged(NamedTuple):
     notes: tuple[str, ...]
 
 
-def merge_card(card: Card, existing: str | None, where: str = "README.md") -> Merged:
-    """Bring a card into a README as it is, whose name in errors is `where`.
+def merge_card(card: Card, existing: str | None, where: str = README) -> Merged:
+    """Bring a card into a README as it is.
 
-    InputError where it is another benchmark's card; its metadata is not a YAML mapping; its markers
-    are damaged, so that text could be lost; or it has statistics and the card has none.
+    Args:
+        card: The card.
+        existing: The README's text, None where there is none.
+        where: Names the README in errors.
+
+    Raises:
+        InputError: It is another benchmark's card; its metadata is not a YAML mapping; its markers
+            are damaged, so that text could be lost; or it has statistics and the card has none.
     """
     existing = existing or ""
-    crlf = "\r\n" in existing
-    text = existing.removeprefix("\ufeff").replace("\r\n", "\n")
-    block, rest = split_front_matter(text)
-    there = {section[1]: section for section in _SECTION.finditer(rest)}
-    if 2 * len(there) != len(_MARKER.findall(rest)):
+    front_matter, rest = split_front_matter(_plain_lines(existing))
+    existing_sections = {section[1]: section for section in _SECTION.finditer(rest)}
+    if 2 * len(existing_sections) != len(_MARKER.findall(rest)):
         raise InputError(
-            f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the missing one back, or "
-            "delete the section's text and its comments"
+            f"{where}: its reelbench:begin and reelbench:end comments don't pair up; put the "
+            "missing one back, or delete the section's text and its comments"
         )
-    _refuse_another_card(card, there, where)
+    _refuse_another_card(card, existing_sections, where)
     notes: list[str] = []
-    theirs = _read_front_matter(block or "", where)
-    values = {
-        key: _value(key, value, theirs.get(key), notes, where)
-        for key, value in card.metadata.items()
-    }
-    new = {key: value for key, value in values.items() if value != theirs.get(key)}
-    metadata = changed_front_matter(block or "", new, where)
-    wanted = dict(card.sections)
-    if "heading" not in there and re.search(r"^# ", rest, re.MULTILINE):
-        del wanted["heading"]  # the page has a title of its own
-    # Blank lines inside: not every Markdown reader ends a table at a comment.
-    marked = {
-        name: f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
-        for name, body in wanted.items()
-    }
+    metadata = merge_metadata(card.metadata, front_matter or "", where, notes)
+    sections = dict(card.sections)
+    if "heading" not in existing_sections and re.search(r"^# ", rest, re.MULTILINE):
+        del sections["heading"]  # the page has a title of its own
+    marked_sections = {name: _marked(name, body) for name, body in sections.items()}
 
-    def renewed(section: re.Match[str]) -> str:
+    def renew(section: re.Match[str]) -> str:
+        """Return the new text of a section that is in the README."""
         name, digest, body = section.groups()
-        if name == "statistics" and "### " in body and "### " not in wanted[name]:
+        if name == "statistics" and "### " in body and "### " not in sections[name]:
             raise InputError(
-                f"{where}: its statistics were counted, and the data is not on this machine to count again; fetch it, "
-                "give it with --data, or delete that section"
+                f"{where}: its statistics were counted, and the data is not on this machine to "
+                "count again; fetch it, give it with --data, or delete that section"
             )
         if _hash(body) != digest:
             notes.append(
-                f"{where}: section {name!r} was edited by hand and is kept; delete it to have it rewritten"
+                f"{where}: section {name!r} was edited by hand and is kept; delete it to have it "
+                "rewritten"
             )
             return section[0]
-        return marked.get(name, "")
+        return marked_sections.get(name, "")
 
-    body = _SECTION.sub(renewed, rest)
-    names = list(wanted)
-    for place, name in enumerate(names):
-        if name not in there:
-            before = next((other for other in reversed(names[:place]) if _end(other) in body), None)
-            after = next((other for other in names[place + 1 :] if _begin(other) in body), None)
-            section = marked[name]
-            if before is not None:
-                body = body.replace(_end(before), f"{_end(before)}\n\n{section}", 1)
-            elif after is not None:
-                body = body.replace(_begin(after), f"{section}\n\n{_begin(after)}", 1)
-            else:
-                body = f"{body.rstrip()}\n\n{section}\n"
-    whole = f"---\n{metadata}---\n{body if block is not None else chr(10) + body.lstrip(chr(10))}"
-    return Merged(whole.replace("\n", "\r\n") if crlf else whole, tuple(notes))
+    body = _SECTION.sub(renew, rest)
+    for name in sections:
+        if name not in existing_sections:
+            body = _insert(body, name, marked_sections)
+    if front_matter is None:
+        body = "\n" + body.lstrip("\n")
+    text = f"---\n{metadata}---\n{body}"
+    if "\r\n" in existing:
+        text = text.replace("\n", "\r\n")
+    return Merged(text, tuple(notes))
 
 
-_NAMES = {
+def _plain_lines(text: str) -> str:
+    """Return a text without a byte order mark, and with plain line ends."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+_SUBJECTS = {
     "loading": re.compile(r'\bload\("([a-z0-9_]+)", '),
     "heading": re.compile(r"^# (.+)$", re.MULTILINE),
 }
 """Where a card says what it is of: by its benchmark's id, else by its title."""
 
 
-def _refuse_another_card(card: Card, there: Mapping[str, re.Match[str]], where: str) -> None:
-    """Raise InputError where a README has sections of ours that are about other rows than the card's."""
-    for name, pattern in _NAMES.items():
-        stated = pattern.search(there[name][3]) if name in there else None
-        if stated is None or _hash(there[name][3]) != there[name][2]:
-            continue  # not there, or people's own words
-        wanted = pattern.search(card.sections.get(name, ""))
-        if wanted is None or stated[1] != wanted[1]:
+def _refuse_another_card(
+    card: Card, existing_sections: Mapping[str, re.Match[str]], where: str
+) -> None:
+    """Raise InputError where a README has our sections about other rows than the card's."""
+    for name, pattern in _SUBJECTS.items():
+        section = existing_sections.get(name)
+        if section is None:
+            continue
+        _, digest, body = section.groups()
+        existing_subject = pattern.search(body)
+        if existing_subject is None or _hash(body) != digest:
+            continue  # people's own words
+        subject = pattern.search(card.sections.get(name, ""))
+        if subject is None or existing_subject[1] != subject[1]:
             raise InputError(
-                f"{where}: is the card of {stated[1]}; write this one to another folder"
+                f"{where}: is the card of {existing_subject[1]}; write this one to another folder"
             )
         return
 
 
-def own_config(existing: str | None) -> tuple[str, bool]:
-    """Return our configuration's name beside those that a README declares, and whether it is ours and declares it."""
-    block, _ = split_front_matter((existing or "").removeprefix("\ufeff").replace("\r\n", "\n"))
+class OwnConfig(NamedTuple):
+    """The name of our configuration, and True where a README of ours declares it."""
+
+    name: str
+    declared: bool
+
+
+def own_config(existing: str | None) -> OwnConfig:
+    """Return our configuration beside those that a README declares."""
+    existing = existing or ""
+    front_matter, _ = split_front_matter(_plain_lines(existing))
     configs: object = None
     with suppress(InputError):  # told by `merge_card`, with the line
-        configs = _read_front_matter(block or "", "README.md").get("configs")
-    declared = (
-        [config for config in configs if isinstance(config, dict)]
-        if isinstance(configs, list)
-        else []
-    )
-    others = [config for config in declared if not _is_ours(config)]
-    name = (
-        OTHER_CONFIG
-        if any(config.get("config_name", CONFIG) == CONFIG for config in others)
-        else CONFIG
-    )
-    return name, len(others) < len(declared) and _MARKER.search(existing or "") is not None
+        configs = read_front_matter(front_matter or "", README).get("configs")
+    has_ours = False
+    name = CONFIG
+    for config in configs if isinstance(configs, list) else ():
+        if not isinstance(config, dict):
+            continue
+        if is_our_config(config):
+            has_ours = True
+        elif config.get("config_name", CONFIG) == CONFIG:
+            name = OTHER_CONFIG
+    return OwnConfig(name, has_ours and _MARKER.search(existing) is not None)
 
 
 # --- sections
-# ------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------
 
 
 def _hash(body: str) -> str:
@@ -163,134 +180,69 @@ def _end(name: str) -> str:
     return f"<!-- reelbench:end {name} -->"
 
 
-# --- metadata
-# ------------------------------------------------------------------------------------------------------
+def _marked(name: str, body: str) -> str:
+    """Return a section between its markers."""
+    # Blank lines inside: not every Markdown reader ends a table at a comment.
+    return f"{_begin(name)}{_hash(body)} -->\n\n{body}\n\n{_end(name)}"
 
 
-def _value(key: str, ours: object, theirs: object, notes: list[str], where: str) -> object:
-    if theirs is None:
-        return ours
-    if key == "configs" and isinstance(theirs, list) and isinstance(ours, list):
-        # People's configurations stay, and ours are where they were, else behind them.
-        own = [isinstance(config, dict) and _is_ours(config) for config in theirs]
-        place = own.index(True) if any(own) else len(theirs)
-        others = [config for config, is_own in zip(theirs, own, strict=True) if not is_own]
-        return [*others[:place], *ours, *others[place:]]
-    if key == "size_categories":
-        return ours
-    if isinstance(ours, list):
-        had = theirs if isinstance(theirs, list) else [theirs]
-        new = [value for value in ours if value not in had]
-        return [*had, *new] if new else theirs
-    if ours != theirs:
-        notes.append(f"{where}: {key} is {theirs!r} and stays; Reelbench's spec says {ours!r}")
-    return theirs
-
-
-def _is_ours(config: dict[str, Any]) -> bool:
-    files = config.get("data_files")
-    if not isinstance(files, list) or config.get("config_name") not in {CONFIG, OTHER_CONFIG}:
-        return False
-    return all(
-        isinstance(file, dict) and file.get("path") == data_path(str(file.get("split")))
-        for file in files
-    )
-
-
-def split_front_matter(text: str) -> tuple[str | None, str]:
-    """Return the YAML between a README's first two lines of `---`, None where it has none, and what follows."""
-    found = re.match(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)(.*)", text, re.DOTALL | re.MULTILINE)
-    return (found[1], found[2]) if found else (None, text)
-
-
-_read_front_matter = partial(read_mapping, what="its metadata", line=2)
-
-
-def changed_front_matter(block: str, values: Mapping[str, Any], where: str) -> str:
-    """Return a front matter with some keys' values replaced, and new keys at the end; all else stays as it is."""
-    there = _read_front_matter(block, where)
-    if not values:
-        return block
-    written = block + to_yaml(dict(values))
-    if there:
-        edits: list[tuple[int, int, str]] = []  # from, to, text
-        for key, node in yaml.compose(block, Loader=LOADER).value:
-            if key.value not in values:
-                continue
-            old, new = there[key.value], values[key.value]
-            added = new[len(old) :] if isinstance(old, list) and new[: len(old)] == old else []
-            if old and added and isinstance(node, yaml.SequenceNode):
-                end = _end_of(node.value[-1])
-                if node.flow_style:
-                    appended = end, end, ", " + to_yaml(added, flow=True)[1:-1]
-                else:
-                    line_end = block.find("\n", end)
-                    end = (
-                        line_end if line_end >= 0 else len(block)
-                    )  # behind a comment on the last value's line
-                    indent = " " * node.start_mark.column
-                    appended = (
-                        end,
-                        end,
-                        "".join(f"\n{indent}{line}" for line in to_yaml(added).splitlines()),
-                    )
-                edits.append(appended)
-            else:
-                edits.append(
-                    (key.start_mark.index, _end_of(node), to_yaml({key.value: new}).rstrip("\n"))
-                )
-        for start, end, text in sorted(edits, reverse=True):
-            block = block[:start] + text + block[end:]
-        block += "" if block.endswith("\n") else "\n"
-        new_keys = {key: value for key, value in values.items() if key not in there}
-        written = block + (to_yaml(new_keys) if new_keys else "")
-    # Should the edit ever misread somebody's layout, the values count.
-    wanted = {**there, **values}
-    with suppress(InputError):
-        if _read_front_matter(written, "") == wanted:
-            return written
-    return to_yaml(wanted)
-
-
-def _end_of(node: yaml.Node) -> int:
-    """Return the end of a value; YAML's own mark of a block is where the next one begins, behind the comments."""
-    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
-        last = node.value[-1]
-        node = last[1] if isinstance(last, tuple) else last
-    return node.end_mark.index
+def _insert(body: str, name: str, marked_sections: Mapping[str, str]) -> str:
+    """Insert a section behind the one before it, else before the next."""
+    section = marked_sections[name]
+    names = list(marked_sections)
+    place = names.index(name)
+    for before in reversed(names[:place]):
+        end = _end(before)
+        if end in body:
+            return body.replace(end, f"{end}\n\n{section}", 1)
+    for after in names[place + 1 :]:
+        begin = _begin(after)
+        if begin in body:
+            return body.replace(begin, f"{section}\n\n{begin}", 1)
+    return f"{body.rstrip()}\n\n{section}\n"
 
 
 # --- files
-# ----------------------------------------------------------------------------------------------------------
-
-README = "README.md"
-EVAL = "eval.yaml"
+# ----------------------------------------------------------------------------------------------
 
 
-def texts(
-    material: Material, existing: str | None, where: str = README
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return a card's text files (path -> text) and notes for the user, merged with the README.md named `where`."""
-    rendered = render(material)
-    made = merge_card(rendered, existing, where)
-    beside = {} if rendered.eval_yaml is None else {EVAL: rendered.eval_yaml}
-    return {README: made.text, **beside, **rendered.plots}, made.notes
+class CardTexts(NamedTuple):
+    """A card's text files, path -> text, and notes for the user."""
+
+    files: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def texts(material: Material, existing: str | None, where: str = README) -> CardTexts:
+    """Return a card's text files, merged with the README.md that is there.
+
+    `where` names that README.md in errors.
+    """
+    card = render(material)
+    merged = merge_card(card, existing, where)
+    files = {README: merged.text}
+    if card.eval_yaml is not None:
+        files[EVAL] = card.eval_yaml
+    files.update(card.plots)
+    return CardTexts(files, merged.notes)
 
 
 def write(material: Material, folder: Path) -> tuple[str, ...]:
-    """Render a card into a folder, which may be a clone of the dataset's repository; return notes for the user.
+    """Render a card into a folder; return notes for the user.
 
-    A README.md that is there already is merged with: people's text and metadata stay. InputError
-    where `folder` is a file, or the README there can't be merged with.
+    The folder may be a clone of the dataset's repository. A README.md that is there already is
+    merged with: people's text and metadata stay.
+
+    Raises:
+        InputError: `folder` is a file, or the README there can't be merged with.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected a folder to write the card to")
     readme = folder / README
-    files, notes = texts(
-        material,
-        decode(readme.read_bytes(), str(readme)) if readme.is_file() else None,
-        str(readme),
-    )
+    existing: str | None = None
+    if readme.is_file():
+        existing = decode(readme.read_bytes(), str(readme))
+    files, notes = texts(material, existing, str(readme))
     for path, text in files.items():
         write_bytes(folder / path, text.encode())
     return notes
@@ -307,7 +259,10 @@ def decode(data: bytes, where: str) -> str:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write bytes in one step (text mode would change the line ends of a README that has its own)."""
+    """Write bytes in one step.
+
+    Text mode would change the line ends of a README that has its own.
+    """
     with open_aside(path, "wb") as file:
         file.write(data)
 
@@ -316,13 +271,11 @@ def write_rows(data: Mapping[str, SplitData], folder: Path) -> list[str]:
     """Write splits as Parquet in the normalised schema; return their paths inside `folder`."""
     from datasets import Dataset
 
-    written = []
+    paths: list[str] = []
     for split, split_data in data.items():
-        table = Dataset.from_dict(
-            rows_to_columns(split_data.spec, split_data.read()),
-            features=rows.features(split_data.spec),
-        )
+        columns = rows_to_columns(split_data.spec, split_data.read())
+        table = Dataset.from_dict(columns, features=rows.features(split_data.spec))
         with written_aside(folder / data_path(split)) as aside:
             table.to_parquet(aside)
-        written.append(data_path(split))
-    return written
+        paths.append(data_path(split))
+    return paths

@@ -1,7 +1,10 @@
-"""A card goes to the Hub: compared with what is there, shown, then committed in one step or offered as a request."""
+"""A card goes to the Hub, in one commit or as a pull request.
+
+It is compared with what is there, and the difference is shown, before anything is changed.
+"""
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,19 +21,19 @@ from reelbench.registry.splits import user_data
 
 TITLE = "Reelbench: dataset card"
 _DESCRIPTION = (
-    "Written by `reelbench cards push` from the benchmark's spec and data. Text outside the `reelbench` comments and "
-    "metadata that was there are kept."
+    "Written by `reelbench cards push` from the benchmark's spec and data. Text outside the "
+    "`reelbench` comments and metadata that was there are kept."
 )
 _MAIN = "main"
-Listing = Mapping[str, hub.RemoteFile]
-"""Path in the repository -> what the Hub states of the file."""
 
 
 @dataclass(frozen=True)
 class PushOptions:
-    """How to push. `create_pr` None: a pull request unless the user owns the repository."""
+    """The user's options of a push."""
 
     create_pr: bool | None = None
+    """None: a pull request unless the user owns the repository."""
+
     dry_run: bool = False
     with_data: bool = False
     eval_yaml: bool = False
@@ -39,18 +42,9 @@ class PushOptions:
 
 
 class PushOutcome(NamedTuple):
-    """What was done, and where it can be seen."""
+    """The outcome of a push, and its address."""
 
     done: Literal["unchanged", "shown", "committed", "pull request"]
-    url: str
-
-
-class _Target(NamedTuple):
-    """What we compare with: a branch of the repository, and where the push can be seen."""
-
-    revision: str
-    head: Head
-    create_pr: bool
     url: str
 
 
@@ -66,9 +60,16 @@ def push(
 ) -> PushOutcome:
     """Bring a dataset repository's card, and its rows where asked, up to date.
 
-    It is created where it is not there and the user may. `data` is the user's copy of the
-    benchmark's data, `labels` are those that the rows don't hold. `show` gets the difference before
-    anything is changed.
+    The repository is created where it is not there and the user may.
+
+    Args:
+        spec: The benchmark.
+        repo_id: The repository, ORG/NAME.
+        options: The user's options.
+        data: The user's copy of the benchmark's data.
+        labels: Labels that the rows don't hold.
+        show: Gets the difference before anything is changed.
+        note: Gets the notes for the user, a line each.
 
     Raises:
         InputError: The call is wrong: the data may not be passed on, no such repository, a README
@@ -76,14 +77,8 @@ def push(
         ReelbenchError: The Hub refused or broke off; nothing was changed, or only an empty
             repository made.
     """
-    if options.with_data and (why := why_withheld(spec)) is not None:
-        forms = [
-            split.source.form_url
-            for split in spec.splits.values()
-            if isinstance(split.source, LocalFile)
-        ]
-        how = f" Others ask for the data at {forms[0]}" if forms else ""
-        raise InputError(f"{why} Push the card without --with-data.{how}")
+    if options.with_data:
+        _refuse_withheld(spec)
     if hub.offline():
         raise ReelbenchError(
             f"{hub.page(repo_id)}: not pushed, because HF_HUB_OFFLINE is set; unset it"
@@ -91,36 +86,32 @@ def push(
     repository = Repository(repo_id, "dataset")
     with repository.errors_in_one_line():
         target = _target(repository, options)
-    rows: dict[
-        str, loading.SplitData
-    ] = {}  # those of the user's copy, else all, fetched where they are not here
-    if options.with_data and user_data(spec, data) is not None:
-        rows = card_material.locate_splits(spec, data)
-    elif options.with_data:
-        rows = {split: loading.locate(spec.id, split) for split in spec.splits}
-    rows = {split: found for split, found in rows.items() if why_withheld(spec, split) is None}
-    listing = target.head.files
+    rows: dict[str, loading.SplitData] = {}
+    if options.with_data:
+        rows = _rows(spec, data)
+    existing = _existing_texts(repo_id, target.head)
+    card = _card_texts(
+        spec, repo_id, options, target.head, existing=existing, rows=rows, data=data, labels=labels
+    )
     with TemporaryDirectory(prefix="reelbench-card-") as folder:
         staged = Path(folder)
-        texts, existing, notes = _texts(
-            spec, repo_id, options, target.head, rows=rows, data=data, labels=labels
-        )
-        if not options.eval_yaml:
-            texts.pop(merge.EVAL, None)
-        for path, text in texts.items():
+        paths = list(card.files)
+        for path, text in card.files.items():
             merge.write_bytes(staged / path, text.encode())
-        paths = [*texts, *(merge.write_rows(rows, staged) if rows else ())]
-        changed = [path for path in paths if differs(staged / path, listing.get(path))]
-        for line in notes:
+        if rows:
+            paths += merge.write_rows(rows, staged)
+        for line in card.notes:
             note(line)
+        files = target.head.files
+        changed = [path for path in paths if differs(staged / path, files.get(path))]
         if not changed:
             return PushOutcome("unchanged", target.url)
-        show(_difference(staged, changed, existing, listing))
+        show(_difference(staged, changed, existing, target.head))
         if options.dry_run:
             return PushOutcome("shown", target.url)
         with repository.errors_in_one_line():
             url = repository.commit(
-                target.head,  # what they were compared with
+                target.head,  # with which they were compared
                 FileChanges(staged, changed),
                 title=TITLE,
                 description=_DESCRIPTION,
@@ -130,107 +121,182 @@ def push(
             )
     if target.create_pr:
         return PushOutcome("pull request", url)
-    return PushOutcome("committed", target.url if target.revision != _MAIN else url)
+    if target.revision != _MAIN:
+        url = target.url
+    return PushOutcome("committed", url)
+
+
+# --- the repository
+# ----------------------------------------------------------------------------------------------
+
+
+class _Target(NamedTuple):
+    """The branch that is compared with, and where the push can be seen."""
+
+    revision: str
+    head: Head
+    create_pr: bool
+    url: str
+
+
+class _Account(NamedTuple):
+    """The user's name on the Hub, and the owners in whose names he may write."""
+
+    name: str
+    namespaces: set[str]
 
 
 def _target(repository: Repository, options: PushOptions) -> _Target:
-    from huggingface_hub.errors import LocalTokenNotFoundError
-
+    """Find the branch to compare with: `main`, or our open pull request."""
     page = repository.page
-    namespace = repository.id.partition("/")[0]
-    me: str | None = None
-    namespaces: set[str] = set()
-    try:
-        account = repository.account()
-        me = str(account["name"])
-        namespaces = {
-            me,
-            *(org["name"] for org in account.get("orgs", ()) if org.get("roleInOrg") != "read"),
-        }
-    except LocalTokenNotFoundError:
-        if not options.dry_run:
-            raise
-    owned = namespace in namespaces
-    create_pr = options.create_pr if options.create_pr is not None else not owned
+    owner = repository.id.partition("/")[0]
+    account = _account(repository, options)
+    is_owner = account is not None and owner in account.namespaces
+    create_pr = not is_owner if options.create_pr is None else options.create_pr
     head = repository.head()
     if head.commit is None:
-        if me is not None and not owned:
+        if account is not None and not is_owner:
             raise InputError(
-                f"{page}: no such dataset, or it is private; {me} can't create one there, only under "
-                f"{', '.join(sorted(namespaces))}"
+                f"{page}: no such dataset, or it is private; {account.name} can't create one "
+                f"there, only under {', '.join(sorted(account.namespaces))}"
             )
         return _Target(_MAIN, head, create_pr=False, url=page)
-    if create_pr and me is not None and (num := repository.open_request(TITLE, me)) is not None:
+    if create_pr and account is not None:
         # A second request would only stand beside the first one.
-        revision = f"refs/pr/{num}"
-        return _Target(
-            revision, repository.head(revision), create_pr=False, url=f"{page}/discussions/{num}"
-        )
+        number = repository.open_request(TITLE, account.name)
+        if number is not None:
+            revision = f"refs/pr/{number}"
+            url = f"{page}/discussions/{number}"
+            return _Target(revision, repository.head(revision), create_pr=False, url=url)
     return _Target(_MAIN, head, create_pr=create_pr, url=page)
 
 
-def _texts(
+def _account(repository: Repository, options: PushOptions) -> _Account | None:
+    """Return the token's account; None without a token, which a dry run doesn't need."""
+    from huggingface_hub.errors import LocalTokenNotFoundError
+
+    try:
+        record = repository.account()
+    except LocalTokenNotFoundError:
+        if options.dry_run:
+            return None
+        raise
+    name = str(record["name"])
+    namespaces = {org["name"] for org in record.get("orgs", ()) if org.get("roleInOrg") != "read"}
+    namespaces.add(name)
+    return _Account(name, namespaces)
+
+
+# --- the rows
+# ----------------------------------------------------------------------------------------------
+
+
+def _refuse_withheld(spec: BenchmarkSpec) -> None:
+    """Raise InputError where the rows may not be passed on."""
+    reason = why_withheld(spec)
+    if reason is None:
+        return
+    way = ""
+    for split in reversed(spec.splits.values()):
+        if isinstance(split.source, LocalFile):
+            way = f" Others ask for the data at {split.source.form_url}"
+    raise InputError(f"{reason} Push the card without --with-data.{way}")
+
+
+def _rows(spec: BenchmarkSpec, data: Path | None) -> dict[str, loading.SplitData]:
+    """Return the splits that may be passed on.
+
+    They are those of the user's copy, else all, fetched where they are not here.
+    """
+    if user_data(spec, data) is not None:
+        located = card_material.locate_splits(spec, data)
+    else:
+        located = {split: loading.locate(spec.id, split) for split in spec.splits}
+    return {name: split for name, split in located.items() if why_withheld(spec, name) is None}
+
+
+# --- the texts
+# ----------------------------------------------------------------------------------------------
+
+
+def _existing_texts(repo_id: str, head: Head) -> dict[str, str]:
+    """Return the card's texts that are in the repository, by path."""
+    texts: dict[str, str] = {}
+    for path in (merge.README, merge.EVAL):
+        if path in head.files:
+            file = hub.download(repo_id, path, revision=str(head.commit))
+            texts[path] = merge.decode(file.read_bytes(), f"{repo_id}, {path}")
+    return texts
+
+
+def _card_texts(
     spec: BenchmarkSpec,
     repo_id: str,
     options: PushOptions,
     head: Head,
     *,
+    existing: Mapping[str, str],
     rows: Mapping[str, loading.SplitData],
     data: Path | None,
     labels: Labels | None,
-) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
-    """Return the card's texts, those that are there and are merged with or shown as they were, and notes.
+) -> merge.CardTexts:
+    """Return the card's texts, merged with those that are in the repository.
 
-    InputError where rows would take the place of somebody else's.
+    Raises:
+        InputError: Rows would take the place of somebody else's.
     """
-    existing = {
-        path: merge.decode(
-            hub.download(repo_id, path, revision=str(head.commit)).read_bytes(),
-            f"{repo_id}, {path}",
-        )
-        for path in (merge.README, merge.EVAL)
-        if path in head.files
-    }
     readme = existing.get(merge.README)
-    config, ours = merge.own_config(readme)
-    for path in map(card_material.data_path, rows):
-        if not ours and path in head.files:
+    config = merge.own_config(readme)
+    data_splits: list[str] = []
+    for split in spec.splits:
+        path = card_material.data_path(split)
+        is_there = path in head.files
+        if split in rows and is_there and not config.declared:
             raise InputError(
-                f"{repo_id} has {path} already, not from Reelbench; move it or take another repository"
+                f"{repo_id} has {path} already, not from Reelbench; move it or take another "
+                "repository"
             )
-    made = card_material.gather(
+        if split in rows or (is_there and config.declared):
+            data_splits.append(split)
+    material = card_material.gather(
         spec,
         data,
         repo_id=repo_id,
-        config=config,
-        data_splits=[
-            s
-            for s in spec.splits
-            if s in rows or (ours and card_material.data_path(s) in head.files)
-        ],
+        config=config.name,
+        data_splits=data_splits,
         labels=labels,
         framework=options.framework,
     )
-    texts, notes = merge.texts(made, readme, f"{repo_id}, {merge.README}")
-    return texts, existing, notes
+    card = merge.texts(material, readme, f"{repo_id}, {merge.README}")
+    if not options.eval_yaml:
+        card.files.pop(merge.EVAL, None)
+    return card
 
 
 def _difference(
-    staged: Path, changed: list[str], existing: dict[str, str], listing: Listing
+    staged: Path, changed: Sequence[str], existing: Mapping[str, str], head: Head
 ) -> str:
-    parts: list[str] = []
-    others: list[str] = []
+    """Return the difference of the texts, then a line for each other file."""
+    texts: list[str] = []
+    files: list[str] = []
     for path in changed:
         if path in (merge.README, merge.EVAL):
-            old = existing.get(path, "").splitlines(keepends=True)
-            new = (staged / path).read_bytes().decode().splitlines(keepends=True)
-            lines = difflib.unified_diff(old, new, f"a/{path}" if old else "/dev/null", f"b/{path}")
-            parts.append(
-                "".join(line if line.endswith("\n") else f"{line}\n" for line in lines).replace(
-                    "\r\n", "\n"
-                )
-            )
+            new = (staged / path).read_bytes().decode()
+            texts.append(_text_difference(path, existing.get(path, ""), new))
         else:
-            what = "changed" if path in listing else "new"
-            others.append(f"{what} {path} ({(staged / path).stat().st_size:,} bytes)")
-    return "\n".join([*(part.rstrip("\n") for part in parts), *others])
+            state = "changed" if path in head.files else "new"
+            size = (staged / path).stat().st_size
+            files.append(f"{state} {path} ({size:,} bytes)")
+    return "\n".join([*texts, *files])
+
+
+def _text_difference(path: str, old: str, new: str) -> str:
+    old_name = f"a/{path}" if old else "/dev/null"
+    old_lines = old.splitlines(keepends=True)
+    new_lines = new.splitlines(keepends=True)
+    lines: list[str] = []
+    for line in difflib.unified_diff(old_lines, new_lines, old_name, f"b/{path}"):
+        if not line.endswith("\n"):
+            line += "\n"  # noqa: PLW2901
+        lines.append(line)
+    return "".join(lines).replace("\r\n", "\n").rstrip("\n")

@@ -1,7 +1,7 @@
-"""What a card says in numbers: counted from a split's normalised rows, never typed."""
+"""The numbers of a card, counted from a split's normalised rows, never typed."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from reelbench.base.languages import UNSPACED, language_of, words
@@ -23,18 +23,23 @@ class Distribution:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """A facet over a split: label -> questions that have it; a question may have several labels, or none."""
+    """A facet over a split; a question may have several labels, or none."""
 
     title: str
     note: str
+
     counts: dict[str, int]
+    """Label -> number of questions that have it."""
+
     labelled: int
+    """Number of questions with a label."""
+
     rows: int
 
 
 @dataclass(frozen=True)
 class SplitStatistics:
-    """All of a split's numbers. Distributions and labels are left out where no row has any."""
+    """All of a split's numbers; distributions and labels that no row has are left out."""
 
     rows: int
     videos: int
@@ -47,73 +52,121 @@ class SplitStatistics:
 def of_split(
     spec: BenchmarkSpec, rows: Sequence[Row], labels: Labels | None = None
 ) -> SplitStatistics:
-    """Count a split's normalised rows; `labels` are of facets that these don't hold.
+    """Count a split's normalised rows.
 
     Lengths of texts are in words (characters where the script has no spaces between words), of
     spans and videos in seconds. A row's answer is measured as the reference text of an open
     question; a question with options has the lengths of all its options.
+
+    Args:
+        spec: The benchmark.
+        rows: The rows.
+        labels: Labels of facets that the rows don't hold.
     """
-    spaced = [row for row in rows if language_of(row["language"]) not in UNSPACED]
-    unspaced = [row for row in rows if language_of(row["language"]) in UNSPACED]
-    what = "answer" if spec.row_kind == "open" else "option"
-
-    def texts(row: Row) -> list[str]:
-        return [row["answer"]] * bool(row["answer"]) if what == "answer" else row.get("options", [])
-
-    per_video = Counter(row["video"] for row in rows)
-    durations = {row["video"]: row["duration"] for row in rows if row.get("duration")}
-    spans = [row for row in rows if row.get("span")]
-    lengths = [sum(row["span"][1::2]) - sum(row["span"][::2]) for row in spans]
-    quantities = {
-        ("Questions per video", "questions"): list(per_video.values()),
-        ("Words per question", "words"): [len(words(row["question"])) for row in spaced],
-        ("Characters per question", "characters"): [
-            len("".join(row["question"].split())) for row in unspaced
-        ],
-        (f"Words per {what}", "words"): [len(words(text)) for row in spaced for text in texts(row)],
-        (f"Characters per {what}", "characters"): [
-            len("".join(text.split())) for row in unspaced for text in texts(row)
-        ],
-        ("Options per question", "options"): [
-            len(row["options"]) for row in rows if "options" in row
-        ],
-        ("Length of the answer's span", "s"): lengths,
-        ("Share of the video that the span takes", "%"): [
-            100 * length / row["duration"]
-            for row, length in zip(spans, lengths, strict=True)
-            if row.get("duration")
-        ],
-        ("Length of the video", "s"): list(durations.values()),
-    }
-    kept = labels or {}
-    by_facet: list[LabelCounts] = []
-    for facet in (facet for facet in spec.facets if not facet.made_of):
-        of_rows = [
-            set(row[facet.name] if facet.in_rows else kept.get(row["id"], {}).get(facet.name, ()))
-            for row in rows
-        ]
-        counts = Counter(label for names in of_rows for label in names)
-        order = facet.labels or sorted(counts, key=lambda label: (-counts[label], label))
-        known = {label: counts[label] for label in order}
-        unknown = {label: count for label, count in sorted(counts.items()) if label not in known}
-        labelled = sum(map(bool, of_rows))
-        by_facet.append(
-            LabelCounts(facet_title(facet), facet.title, {**known, **unknown}, labelled, len(rows))
-        )
+    answered = [row for row in rows if row.get("answer") or row.get("span")]
+    facets = [facet for facet in spec.facets if not facet.made_of]
+    label_counts = [_count_labels(facet, rows, labels or {}) for facet in facets]
     return SplitStatistics(
         rows=len(rows),
         videos=len({row["video"] for row in rows}),
-        answered=sum(bool(row.get("answer") or row.get("span")) for row in rows),
+        answered=len(answered),
         languages=tuple(sorted({row["language"] for row in rows})),
-        distributions=tuple(
-            Distribution(title, unit, tuple(sorted(map(float, values))))
-            for (title, unit), values in quantities.items()
-            if values
-        ),
-        labels=tuple(counted for counted in by_facet if counted.labelled),
+        distributions=_distributions(spec, rows),
+        labels=tuple(counts for counts in label_counts if counts.labelled),
     )
 
 
 def facet_title(facet: Facet) -> str:
     """Return a facet's heading above its table."""
     return facet.name.replace("_", " ").capitalize()
+
+
+# --- distributions
+# ----------------------------------------------------------------------------------------------
+
+
+def _distributions(spec: BenchmarkSpec, rows: Sequence[Row]) -> tuple[Distribution, ...]:
+    """Return the distributions of the quantities that any row has."""
+    text_name = "answer" if spec.row_kind == "open" else "option"
+    texts_of = _answer_texts if spec.row_kind == "open" else _option_texts
+    question_words: list[int] = []
+    question_characters: list[int] = []
+    text_words: list[int] = []
+    text_characters: list[int] = []
+    option_counts: list[int] = []
+    span_lengths: list[float] = []
+    span_shares: list[float] = []
+    video_lengths: dict[str, float] = {}
+    for row in rows:
+        if language_of(row["language"]) in UNSPACED:
+            question_characters.append(_characters(row["question"]))
+            text_characters += map(_characters, texts_of(row))
+        else:
+            question_words.append(_words(row["question"]))
+            text_words += map(_words, texts_of(row))
+        if "options" in row:
+            option_counts.append(len(row["options"]))
+        duration = row.get("duration")
+        if duration:
+            video_lengths[row["video"]] = duration
+        if row.get("span"):
+            span_length = sum(row["span"][1::2]) - sum(row["span"][::2])
+            span_lengths.append(span_length)
+            if duration:
+                span_shares.append(100 * span_length / duration)
+    questions_per_video = Counter(row["video"] for row in rows).values()
+    distributions = (
+        _distribution("Questions per video", "questions", questions_per_video),
+        _distribution("Words per question", "words", question_words),
+        _distribution("Characters per question", "characters", question_characters),
+        _distribution(f"Words per {text_name}", "words", text_words),
+        _distribution(f"Characters per {text_name}", "characters", text_characters),
+        _distribution("Options per question", "options", option_counts),
+        _distribution("Length of the answer's span", "s", span_lengths),
+        _distribution("Share of the video that the span takes", "%", span_shares),
+        _distribution("Length of the video", "s", video_lengths.values()),
+    )
+    return tuple(distribution for distribution in distributions if distribution.values)
+
+
+def _distribution(title: str, unit: str, values: Iterable[float]) -> Distribution:
+    return Distribution(title, unit, tuple(sorted(map(float, values))))
+
+
+def _words(text: str) -> int:
+    return len(words(text))
+
+
+def _characters(text: str) -> int:
+    return len("".join(text.split()))
+
+
+def _answer_texts(row: Row) -> list[str]:
+    return [row["answer"]] if row["answer"] else []
+
+
+def _option_texts(row: Row) -> list[str]:
+    return row.get("options", [])
+
+
+# --- labels
+# ----------------------------------------------------------------------------------------------
+
+
+def _count_labels(facet: Facet, rows: Sequence[Row], labels: Labels) -> LabelCounts:
+    """Count a facet's labels: the declared ones in their order, else the most frequent first."""
+    counts = Counter[str]()
+    labelled = 0
+    for row in rows:
+        if facet.in_rows:
+            row_labels = row[facet.name]
+        else:
+            row_labels = labels.get(row["id"], {}).get(facet.name, ())
+        if row_labels:
+            labelled += 1
+        counts.update(set(row_labels))
+    order = facet.labels or sorted(counts, key=lambda label: (-counts[label], label))
+    ordered_counts = {label: counts[label] for label in order}
+    for label in sorted(counts):
+        ordered_counts.setdefault(label, counts[label])
+    return LabelCounts(facet_title(facet), facet.title, ordered_counts, labelled, len(rows))
