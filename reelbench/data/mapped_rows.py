@@ -29,6 +29,7 @@ from reelbench.data.row_tables import table
 from reelbench.data.video_windows import read_windows, seconds
 from reelbench.registry import rows
 from reelbench.registry.mapping_words import ANSWERS, PLACE, is_number_text
+from reelbench.registry.row_columns import ALSO, ASKED, GROUP
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping
 
@@ -276,7 +277,7 @@ class _Question:
         row["language"] = self._language()
         self._add_answers(row, form)
         if self._group:
-            row[rows.GROUP.name] = self._group
+            row[GROUP.name] = self._group
         if self._spec.asks_span:
             row["span"] = self._span() if self._has_answers else []
         self._add_facets(row)
@@ -311,7 +312,7 @@ class _Question:
         is_mixed = self._spec.row_kind == "mixed"
         has_texts = is_mixed or self._spec.row_kind == "open"
         if is_mixed:
-            row[rows.ASKED.name] = [self._kind]
+            row[ASKED.name] = [self._kind]
             row["options"] = []
         answers: list[str] = []
         if self.asks_choice and form is not None:
@@ -322,7 +323,7 @@ class _Question:
             answers = self._answers() if self._has_answers else [""]
             row["answer"] = answers[0]
         if self._mapping.answers is not None and has_texts:
-            row[rows.ALSO.name] = answers[1:]
+            row[ALSO.name] = answers[1:]
 
     def _add_facets(self, row: rows.Row) -> None:
         for facet in self._spec.facets:

@@ -14,7 +14,8 @@ from contextlib import suppress
 from typing import Generic, Self, TypeVar
 
 from reelbench.base.workers import usable_cores
-from reelbench.registry.rows import DURATION, Row
+from reelbench.registry.row_columns import DURATION
+from reelbench.registry.rows import Row
 
 KeyT = TypeVar("KeyT")
 
