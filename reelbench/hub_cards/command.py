@@ -12,6 +12,14 @@ from reelbench.terminal.option_groups import benchmark_names
 if TYPE_CHECKING:
     from reelbench.hub_cards.split_counts import Labels
 
+_CARD_FILES = ("README.md", "eval.yaml", "plots")
+
+_OUTCOMES = {
+    "unchanged": "Nothing to change",
+    "shown": "Dry run, nothing was changed",
+    "committed": "Committed",
+    "pull request": "Pull request",
+}
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME", help="Benchmark or task.", autocompletion=benchmark_names)
@@ -55,26 +63,32 @@ def render(
     from reelbench.data.loading import find_split
     from reelbench.hub_cards import card_material, merge
 
-    spec = find_split(name)[0]
-    # In a clone the card may name only rows that lie there: `load_dataset` ends at the first file
-    # that doesn't.
-    clone = out.is_dir() and any(
-        path.name not in (merge.README, merge.EVAL, "plots") for path in out.iterdir()
+    spec = find_split(name).spec
+    data_splits: list[str] | None = None
+    if out.is_dir() and not all(path.name in _CARD_FILES for path in out.iterdir()):
+        # In a clone the card may name only rows that lie there: `load_dataset` ends at the first
+        # file that doesn't.
+        data_splits = [
+            split for split in spec.splits if (out / card_material.data_path(split)).is_file()
+        ]
+    material = card_material.gather(
+        spec,
+        data,
+        repo_id=repo,
+        data_splits=data_splits,
+        labels=_labels(tags),
+        framework=framework,
     )
-    here = (
-        [split for split in spec.splits if (out / card_material.data_path(split)).is_file()]
-        if clone
-        else None
-    )
-    made = card_material.gather(
-        spec, data, repo_id=repo, data_splits=here, labels=_labels(tags), framework=framework
-    )
-    for note in merge.write(made, out):
+    for note in merge.write(material, out):
         console.note(note)
-    if missing := [split.name for split in made.splits if split.counted is None]:
-        fetch = f"`reelbench data fetch {name}` or " if made.spec.open_data else ""
+    uncounted = [split.name for split in material.splits if split.counted is None]
+    if uncounted:
+        fetch = ""
+        if spec.open_data:
+            fetch = f"`reelbench data fetch {name}` or "
         console.note(
-            f"Not counted, because not on this machine: {', '.join(missing)}; {fetch}--data PATH brings it."
+            f"Not counted, because not on this machine: {', '.join(uncounted)}; {fetch}--data PATH "
+            "brings it."
         )
     console.write(str(out / merge.README))
 
@@ -126,7 +140,7 @@ def push(
         framework=framework,
         private=private,
     )
-    spec = find_split(name)[0]
+    spec = find_split(name).spec
     try:
         outcome = push(
             spec,
@@ -143,13 +157,7 @@ def push(
         raise ReelbenchError(
             f"{error}; `reelbench cards render {name} --out card` writes it without the Hub"
         ) from None
-    told = {
-        "unchanged": "Nothing to change",
-        "shown": "Dry run, nothing was changed",
-        "committed": "Committed",
-        "pull request": "Pull request",
-    }
-    console.note(f"{told[outcome.done]}: {outcome.url}")
+    console.note(f"{_OUTCOMES[outcome.done]}: {outcome.url}")
 
 
 def _labels(tags: Path | None) -> "Labels | None":
@@ -157,4 +165,4 @@ def _labels(tags: Path | None) -> "Labels | None":
         return None
     from reelbench.scoring.cognitive_profile import read_tags
 
-    return {question: found.facets for question, found in read_tags(tags).items()}
+    return {question: record.facets for question, record in read_tags(tags).items()}

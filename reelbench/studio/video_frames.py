@@ -70,7 +70,9 @@ class VideoFrames:
                 video = self._library.find(row)
             else:
                 async with self._decoders:
-                    video = await asyncio.to_thread(frames_of_row, self._library, row, self.sampling)
+                    video = await asyncio.to_thread(
+                        frames_of_row, self._library, row, self.sampling
+                    )
         except MediaError:
             raise DroppedError("media_unreadable") from None
         except InputError:  # no file can have such a name
