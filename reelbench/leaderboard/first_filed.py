@@ -1,8 +1,8 @@
-"""What was filed first of each benchmark: its words are shown, and other tables are named by how they differ from it.
+"""Find what was filed first of each benchmark, and name the other tables by their difference.
 
-First is what the board took first, never by a name, by the order of reading or, where the board
-knows when it took them, by a date that a submitter states: what is filed later moves nothing that
-was there.
+The words of the first are shown. First is what the board took first, never by a name, by the order
+of reading or, where the board knows when it took them, by a date that a submitter states: what is
+filed later moves nothing that was there.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,21 +16,25 @@ from reelbench.base.files import read_json
 from reelbench.leaderboard.checks import CHECK_FILE, Check, read_check
 from reelbench.leaderboard.trust import BoardSettings
 from reelbench.registry import discovery
-from reelbench.registry.declaration import scoring_sha256
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import BenchmarkRecord, Data, Result
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import result_files
 
 _WORDED = "worded otherwise"
-_HASHES = ("questions_sha256", "scoring_sha256")
-"""Of a benchmark's record: what was asked, and how it is scored; older results state neither."""
 _SHOWN = 8
 """Digits of a hash that tell one table from another."""
+_BEFORE = datetime.min.replace(tzinfo=UTC)
+"""When a result was taken of which nobody says so."""
+_LATER = datetime.max.replace(tzinfo=UTC)
+"""When the board will have taken a result that an account hands in."""
 
 
 class Filed(NamedTuple):
-    """What of a result decides which others it stands among; `taken` is when the board took it, and its date."""
+    """The facts of a result that decide which others it stands among.
+
+    `taken` is when the board took it, and its date.
+    """
 
     taken: tuple[datetime, datetime]
     key: str
@@ -41,59 +45,54 @@ class Filed(NamedTuple):
 
     @classmethod
     def of(cls, key: str, folder: Path, result: Result, check: Check) -> "Filed":
-        """Return it of a result."""
-        taken = filing_order(check, result.provenance.date)
-        return cls(taken, key, folder, _with_rules(result.benchmark), result.data, check)
+        """Return the facts of a result."""
+        order = filing_order(check, result.provenance.date)
+        return cls(order, key, folder, result.benchmark, result.data, check)
 
     @classmethod
     def read(cls, folder: Path, store: Path) -> "Filed | None":
-        """Return it of a result's folder in a store, whose other fields are not read; None where these can't be."""
+        """Return the facts of a result's folder in a store.
+
+        None where they can't be read.
+
+        Its other fields are not read.
+        """
         try:
-            found, check = (
-                read_json(folder / result_files.RESULT_FILE),
-                read_check(folder / CHECK_FILE),
-            )
-            about = _with_rules(BenchmarkRecord.model_validate(found["benchmark"]))
-            taken, key = (
-                filing_order(check, found["provenance"]["date"]),
-                folder.relative_to(store).as_posix(),
-            )
-            return cls(taken, key, folder, about, found.get("data", "unstated"), check)
+            document = read_json(folder / result_files.RESULT_FILE)
+            check = read_check(folder / CHECK_FILE)
+            benchmark = BenchmarkRecord.model_validate(document["benchmark"])
+            order = filing_order(check, document["provenance"]["date"])
+            key = folder.relative_to(store).as_posix()
+            return cls(order, key, folder, benchmark, document.get("data", "unstated"), check)
         except (InputError, ValueError, LookupError, TypeError):
             return None
 
     @property
     def table(self) -> tuple[str, int, str, bool]:
-        """Where results are of one table, unless something else was asked or scores were made otherwise."""
-        return self.benchmark.id, self.benchmark.version, self.benchmark.split, self.data == "own"
+        """The table of results on the same benchmark, version, split and data.
 
-
-_BEFORE = datetime.min.replace(tzinfo=UTC)
-"""When an earlier version took a result, which didn't say."""
-_LATER = datetime.max.replace(tzinfo=UTC)
-"""When the board will have taken a result that an account hands in."""
+        Results are of one table, unless something else was asked or scores were made otherwise.
+        """
+        benchmark = self.benchmark
+        return benchmark.id, benchmark.version, benchmark.split, self.data == "own"
 
 
 def filing_order(check: Check, date: str) -> tuple[datetime, datetime]:
-    """Return a result's order of filing: when it was taken, and its date; what is no date is later than any."""
+    """Return a result's order of filing: when it was taken, and its date.
+
+    What is no date is later than any.
+    """
     try:
-        made = datetime.fromisoformat(date)
+        made_at = datetime.fromisoformat(date)
     except ValueError:
-        made = _LATER
-    taken = check.taken or (_BEFORE if check.account is None else _LATER)
-    return taken, made if made.tzinfo else made.replace(tzinfo=UTC)
-
-
-def _with_rules(benchmark: BenchmarkRecord) -> BenchmarkRecord:
-    """Return a record that states how it is scored wherever its declaration says so: leaving it out hides nothing."""
-    if benchmark.scoring_sha256 is not None or benchmark.declaration is None:
-        return benchmark
-    try:
-        return benchmark.model_copy(
-            update={"scoring_sha256": scoring_sha256(discovery.spec_of(benchmark))}
-        )
-    except InputError:
-        return benchmark
+        made_at = _LATER
+    if made_at.tzinfo is None:
+        made_at = made_at.replace(tzinfo=UTC)
+    if check.taken is not None:
+        return check.taken, made_at
+    if check.account is None:
+        return _BEFORE, made_at
+    return _LATER, made_at
 
 
 class FirstFiled:
@@ -101,119 +100,156 @@ class FirstFiled:
 
     def __init__(self, results: Iterable[Filed], settings: BoardSettings | None = None) -> None:
         self._first: dict[object, Filed] = {}
+        self._differences: dict[object, str] = {}
         results = list(results)
-        believed, named = set[str](), set[str]()
+        trusted_keys: set[str] = set()
+        chosen_keys: set[str] = set()
         if settings is not None:
-            believed = settings.trusted_keys((one.key, one.benchmark) for one in results)
-            named = set(settings.benchmarks.values())
+            trusted_keys = settings.trusted_keys((filed.key, filed.benchmark) for filed in results)
+            chosen_keys = set(settings.benchmarks.values())
 
-        def order(one: Filed) -> tuple[object, ...]:
+        def order(filed: Filed) -> tuple[object, ...]:
             return (
-                one.key not in named,
-                one.key not in believed,
-                one.check.ids != "checked",
-                one.taken,
-                one.key,
+                filed.key not in chosen_keys,
+                filed.key not in trusted_keys,
+                filed.check.ids != "checked",
+                filed.taken,
+                filed.key,
             )
 
-        for one in sorted(results, key=order):
-            for name in _HASHES:
-                if (digest := getattr(one.benchmark, name)) is not None:
-                    self._first.setdefault((one.table, name), one)
-                    self._first.setdefault((one.table, name, digest), one)
-        self._said: dict[object, str] = {}
+        for filed in sorted(results, key=order):
+            for name, digest in _hashes(filed.benchmark).items():
+                self._first.setdefault((filed.table, name), filed)
+                self._first.setdefault((filed.table, name, digest), filed)
 
-    def differs(self, one: Filed) -> str | None:
-        """Return the difference between a result and the first of its table, in fixed words; or None.
+    def differs(self, filed: Filed) -> str | None:
+        """Return the difference between a result and the first of its table, or None.
 
-        A result that doesn't state what was asked, as older ones, is taken to be like the first;
-        one that this version took is held to the first one's ids and answers, of which it may be a
-        part where it isn't ranked. So is one that states the hash of questions which nobody has
-        here.
+        It is in fixed words. A result that doesn't state what was asked is compared with the first
+        one's ids and answers, of which it may be a part where it isn't ranked. So is one that
+        states the hash of questions which nobody has here.
         """
-        said, asked = [], one.benchmark.questions_sha256
-        if (asked is None or one.check.ids == "unchecked") and one.taken[0] > _BEFORE:
-            first = self._first.get(
-                (one.table, "questions_sha256", *([asked] if asked else [])), one
-            )
-            if (
-                first.check.answers_sha256 is None
-                or first.check.answers_sha256 != one.check.answers_sha256
-            ):
-                apart = _asked_apart(first, one, part=one.check.partial is not None)
-                said += [apart] if apart != _WORDED else []
-        for name in _HASHES:
-            first, digest = self._first.get((one.table, name), one), getattr(one.benchmark, name)
-            if digest in (None, getattr(first.benchmark, name)):
-                continue
-            place = (one.table, name, digest)
-            if place not in self._said:
-                apart = _asked_apart if name == "questions_sha256" else _scored_apart
-                self._said[place] = (
-                    f"{apart(first, self._first.get(place, one))} @{digest[:_SHOWN]}"
-                )
-            said.append(self._said[place])
-        return ", ".join(said) or None
+        differences: list[str] = []
+        is_unverified = filed.benchmark.questions_sha256 is None or filed.check.ids == "unchecked"
+        if is_unverified and filed.taken[0] > _BEFORE:
+            difference = self._difference_of_answers(filed)
+            if difference is not None:
+                differences.append(difference)
+        for name, digest in _hashes(filed.benchmark).items():
+            first = self._first.get((filed.table, name), filed)
+            if digest != _hashes(first.benchmark).get(name):
+                differences.append(self._difference_of_hash(first, filed, name, digest))
+        return ", ".join(differences) or None
+
+    def _difference_of_answers(self, filed: Filed) -> str | None:
+        digest = filed.benchmark.questions_sha256
+        place: tuple[object, ...] = (filed.table, "questions_sha256")
+        if digest:
+            place = (*place, digest)
+        first = self._first.get(place, filed)
+        answers_sha256 = first.check.answers_sha256
+        if answers_sha256 is not None and answers_sha256 == filed.check.answers_sha256:
+            return None
+        difference = _asked_apart(first, filed, part=filed.check.partial is not None)
+        return None if difference == _WORDED else difference
+
+    def _difference_of_hash(self, first: Filed, filed: Filed, name: str, digest: str) -> str:
+        """Return the difference from the first, which is the same for a hash."""
+        place = (filed.table, name, digest)
+        if place not in self._differences:
+            first_of_hash = self._first.get(place, filed)
+            if name == "questions_sha256":
+                difference = _asked_apart(first, first_of_hash)
+            else:
+                difference = _scored_apart(first, first_of_hash)
+            self._differences[place] = f"{difference} @{digest[:_SHOWN]}"
+        return self._differences[place]
 
 
-def _asked_apart(first: Filed, other: Filed, *, part: bool = False) -> str:
-    before, now = (
-        {
-            one.id: None if one.reason == Reason.MEDIA_MISSING else one.target
-            for one in result_files.read_samples(filed.folder)
-        }
-        for filed in (first, other)
-    )
-    both = before.keys() & now.keys()
-    changed = sum(
-        None not in (before[name], now[name]) and before[name] != now[name] for name in both
-    )
-    parts = [f"{changed} of {number_of(len(both), 'answer')} changed"] if changed else []
-    for number, what in (
-        (0 if part else len(before) - len(both), "fewer"),
-        (len(now) - len(both), "more"),
-    ):
-        parts += [f"{number_of(number, 'question')} {what}"] if number else []
+def _hashes(benchmark: BenchmarkRecord) -> dict[str, str]:
+    """Return the hashes of what was asked, if stated, and of how it is scored."""
+    hashes: dict[str, str] = {}
+    if benchmark.questions_sha256 is not None:
+        hashes["questions_sha256"] = benchmark.questions_sha256
+    hashes["scoring_sha256"] = benchmark.scoring_sha256
+    return hashes
+
+
+def _targets(filed: Filed) -> dict[str, object]:
+    """Return the right answers by id; None of items without media."""
+    targets: dict[str, object] = {}
+    for sample in result_files.read_samples(filed.folder):
+        targets[sample.id] = sample.target
+        if sample.reason == Reason.MEDIA_MISSING:
+            targets[sample.id] = None
+    return targets
+
+
+def _asked_apart(first: Filed, second: Filed, *, part: bool = False) -> str:
+    before = _targets(first)
+    after = _targets(second)
+    shared_ids = before.keys() & after.keys()
+    changed = 0
+    for name in shared_ids:
+        is_known = before[name] is not None and after[name] is not None
+        changed += is_known and before[name] != after[name]
+    fewer = len(before) - len(shared_ids)
+    more = len(after) - len(shared_ids)
+    parts: list[str] = []
+    if changed:
+        parts.append(f"{changed} of {number_of(len(shared_ids), 'answer')} changed")
+    if fewer and not part:
+        parts.append(f"{number_of(fewer, 'question')} fewer")
+    if more:
+        parts.append(f"{number_of(more, 'question')} more")
     return ", ".join(parts) or _WORDED
 
 
-def _scored_apart(first: Filed, other: Filed) -> str:
+def _scored_apart(first: Filed, second: Filed) -> str:
     try:
-        before, now = (discovery.spec_of(one.benchmark) for one in (first, other))
+        first_spec = discovery.spec_of(first.benchmark)
+        second_spec = discovery.spec_of(second.benchmark)
     except InputError:
         return "scored otherwise"
-    metrics = [{metric.name: metric.aggregate for metric in spec.metrics} for spec in (before, now)]
-    parts = [f"without {name}" for name in metrics[0] if name not in metrics[1]]
-    parts += [f"with {name}" for name, how in metrics[1].items() if metrics[0].get(name) != how]
+    before = {metric.name: metric.aggregate for metric in first_spec.metrics}
+    after = {metric.name: metric.aggregate for metric in second_spec.metrics}
+    parts = [f"without {name}" for name in before if name not in after]
+    parts += [f"with {name}" for name, aggregate in after.items() if before.get(name) != aggregate]
     return f"scored {', '.join(parts) or 'otherwise'}"
 
 
-def shown_specs(filed: Iterable[tuple[Filed, BenchmarkSpec]]) -> Mapping[str, BenchmarkSpec]:
-    """Return id -> benchmark as its results are shown: ours, else as the first filed one declares it.
+def shown_specs(results: Iterable[tuple[Filed, BenchmarkSpec]]) -> Mapping[str, BenchmarkSpec]:
+    """Return id -> benchmark as its results are shown: ours, else as first declared.
 
-    What that one lacks of the later ones' facets and metrics comes after its own: a row that hasn't
-    them has no number there.
+    What the first one lacks of the later ones' facets and metrics comes after its own: a row that
+    hasn't them has no number there.
     """
-    known = discovery.specs()
+    own_specs = discovery.specs()
     specs: dict[str, BenchmarkSpec] = {}
-    for one, spec in sorted(filed, key=lambda pair: (pair[0].taken, pair[0].key)):
-        name = one.benchmark.id
-        if name in known or name not in specs:
-            specs[name] = known.get(name, spec)
-            continue
-        there = specs[name]
-        facets = [
-            facet for facet in spec.facets if facet.name not in {f.name for f in there.facets}
-        ]
-        metrics = [
-            metric for metric in spec.metrics if metric.name not in {m.name for m in there.metrics}
-        ]
-        if facets or metrics:
-            kinds = (*there.kinds, *(kind for kind in spec.kinds if kind not in there.kinds))
-            more = {
-                "facets": (*there.facets, *facets),
-                "metrics": (*there.metrics, *metrics),
-                "kinds": kinds,
-            }
-            specs[name] = replace(there, **more, judge=there.judge or spec.judge)
+    for filed, spec in sorted(results, key=lambda pair: (pair[0].taken, pair[0].key)):
+        name = filed.benchmark.id
+        if name in own_specs:
+            specs[name] = own_specs[name]
+        elif name not in specs:
+            specs[name] = spec
+        else:
+            specs[name] = _with_more(specs[name], spec)
     return specs
+
+
+def _with_more(spec: BenchmarkSpec, later: BenchmarkSpec) -> BenchmarkSpec:
+    """Return a benchmark with the facets and metrics that only a later declaration has."""
+    facet_names = {facet.name for facet in spec.facets}
+    metric_names = {metric.name for metric in spec.metrics}
+    facets = [facet for facet in later.facets if facet.name not in facet_names]
+    metrics = [metric for metric in later.metrics if metric.name not in metric_names]
+    if not facets and not metrics:
+        return spec
+    kinds = [kind for kind in later.kinds if kind not in spec.kinds]
+    return replace(
+        spec,
+        facets=(*spec.facets, *facets),
+        metrics=(*spec.metrics, *metrics),
+        kinds=(*spec.kinds, *kinds),
+        judge=spec.judge or later.judge,
+    )

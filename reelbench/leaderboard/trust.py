@@ -1,10 +1,14 @@
-"""Whom a board believes: what its maintainers say in `settings.yaml`, and which account filed a model first."""
+"""Decide whom a board believes.
+
+That rests on its maintainers' `settings.yaml`, and on which account filed a model first.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -20,7 +24,8 @@ from reelbench.registry.records import BenchmarkRecord, JudgeRecord
 from reelbench.scoring import result_files
 
 FILE = "settings.yaml"
-BY_OTHERS, DECLARED_OTHERWISE = "by others' judges", "other declarations"
+BY_OTHERS = "by others' judges"
+DECLARED_OTHERWISE = "other declarations"
 
 
 class BoardSettings(Record):
@@ -36,63 +41,82 @@ class BoardSettings(Record):
     benchmarks: dict[str, str] = Field(default_factory=dict[str, str])
 
     def trusted_keys(self, results: Iterable[tuple[str, BenchmarkRecord]]) -> set[str]:
-        """Return the keys of results that are scored as the board knows their benchmark: by its registry, or a row.
+        """Return the keys of results that are scored as the board knows their benchmark.
 
-        None of them states a newer version than is known: the newest is a benchmark's main table.
+        It knows a benchmark by its registry, or by a row. None of the results states a newer
+        version than is known: the newest is a benchmark's main table.
         """
-        of = list(results)
-        specs = {spec.id: spec for spec in discovery.specs().values()}
-        known = {
-            name: (None if spec.package else scoring_sha256(spec), spec.version)
-            for name, spec in specs.items()
-        }
-        known |= {
-            one.id: (one.scoring_sha256, one.version)
-            for key, one in of
-            if self.benchmarks.get(one.id) == key
-        }
-        return {
-            key
-            for key, one in of
-            for scoring, version in [known.get(one.id, ("", 0))]
-            if one.version <= version and scoring in (None, one.scoring_sha256)
-        }
+        results = list(results)
+        declarations: dict[str, _Declaration] = {}
+        for spec in discovery.specs().values():
+            scoring = None if spec.package else scoring_sha256(spec)
+            declarations[spec.id] = _Declaration(spec.version, scoring)
+        for key, benchmark in results:
+            if self.benchmarks.get(benchmark.id) == key:
+                declaration = _Declaration(benchmark.version, benchmark.scoring_sha256)
+                declarations[benchmark.id] = declaration
+        keys: set[str] = set()
+        for key, benchmark in results:
+            declaration = declarations.get(benchmark.id)
+            if declaration is not None and declaration.covers(benchmark):
+                keys.add(key)
+        return keys
 
     def names(self, judge: JudgeRecord) -> bool:
-        """Whether it names a judge, or each of a panel."""
-        named = {name.casefold() for name in self.judges}
-        ids = [
-            name for one in single_judges(judge) for name in returned_ids(one) or [one.requested]
-        ]
-        return (
-            judge.prompt in ("official", "reelbench") and {name.casefold() for name in ids} <= named
-        )
+        """Return True where it names a judge, or each of a panel."""
+        if judge.prompt not in ("official", "reelbench"):
+            return False
+        trusted_judges = {name.casefold() for name in self.judges}
+        judges: set[str] = set()
+        for member in single_judges(judge):
+            ids = returned_ids(member) or [member.requested]
+            judges.update(name.casefold() for name in ids)
+        return judges <= trusted_judges
+
+
+class _Declaration(NamedTuple):
+    """A benchmark as the board knows it; `scoring` is None of a package's."""
+
+    version: int
+    scoring: str | None
+
+    def covers(self, benchmark: BenchmarkRecord) -> bool:
+        """Return True of a result that is scored so, and of no newer version."""
+        if benchmark.version > self.version:
+            return False
+        return self.scoring is None or self.scoring == benchmark.scoring_sha256
 
 
 def read(store: Path) -> BoardSettings | None:
-    """Return a store's settings by its maintainers; None without any: each table may stand for its benchmark."""
+    """Return a store's settings by its maintainers.
+
+    None without any: each table may then stand for its benchmark.
+    """
     path = store / FILE
     if not path.is_file():
         return None
     return record_of(BoardSettings, read_mapping(read_text(path), str(path)), str(path), mark=": ")
 
 
-# --- whose it is
-# -----------------------------------------------------------------------------------------------------
+# --- whose it is ----------------------------------------------------------------------------------
 
 
-def same_account(one: str | None, other: str | None) -> bool:
-    """Whether two accounts are one; None is the board's maintainers."""
-    return (one or "").casefold() == (other or "").casefold()
+def same_account(first: str | None, second: str | None) -> bool:
+    """Return True where two accounts are one; None is the board's maintainers."""
+    return (first or "").casefold() == (second or "").casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Filing:
-    """Who files results, and when; `account` is None where they are the maintainers' own.
+    """The account that files results, and the time.
 
-    These say `as_maintainer` that results may be filed, whoever filed their model first, and that
-    what lies beside them (their checks, rows without samples) is this board's own; `judged` that
-    they asked the judge of these themselves.
+    Attributes:
+        account: None where they are the maintainers' own.
+        as_maintainer: The maintainers say that results may be filed, whoever filed their model
+            first, and that what lies beside them (their checks, rows without samples) is this
+            board's own.
+        judged: The maintainers say that they asked the judge of these themselves.
+        at: When.
     """
 
     account: str | None = None
@@ -100,80 +124,114 @@ class Filing:
     judged: bool = False
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    def with_owner(self, folder: Path, check: Check, there: Check | None) -> Check:
-        """Return a new check with whose it is; `there` is the check of the result of that key in the store."""
-        said = None  # the check beside the result, where it is one of these very files
-        if self.as_maintainer and (folder / CHECK_FILE).is_file():
-            said = checks.read_check(folder / CHECK_FILE)
-            here = tuple(
-                sha256_of(folder / name)
-                for name in (result_files.RESULT_FILE, result_files.SAMPLES_FILE)
-            )
-            said = said if here == (said.result_sha256, said.samples_sha256) else None
-        account = said.account if said is not None else self.account
-        judged = self.judged or (said is not None and said.judged)
-        taken, rejudged = (
-            (said and said.taken) or self.at,
-            check.rejudged or (said and said.rejudged),
-        )
-        if there is not None:
-            taken = there.taken
-            if there.samples_sha256 == check.samples_sha256 and not self.judged:
-                account, judged = there.account, there.judged
-        update = {"taken": taken, "account": account, "judged": judged, "rejudged": rejudged}
+    def with_owner(self, folder: Path, check: Check, old_check: Check | None) -> Check:
+        """Return a new check with whose it is.
+
+        `old_check` is that of the result of that key in the store.
+        """
+        taken_at: datetime | None = self.at
+        account = self.account
+        judged = self.judged
+        rejudged = check.rejudged
+        own_check = self._own_check(folder)
+        if own_check is not None:
+            taken_at = own_check.taken or self.at
+            account = own_check.account
+            judged = judged or own_check.judged
+            rejudged = rejudged or own_check.rejudged
+        if old_check is not None:
+            taken_at = old_check.taken
+            if old_check.samples_sha256 == check.samples_sha256 and not self.judged:
+                account = old_check.account
+                judged = old_check.judged
+        update = {"taken": taken_at, "account": account, "judged": judged, "rejudged": rejudged}
         return check.model_copy(update=update)
+
+    def _own_check(self, folder: Path) -> Check | None:
+        """Return the board's own check beside a result, if it is of these very files."""
+        if not self.as_maintainer or not (folder / CHECK_FILE).is_file():
+            return None
+        check = checks.read_check(folder / CHECK_FILE)
+        if sha256_of(folder / result_files.RESULT_FILE) != check.result_sha256:
+            return None
+        if sha256_of(folder / result_files.SAMPLES_FILE) != check.samples_sha256:
+            return None
+        return check
 
 
 def misstatement(
-    said: Check, there: Check | None, newest: datetime | None, account: str | None
+    check: Check, old_check: Check | None, newest: datetime | None, account: str | None
 ) -> str | None:
-    """Return the misstatement, of when and by whom it was taken, in a check that a submitter hands in, or None.
+    """Return the misstatement in a submitter's check, or None.
 
-    `there` is the board's own check of that key, `newest` when the board took what it took last,
-    `account` who hands it in, where that is known.
+    It is of when and by whom the result was taken.
+
+    Args:
+        check: The check that is handed in.
+        old_check: The board's own check of that key.
+        newest: When the board took what it took last.
+        account: Who hands it in, where that is known.
     """
-    if (
-        said.taken not in (None, there and there.taken)
-        and newest is not None
-        and said.taken <= newest
-    ):
-        return f"{CHECK_FILE}: taken is {said.taken:%Y-%m-%d %H:%M}, before what this board has; leave that out"
-    if said.judged and not (there and there.judged):
-        return f"{CHECK_FILE}: judged is true, and only the board's maintainers ask its judges; leave that out"
-    if account is not None and not same_account(said.account, account):
-        return f"{CHECK_FILE}: account is {said.account!s:.60}, and {account} hands it in; `add --account {account}`"
+    old_taken = None if old_check is None else old_check.taken
+    is_new_date = check.taken is not None and check.taken != old_taken
+    if is_new_date and newest is not None and check.taken <= newest:
+        return (
+            f"{CHECK_FILE}: taken is {check.taken:%Y-%m-%d %H:%M}, before what this board has; "
+            "leave that out"
+        )
+    was_judged = old_check is not None and old_check.judged
+    if check.judged and not was_judged:
+        return (
+            f"{CHECK_FILE}: judged is true, and only the board's maintainers ask its judges; "
+            "leave that out"
+        )
+    if account is not None and not same_account(check.account, account):
+        return (
+            f"{CHECK_FILE}: account is {check.account!s:.60}, and {account} hands it in; "
+            f"`add --account {account}`"
+        )
     return None
 
 
 def refusals(store: Path, models: Collection[str], account: str | None) -> dict[str, str]:
-    """Return model -> why an account may file none of it: another one filed it first, under whatever name of its.
+    """Return model -> why an account may file none of it.
 
-    What an earlier version filed is nobody's; None is the board's maintainers.
+    Another one filed it first, under whatever name of the model's. None is the board's maintainers.
     """
     if not store.is_dir():
         return {}
-    known, folders = aliases.read(store), defaultdict[str, list[Path]](list)
+    names = aliases.read(store)
+    folders: dict[str, list[Path]] = defaultdict(list)
     for folder in store.iterdir():
         folders[identity.stem(folder.name)].append(folder)
-    refused: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for model in models:
-        names = known.names_of(model)
-        filed = [
-            (check.taken, check.account)
-            for folder in {
-                folder
-                for name in names
-                for folder in folders[identity.stem(identity.model_folder(name))]
-            }
-            for path in folder.glob(f"*/*/*/{CHECK_FILE}")
-            if (check := checks.read_check(path)).taken is not None
-            and str(read_json(path.parent / result_files.RESULT_FILE)["model"]["id"]).casefold()
-            in names
-        ]
-        taken, owner = min(filed, key=lambda one: one[0], default=(None, account))
-        if not same_account(owner, account):
-            first = f"{owner or 'the maintainers of this board'}, {taken:%Y-%m-%d}"
-            refused[model] = (
-                f"{model} was filed first by {first}; who else files it needs their word, or --as-maintainer"
-            )
-    return refused
+        model_names = names.names_of(model)
+        model_folders: set[Path] = set()
+        for name in model_names:
+            model_folders.update(folders[identity.stem(identity.model_folder(name))])
+        first_check = _first_check(model_folders, model_names)
+        if first_check is None or same_account(first_check.account, account):
+            continue
+        owner = first_check.account or "the maintainers of this board"
+        reasons[model] = (
+            f"{model} was filed first by {owner}, {first_check.taken:%Y-%m-%d}; "
+            "who else files it needs their word, or --as-maintainer"
+        )
+    return reasons
+
+
+def _first_check(folders: Iterable[Path], names: Collection[str]) -> Check | None:
+    """Return the check of the model's result that was taken first."""
+    first_check: Check | None = None
+    for folder in folders:
+        for path in folder.glob(f"*/*/*/{CHECK_FILE}"):
+            check = checks.read_check(path)
+            if check.taken is None:
+                continue
+            document = read_json(path.parent / result_files.RESULT_FILE)
+            if str(document["model"]["id"]).casefold() not in names:
+                continue
+            if first_check is None or first_check.taken is None or check.taken < first_check.taken:
+                first_check = check
+    return first_check

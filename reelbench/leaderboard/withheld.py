@@ -1,4 +1,6 @@
-"""Rows whose samples may not be passed on, as they were published: whoever has the dataset alone makes the same page.
+"""Rows whose samples may not be passed on, as they were published.
+
+With them whoever has the dataset alone makes the same page.
 
 A results dataset keeps of each such benchmark `withheld/<benchmark>.json`: the runs' rows, and of
 their tables what only the samples can tell (pairs, ranges, shortcuts, other judges). Nothing in it
@@ -7,7 +9,7 @@ tables of their own alone.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,7 +35,10 @@ _Entry = create_model("_Entry", __base__=Record, **_OF_ENTRY)
 
 
 class Row(_Entry):
-    """A run's row (`entries.BoardEntry`), its record without the names of videos, and what was checked of it."""
+    """A run's row (`entries.BoardEntry`), its record and its check.
+
+    The record is without the names of videos.
+    """
 
     key: str
     kind: Literal["run", "baseline", "human"]
@@ -45,12 +50,12 @@ class Row(_Entry):
 
     @staticmethod
     def of_entry(entry: "BoardEntry | Row") -> dict[str, Any]:
-        """Return what a row says of itself, and not of its group."""
+        """Return the fields that a row says of itself, and not of its group."""
         return {name: getattr(entry, name) for name in _OF_ENTRY}
 
 
 class Table(Record):
-    """A group's rows and what their samples say together (`ranking.Noise`), and why these are withheld."""
+    """A group's rows, what their samples say together, and why these are withheld."""
 
     group: RankingGroup
     why: str
@@ -64,32 +69,34 @@ class Table(Record):
 
     @property
     def noise(self) -> Noise:
-        """What its pairs say."""
-        return Noise(
-            self.ranges, self.smallest, {(a, b): found for a, b, found in self.pairs}, self.videos
-        )
+        """The noise of its pairs."""
+        pairs = {(first, second): pair for first, second, pair in self.pairs}
+        return Noise(self.ranges, self.smallest, pairs, self.videos)
 
     def entries(self) -> Iterator[BoardEntry]:
         """Yield its rows; InputError where their benchmark is not known."""
         for row in self.rows:
+            videos: frozenset[str] | None = None
+            if "#" in row.key:
+                videos = frozenset()
             stored = StoredResult(
                 row.key,
                 Path(),
                 row.result,
                 row.check,
                 discovery.spec_of(row.result.benchmark),
-                videos=frozenset() if "#" in row.key else None,
+                differs=self.group.differs,
+                videos=videos,
                 withheld=self.why,
             )
-            yield BoardEntry(
-                **Row.of_entry(row),
-                group=self.group,
-                stored=replace(stored, differs=self.group.differs),
-            )
+            yield BoardEntry(**Row.of_entry(row), group=self.group, stored=stored)
 
 
 class Withheld(Record):
-    """The whole file: a benchmark's tables, and how those of the same answers relate (as in `leaderboard.json`)."""
+    """The whole file: a benchmark's tables, and how those of the same answers relate.
+
+    That is as in `leaderboard.json`.
+    """
 
     benchmark: str
     tables: list[Table]
@@ -109,34 +116,43 @@ def read(store: Path) -> list[Withheld]:
 
 
 def bring(path: Path, store: Path, *, believed: bool) -> Iterator[Path]:
-    """Copy what a results dataset has beside its results into a store, unless the same or newer is there.
+    """Copy what a results dataset has beside its results into a store.
 
     That is the rows whose samples are withheld, the Hub's own boards, the names of models and the
-    board's settings. Yields the files: of those that aren't `believed`, which nothing can be held
-    to, the ones that are left.
+    board's settings. Nothing takes the place of the same, or of newer.
+
+    Yields:
+        The files; of those that aren't `believed`, which can't be compared with anything, the ones
+        that are left.
     """
     for folder in (path, path / "results"):
-        files = [*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json")]
-        for source in [*sorted(files), *(folder / name for name in OWN)]:
+        sources = sorted([*folder.glob(f"{FOLDER}/*.json"), *folder.glob("community/*.json")])
+        sources += [folder / name for name in OWN]
+        for source in sources:
             target = store / source.relative_to(folder)
-            own = source.resolve().is_relative_to(
-                path.resolve()
-            )  # and no link to what lies elsewhere
-            if (
-                not source.is_file()
-                or source.is_symlink()
-                or not own
-                or source.resolve() == target.resolve()
-            ):
+            if not _is_own_file(source, path) or source.resolve() == target.resolve():
                 continue
             if target.is_file() and (source.name in OWN or _newest(target) >= _newest(source)):
                 continue
             if believed:
                 write_text(target, read_text(source))
-            yield target if believed else source
+                yield target
+            else:
+                yield source
+
+
+def _is_own_file(file: Path, folder: Path) -> bool:
+    """Return True of a file in a folder, and no link to elsewhere."""
+    if not file.is_file() or file.is_symlink():
+        return False
+    return file.resolve().is_relative_to(folder.resolve())
 
 
 def _newest(path: Path) -> str:
     if path.parent.name != FOLDER:
         return str(read_json(path).get("fetched", ""))
-    return max((row.date or "" for table in parse(path).tables for row in table.rows), default="")
+    newest = ""
+    for table in parse(path).tables:
+        for row in table.rows:
+            newest = max(newest, row.date or "")
+    return newest

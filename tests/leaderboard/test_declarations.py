@@ -213,23 +213,6 @@ def test_a_title_of_several_lines_or_of_markup_is_one_cell(run, tmp_path):
     assert "| a &lt;script&gt;&#124;b |" in text
 
 
-def test_an_older_record_stands_with_the_first_filed_marked(run, reelbench, tmp_path):
-    run("zeta/one", kitchen(tmp_path / "a", rows()), 1)
-    run("beta/new", kitchen(tmp_path / "b", rows(changed=range(15))), 2)
-    path = tmp_path / "runs" / "zeta/one" / "result.json"
-    document = json.loads(path.read_text())
-    del document["benchmark"]["questions_sha256"], document["benchmark"]["scoring_sha256"]
-    document["model"]["id"] = "alpha/old"
-    path.write_text(json.dumps(document))
-    assert [added.outcome for added in store.add(path.parent, tmp_path / "store")] == ["added"]
-    assert tables(tmp_path / "store")["test"] == ["alpha/old", "zeta/one"]
-    printed = reelbench(
-        "leaderboard", "tables", "--store", tmp_path / "store", "--benchmark", "kitchen"
-    ).stdout
-    assert "alpha/old (as stated: references, answers) (questions not stated)" in printed
-    assert printed.count("not stated") == 1
-
-
 def test_every_command_works_on_such_a_store(run, reelbench, tmp_path):
     run("zeta/one", kitchen(tmp_path / "a", rows()), 1)
     run("beta/new", kitchen(tmp_path / "b", rows(), facet=None), 2, wrong=20)
