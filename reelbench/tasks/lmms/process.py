@@ -1,4 +1,7 @@
-"""lmms-eval as a process of its own: its arguments with ours added, and its failures found, which it exits 0 on."""
+"""Run lmms-eval as a process of its own, with our arguments added to its own.
+
+Its failures are found from its results: it exits with 0 all the same.
+"""
 
 import os
 import re
@@ -11,10 +14,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from importlib.metadata import version
+from functools import partial
+from importlib.metadata import entry_points, version
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base import containment, settings
 from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError, installing
@@ -45,20 +50,48 @@ _NEUTRAL = {"repetition_penalty": 1.0, "presence_penalty": 0.0}
 """Values that change nothing, passed on or not."""
 
 _ACCELERATE = (
-    *(
-        "accelerate.commands.launch",
-        "--multi_gpu",
-        "--num_machines",
-        "1",
-        "--main_process_port",
-        "0",
-    ),
-    *("--mixed_precision", "no", "--dynamo_backend", "no"),
+    "accelerate.commands.launch",
+    "--multi_gpu",
+    "--num_machines",
+    "1",
+    "--main_process_port",
+    "0",
+    "--mixed_precision",
+    "no",
+    "--dynamo_backend",
+    "no",
 )
-"""What is said here isn't asked of a file of accelerate's; 0 is any free port."""
+"""Arguments that are given here aren't asked of a file of accelerate's; 0 is any free port."""
+
+_FOLLOWED_EVERY_S = 1.0
 
 Start = Callable[[list[str], dict[str, str], Sequence[int], int | None], None]
-"""Runs lmms-eval: its arguments, variables beside ours, descriptors that it holds open, and where its table goes."""
+"""A function that runs lmms-eval.
+
+Its arguments are lmms-eval's, variables beside ours, descriptors that it holds open, and where its
+table goes.
+"""
+
+
+class ArgumentsWithPreset(NamedTuple):
+    """lmms-eval's arguments with a preset's values, and the preset as it was taken."""
+
+    arguments: list[str]
+    preset: PresetRecord
+
+
+class ArgumentsOfTasks(NamedTuple):
+    """lmms-eval's arguments with tasks by name, and the variables that they need."""
+
+    arguments: list[str]
+    environ: dict[str, str]
+
+
+class ArgumentsWithOutput(NamedTuple):
+    """lmms-eval's arguments with samples logged to an output folder, and that folder."""
+
+    arguments: list[str]
+    output: Path
 
 
 def run_and_score(
@@ -72,19 +105,23 @@ def run_and_score(
     start: Start | None = None,
     questions: Mapping[str, Questions] = MappingProxyType({}),
 ) -> list[Outcome]:
-    """Run lmms-eval into `output` with the frames asked for (None: nobody asked), and score what it left.
+    """Run lmms-eval into `output` with the frames asked for, and score its answers.
 
     For the arguments and errors see `run`; `questions` are those that `check_data` found.
-    InputError too where a task is one that is not scored.
+
+    Raises:
+        InputError: A task is one that is not scored.
     """
     for name in wanted_tasks(arguments):
         check_scored(name)
-    return [
-        score_logged(logged, scores_folder(logged), options, questions.get(logged.task))
-        for logged in run(
-            arguments, output, sampling, options.note, environ=environ, stdout=stdout, start=start
-        )
-    ]
+    all_logged = run(
+        arguments, output, sampling, options.note, environ=environ, stdout=stdout, start=start
+    )
+    outcomes: list[Outcome] = []
+    for logged in all_logged:
+        folder = scores_folder(logged)
+        outcomes.append(score_logged(logged, folder, options, questions.get(logged.task)))
+    return outcomes
 
 
 def run(
@@ -98,11 +135,20 @@ def run(
     stdout: int | None = None,
     start: Start | None = None,
 ) -> list[LoggedTask]:
-    """Run lmms-eval into `output` with the frames asked for (None: nobody asked) -> what it left, by task.
+    """Run lmms-eval into `output` with the frames asked for; return its logs, by task.
 
-    `output` is the `--output_path` in its arguments; `note` is told one line for each thing that
-    the user should know; `environ` are variables beside this process's; `start` runs it, by default
-    in a process of its own. ReelbenchError where it failed, or left no result at all.
+    Args:
+        arguments: lmms-eval's arguments, with `output` as the `--output_path`.
+        output: The output folder.
+        sampling: The frames asked for; None where nobody asked.
+        note: Called with a line for each thing that the user should know.
+        environ: Variables beside this process's.
+        kept_open: Descriptors that lmms-eval holds open.
+        stdout: Where its table goes.
+        start: The function that runs it, by default in a process of its own.
+
+    Raises:
+        ReelbenchError: It failed, or left no result at all.
     """
     environ = dict(environ or {})
     arguments = with_frames(arguments, sampling or FrameSampling(), note)
@@ -113,11 +159,11 @@ def run(
     written = set(output.rglob("*_results.json")) - before
     if not written:
         raise ReelbenchError(
-            "lmms-eval ended without results, though it may have exited with 0; its messages say why"
+            "lmms-eval ended without results, though it may have exited with 0; "
+            "its messages say why"
         )
-    return [
-        replace(logged, own=True) for logged in logged_tasks(output) if logged.results in written
-    ]
+    new_tasks = [logged for logged in logged_tasks(output) if logged.results in written]
+    return [replace(logged, own=True) for logged in new_tasks]
 
 
 def followed(
@@ -127,16 +173,18 @@ def followed(
     environ: dict[str, str],
     *streams: Any,  # noqa: ANN401 - as a `Start` takes them
 ) -> None:
-    """Call `start` with its arguments; `status`, if any, is told each second how far lmms-eval has come."""
+    """Call `start` with its arguments, and report the progress of lmms-eval each second.
+
+    It is reported to `status`, if any.
+    """
     if status is None:
         start(arguments, environ, *streams)
         return
     ended = threading.Event()
     with tempfile.TemporaryDirectory(prefix="reelbench-") as folder, status.bar("lmms-eval", None):
         environ[settings.PROGRESS.name] = folder
-        following = threading.Thread(
-            target=_follow, args=(Path(folder), status.bar, ended), daemon=True
-        )
+        follow = partial(_follow, Path(folder), status.bar, ended)
+        following = threading.Thread(target=follow, daemon=True)
         following.start()
         try:
             start(arguments, environ, *streams)
@@ -145,28 +193,36 @@ def followed(
             following.join()
 
 
-def _follow(folder: Path, part: Bar, ended: threading.Event) -> None:
-    """Tell `part` of the questions that the processes have begun, and what they say of themselves."""
-    known, show, over = 0, no_show, False
-    with ExitStack() as parts:
-        while not over:
-            over = ended.wait(1.0)
-            told = [read_json(file) for file in folder.glob("*.json")]  # one of each process
-            if (of := sum(one["of"] for one in told)) != known:
-                known, show = of, parts.enter_context(part("lmms-eval", of))
-            show(sum(one["done"] for one in told), told[0]["line"] if told else "")
+def _follow(folder: Path, bar: Bar, ended: threading.Event) -> None:
+    """Show the questions that the processes have begun, until the end, from their files."""
+    total = 0
+    show = no_show
+    with ExitStack() as bars:
+        is_over = False
+        while not is_over:
+            is_over = ended.wait(_FOLLOWED_EVERY_S)
+            reports = [read_json(file) for file in folder.glob("*.json")]  # one of each process
+            new_total = sum(report["of"] for report in reports)
+            if new_total != total:
+                total = new_total
+                show = bars.enter_context(bar("lmms-eval", total))
+            line = reports[0]["line"] if reports else ""
+            show(sum(report["done"] for report in reports), line)
 
 
 def check_data(
     arguments: list[str], sampling: FrameSampling | None, *, videos: bool = True
 ) -> dict[str, Questions]:
-    """Look for the rows, and with `videos` for the videos, of the tasks that are named, before a model loads.
+    """Look for the rows, and with `videos` for the videos, of the named tasks.
 
-    A task that lacks them is left out by lmms-eval; DataUnavailableError only where no other one is
-    left. Returned are the questions of each task whose rows are here.
+    This is done before a model loads. lmms-eval leaves out a task that lacks them. Returned are the
+    questions of each task whose rows are here.
+
+    Raises:
+        DataUnavailableError: No task is left.
     """
     ours = wanted_tasks(arguments)
-    videos = videos and (sampling is None or sampling.kind != "none")
+    needs_videos = videos and (sampling is None or sampling.kind != "none")
     lacking: dict[str, str] = {}
     questions: dict[str, Questions] = {}
     for name in sorted(ours):
@@ -176,36 +232,42 @@ def check_data(
             lacking[name] = str(error)
             continue
         questions[name] = Questions(located.spec, located.split, located.task, located=located)
-        library = Library(located.spec, located.split)
-        rows = located.rows if videos and not is_mini(located.split) else []
-        if rows and not any(library.find(row) for row in rows):
-            where = where_looked(located.spec, library.missing(rows[:1]))
-            lacking[name] = f"none of its videos is here {where}"
-    others = any(
-        name and discovery.find_task(name) is None and not _tagged(name)
-        for name in _tasks(arguments)
-    )
-    if not ours or len(lacking) < len(ours) or others:
-        return questions
-    raise DataUnavailableError(
-        "nothing to run: " + "; ".join(f"{name}: {why}" for name, why in lacking.items())
-    )
+        if needs_videos and not is_mini(located.split):
+            library = Library(located.spec, located.split)
+            if located.rows and not any(map(library.find, located.rows)):
+                where = where_looked(located.spec, library.missing(located.rows[:1]))
+                lacking[name] = f"none of its videos is here {where}"
+    if ours and len(lacking) == len(ours) and not any(map(_is_foreign, _tasks(arguments))):
+        reasons = "; ".join(f"{name}: {why}" for name, why in lacking.items())
+        raise DataUnavailableError(f"nothing to run: {reasons}")
+    return questions
+
+
+def _is_foreign(name: str) -> bool:
+    """Return True for the name of a task, or a tag, that is not ours."""
+    return name != "" and discovery.find_task(name) is None and not _tagged(name)
 
 
 def way_variables(
     arguments: list[str], candidates: Candidates | None, answering: Answering | None
 ) -> dict[str, str]:
-    """Return the variables by which lmms-eval asks as was chosen; InputError where a task of ours can't be asked so."""
-    chosen = {settings.CANDIDATES.name: candidates, settings.ANSWERING.name: answering}
-    stated = {name: str(way) for name, way in chosen.items() if way is not None}
+    """Return the variables by which lmms-eval asks as was chosen.
+
+    Raises:
+        InputError: A task of ours can't be asked so, or there is none.
+    """
+    variables: dict[str, str] = {}
+    if candidates is not None:
+        variables[settings.CANDIDATES.name] = str(candidates)
+    if answering is not None:
+        variables[settings.ANSWERING.name] = str(answering)
     names = sorted(wanted_tasks(arguments))
-    if stated and not names:
-        raise InputError(
-            f"{' and '.join(stated.values())}: for tasks of ours, and --tasks names none"
-        )
+    if variables and not names:
+        ways = " and ".join(variables.values())
+        raise InputError(f"{ways}: for tasks of ours, and --tasks names none")
     for name in names:
-        decoding.check(spec_and_task(name)[1], candidates, answering)
-    return stated
+        decoding.check(spec_and_task(name).task, candidates, answering)
+    return variables
 
 
 def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
@@ -220,16 +282,18 @@ def check_all_there(arguments: list[str], outcomes: list[Outcome]) -> None:
 def with_frames(
     arguments: list[str], sampling: FrameSampling, note: Callable[[str], None]
 ) -> list[str]:
-    """Return lmms-eval's arguments with the adapter's own set to take the frames as they are; say what can't be."""
-    model_args = option_value(arguments, "--model_args")
-    given = adapters.values_in(model_args) | {
-        "batch_size": option_value(arguments, "--batch_size") or "1"
-    }
+    """Return lmms-eval's arguments with those by which its adapter takes the frames as they are.
+
+    A line on each thing that can't be goes to `note`.
+    """
+    user_arguments = adapters.values_in(option_value(arguments, "--model_args"))
+    user_arguments["batch_size"] = option_value(arguments, "--batch_size") or "1"
     model = option_value(arguments, "--model")
-    adapters.check_times(
-        sampling, {"simple"} if "--force_simple" in arguments else adapters.kinds(model)
-    )
-    added, notes = adapters.added_arguments(model, given, sampling)
+    kinds: Collection[str] = adapters.kinds(model)
+    if "--force_simple" in arguments:
+        kinds = {"simple"}
+    adapters.check_times(sampling, kinds)
+    added, notes = adapters.added_arguments(model, user_arguments, sampling)
     for line in notes:
         note(line)
     if not added:
@@ -246,187 +310,222 @@ def with_output_limit(
     *,
     thinking: bool = False,
 ) -> list[str]:
-    """Return lmms-eval's arguments with an answer's limit among its `--gen_kwargs`; one that is there stays.
+    """Return lmms-eval's arguments with an answer's limit among its `--gen_kwargs`.
 
-    A temperature can't be left out there: where none is given, most of lmms-eval's adapters (0.7.3)
-    take 0.
+    One that is there stays. A temperature can't be left out there: where none is given, most of
+    lmms-eval's adapters (0.7.3) take 0.
     """
-    tokens = max_tokens or (THINKING_TOKENS if thinking else None)
+    tokens = max_tokens
+    if not tokens and thinking:
+        tokens = THINKING_TOKENS
     model = option_value(arguments, "--model")
-    told = "enable_thinking=" in (option_value(arguments, "--model_args") or "")
-    if tokens is None and adapters.of(model).thinks and not told:
-        note(
-            f"{model} thinks before it answers, and an answer has 512 tokens or less: --thinking gives it more, "
-            "--model_args enable_thinking=False has it answer at once"
-        )
-    if tokens is None or not arguments:
+    if not tokens:
+        model_args = option_value(arguments, "--model_args") or ""
+        if adapters.of(model).thinks and "enable_thinking=" not in model_args:
+            note(
+                f"{model} thinks before it answers, and an answer has 512 tokens or less: "
+                "--thinking gives it more, --model_args enable_thinking=False has it answer at once"
+            )
         return arguments
-    own = adapters.values_in(option_value(arguments, "--gen_kwargs"))
-    if _MAX_NEW_TOKENS in own:
-        note(
-            f"--gen_kwargs {_MAX_NEW_TOKENS}={own[_MAX_NEW_TOKENS]} stays, and not {tokens}: it was given"
-        )
+    if not arguments:
         return arguments
-    if thinking and "temperature" not in own:
+    generation = adapters.values_in(option_value(arguments, "--gen_kwargs"))
+    if _MAX_NEW_TOKENS in generation:
+        limit = generation[_MAX_NEW_TOKENS]
+        note(f"--gen_kwargs {_MAX_NEW_TOKENS}={limit} stays, and not {tokens}: it was given")
+        return arguments
+    if thinking and "temperature" not in generation:
         note(
-            "--thinking: lmms-eval's adapters take temperature 0 unless --gen_kwargs has the one that the model wants"
+            "--thinking: lmms-eval's adapters take temperature 0 unless --gen_kwargs has the one "
+            "that the model wants"
         )
     return _with_more(arguments, "--gen_kwargs", [f"{_MAX_NEW_TOKENS}={tokens}"])
 
 
-def with_preset(arguments: list[str], preset: PresetRecord) -> tuple[list[str], PresetRecord]:
-    """Return lmms-eval's arguments with a preset's values that they don't give, and the preset as it was taken.
+def with_preset(arguments: list[str], preset: PresetRecord) -> ArgumentsWithPreset:
+    """Return lmms-eval's arguments with a preset's values that they don't give.
 
     Its sampling and tokens go to `--gen_kwargs`; of the pixels of a frame only Qwen's adapters can
-    be told. InputError where it has a value that can't be said to lmms-eval.
+    be told.
+
+    Raises:
+        InputError: The preset has a value that can't be said to lmms-eval.
     """
     for name in ("prompt", "thinking"):
         if preset.get(name) not in {None, "after"}:
             raise InputError(
                 f"--preset {preset.name}: lmms-eval can't be told its {name!r}; use `reelbench ask`"
             )
-    names = {name: name for name in (*SAMPLING, "max_tokens") if name != "seed"} | {
-        "max_tokens": _MAX_NEW_TOKENS
-    }
-    own = adapters.values_in(option_value(arguments, "--gen_kwargs"))
+    # The preset's names of values -> lmms-eval's.
+    names = {name: name for name in SAMPLING if name != "seed"}
+    names["max_tokens"] = _MAX_NEW_TOKENS
+    generation = adapters.values_in(option_value(arguments, "--gen_kwargs"))
     model = option_value(arguments, "--model")
-    lost = {
-        name
-        for name, theirs in names.items()
-        if preset.get(name) not in {None, _NEUTRAL.get(name)} and adapters.drops(model, theirs)
-    } - {"max_tokens"}
+    dropped = _dropped(preset, model, names)
+    overridden: dict[str, bool | None] = {}
+    for name, gen_name in names.items():
+        overridden[name] = name in dropped or gen_name in generation or None
+    not_taken = None if "qwen" in (model or "") else "not taken"
     preset = preset.overridden_by(
-        **{name: name in lost or theirs in own or None for name, theirs in names.items()},
+        **overridden,
         seed=option_value(arguments, "--seed"),
-        pixels=None if "qwen" in (model or "") else "not taken",
+        pixels=not_taken,
     )
-    pairs = [
-        f"{theirs}={preset.get(name)}"
-        for name, theirs in names.items()
-        if preset.get(name) is not None and name not in lost
-    ]
-    if preset.get("temperature") and "do_sample" not in own and "temperature" not in {*own, *lost}:
-        pairs.append(
-            "do_sample=True"
-        )  # as adapters make of it by themselves; so the record says it too
+    pairs: list[str] = []
+    for name, gen_name in names.items():
+        if preset.get(name) is not None and name not in dropped:
+            pairs.append(f"{gen_name}={preset.get(name)}")
+    passes_temperature = preset.get("temperature") and "temperature" not in dropped
+    if passes_temperature and generation.keys().isdisjoint({"do_sample", "temperature"}):
+        # Adapters take it from the temperature by themselves; so the record says it too.
+        pairs.append("do_sample=True")
     if pairs:
         arguments = _with_more(arguments, "--gen_kwargs", pairs)
-    if (seed := preset.get("seed")) is not None:
+    seed = preset.get("seed")
+    if seed is not None:
         arguments = set_option(arguments, "--seed", str(seed))
     model_args = option_value(arguments, "--model_args") or ""
+    pixels = preset.get("pixels")
     if "max_pixels=" in model_args:
         preset = preset.overridden_by(pixels=model_args)
-    elif (pixels := preset.get("pixels")) is not None:
+    elif pixels is not None:
         arguments = _with_more(arguments, "--model_args", [f"max_pixels={pixels}"])
-    return arguments, preset
+    return ArgumentsWithPreset(arguments, preset)
+
+
+def _dropped(preset: PresetRecord, model: str | None, names: Mapping[str, str]) -> set[str]:
+    """Return the preset's sampling values that an adapter does not pass on to its model."""
+    dropped: set[str] = set()
+    for name, gen_name in names.items():
+        has_effect = preset.get(name) not in {None, _NEUTRAL.get(name)}
+        if name != "max_tokens" and has_effect and adapters.drops(model, gen_name):
+            dropped.add(name)
+    return dropped
 
 
 def named_by_path(arguments: Sequence[str]) -> dict[str, BenchmarkSpec]:
-    """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark; InputError of it."""
-    paths = {
-        name: settings.expanded(name)
-        for name in _tasks(arguments)
-        if name and not discovery.find_task(name)
-    }
-    return {
-        name: discovery.open_file(path)
-        for name, path in paths.items()
-        if path.name == NAME or (path / NAME).is_file()
-    }
+    """Return the words of `--tasks` that are a `benchmark.yaml` or its folder, with the benchmark.
+
+    Raises:
+        InputError: Such a file is wrong.
+    """
+    specs: dict[str, BenchmarkSpec] = {}
+    for name in _tasks(arguments):
+        if name and not discovery.find_task(name):
+            path = settings.expanded(name)
+            if path.name == NAME or (path / NAME).is_file():
+                specs[name] = discovery.open_file(path)
+    return specs
 
 
-def opened_by_path(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the arguments with each path of a benchmark replaced by its task, and the variable that names the folders.
+def opened_by_path(arguments: list[str]) -> ArgumentsOfTasks:
+    """Return the arguments with each path of a benchmark replaced by its task.
 
-    InputError as `named_by_path`, and for a task or a model that nobody has.
+    The variable that comes with them names the folders.
+
+    Raises:
+        InputError: As by `named_by_path`, and for a task or a model that nobody has.
     """
     specs = named_by_path(arguments)
     _check_names(arguments)
     if not specs:
-        return by_name(arguments), {}
-    names = [specs[name].tasks[0].name if name in specs else name for name in _tasks(arguments)]
-    known = [
-        *(str(Path(spec.file).resolve().parent) for spec in specs.values()),
-        *map(str, settings.BENCHMARKS.paths),
-    ]
-    return by_name(set_option(arguments, "--tasks", ",".join(names))), {
-        settings.BENCHMARKS.name: os.pathsep.join(known)
-    }
+        return ArgumentsOfTasks(by_name(arguments), {})
+    names = _tasks(arguments)
+    for place, name in enumerate(names):
+        if name in specs:
+            names[place] = specs[name].tasks[0].name
+    folders = [str(Path(spec.file).resolve().parent) for spec in specs.values()]
+    folders += map(str, settings.BENCHMARKS.paths)
+    arguments = set_option(arguments, "--tasks", ",".join(names))
+    environ = {settings.BENCHMARKS.name: os.pathsep.join(folders)}
+    return ArgumentsOfTasks(by_name(arguments), environ)
 
 
 def by_name(arguments: list[str]) -> list[str]:
-    """Return the arguments with tasks of ours as no folder here is called: lmms-eval would run its YAML files' code."""
-    named = option_value(arguments, "--tasks") or ""
-    while os.path.isdir(named) and wanted_tasks(arguments):  # noqa: PTH112 - Path has errors for a long list of tasks
-        named = f"{named},{_tasks(arguments)[0]}"
-        arguments = set_option(arguments, "--tasks", named)
+    """Return the arguments with tasks of ours in words that are no folder here.
+
+    lmms-eval would run the code of a folder's YAML files.
+    """
+    tasks = option_value(arguments, "--tasks") or ""
+    while os.path.isdir(tasks) and wanted_tasks(arguments):  # noqa: PTH112 - Path has errors for a long list of tasks
+        tasks = f"{tasks},{_tasks(arguments)[0]}"
+        arguments = set_option(arguments, "--tasks", tasks)
     return arguments
 
 
 def _check_names(arguments: list[str]) -> None:
-    """Raise InputError for a task or a model that neither we nor lmms-eval have: it would say so after a minute."""
-    from importlib.metadata import entry_points
-    from importlib.util import find_spec
+    """Raise InputError for a task or a model that neither we nor lmms-eval have.
 
+    lmms-eval would report it after a minute.
+    """
     spec = find_spec("lmms_eval")
     if spec is None or not spec.submodule_search_locations:
         return
-    theirs = Path(next(iter(spec.submodule_search_locations)))
-    model = option_value(arguments, "--model")
-    known = set(re.findall(r'"(\w+)"', (theirs / "models/__init__.py").read_text(encoding="utf-8")))
-    known |= {
-        word
-        for file in (theirs / "models").glob("*.py")
-        for word in re.findall(r'"(\w+)"', file.read_text())
-    }
-    if model and model not in {*known, "reelbench_baseline"}:
-        modules = [
-            entry.module.partition(".")[0] for entry in entry_points(group="lmms_eval.models")
-        ]
-        if {*modules} <= {"reelbench"}:
-            raise InputError(
-                f"--model {model}: lmms-eval has no such adapter{_close(model, known)}"
-            )
-    tags = {tag for spec in discovery.specs().values() for task in spec.tasks for tag in task.tags}
-    ours = {*tags, *(task.name for spec in discovery.specs().values() for task in spec.tasks)}
+    package = Path(next(iter(spec.submodule_search_locations)))
+    _check_model(option_value(arguments, "--model"), package / "models")
+    ours: set[str] = set()
+    for benchmark in discovery.specs().values():
+        for task in benchmark.tasks:
+            ours |= {task.name, *task.tags}
+    if option_value(arguments, "--include_path"):
+        return
     for name in _tasks(arguments):
-        if (
-            not re.fullmatch(r"\w[\w.-]*", name)
-            or name in ours
-            or name in discovery.specs()
-            or Path(name).exists()
-        ):
+        is_ours = name in ours or name in discovery.specs() or Path(name).exists()
+        is_list = name == "list" or name.startswith("list_")
+        if is_ours or is_list or not re.fullmatch(r"\w[\w.-]*", name):
             continue
-        if name == "list" or name.startswith("list_") or option_value(arguments, "--include_path"):
-            continue
-        word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])".encode())
-        if not any(word.search(file.read_bytes()) for file in (theirs / "tasks").rglob("*.y*ml")):
+        if not _is_task_of(package / "tasks", name):
             raise InputError(
-                f"--tasks {name}: neither Reelbench nor lmms-eval has such a task{_close(name, ours)}"
+                f"--tasks {name}: neither Reelbench nor lmms-eval has such a task"
+                f"{_close(name, ours)}"
             )
 
 
-def _close(name: str, known: Collection[str]) -> str:
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
+def _check_model(model: str | None, folder: Path) -> None:
+    """Raise InputError for an adapter that lmms-eval, whose models are in `folder`, has not."""
+    if not model:
+        return
+    names: set[str] = set()
+    for file in folder.glob("*.py"):
+        names.update(re.findall(r'"(\w+)"', file.read_text(encoding="utf-8")))
+    if model == "reelbench_baseline" or model in names:
+        return
+    # Another package's adapters have names that are not known here.
+    entries = entry_points(group="lmms_eval.models")
+    if all(entry.module.partition(".")[0] == "reelbench" for entry in entries):
+        raise InputError(f"--model {model}: lmms-eval has no such adapter{_close(model, names)}")
+
+
+def _is_task_of(folder: Path, name: str) -> bool:
+    """Return True where one of lmms-eval's YAML files has a task's name as a word."""
+    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])".encode())
+    return any(word.search(file.read_bytes()) for file in folder.rglob("*.y*ml"))
+
+
+def _close(name: str, names: Collection[str]) -> str:
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else "; `reelbench list` shows ours"
 
 
 _REFUSED = {
-    "--predict_only": "it logs nothing that can be scored; leave it out, and score again later by `score --run`",
+    "--predict_only": "it logs nothing that can be scored; leave it out, "
+    "and score again later by `score --run`",
     "--num_fewshot": "our tasks have no examples to show; leave it out",
 }
 """Arguments of lmms-eval's with which there would be nothing to score in the end."""
 
 
-def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
-    """Return lmms-eval's arguments with samples logged to an output folder, and that folder."""
+def with_logging(arguments: list[str]) -> ArgumentsWithOutput:
+    """Return lmms-eval's arguments with samples logged to an output folder."""
     if not arguments:
         raise InputError(
-            "nothing to run: put lmms-eval's arguments after --, e.g. reelbench run -- --tasks moviecore …"
+            "nothing to run: put lmms-eval's arguments after --, "
+            "e.g. reelbench run -- --tasks moviecore …"
         )
     for name, why in _REFUSED.items():
-        if any(argument == name or argument.startswith(f"{name}=") for argument in arguments):
-            raise InputError(f"{name}: {why}")
+        for argument in arguments:
+            if argument == name or argument.startswith(f"{name}="):
+                raise InputError(f"{name}: {why}")
     for argument in (option_value(arguments, "--model_args") or "").split(","):
         containment.hub_id(argument.partition("=")[2], "--model_args")
     arguments = list(arguments)
@@ -436,7 +535,7 @@ def with_logging(arguments: list[str]) -> tuple[list[str], Path]:
         arguments += ["--output_path", output]
     if "--log_samples" not in arguments:
         arguments.append("--log_samples")
-    return arguments, Path(output)
+    return ArgumentsWithOutput(arguments, Path(output))
 
 
 def lmms_eval(
@@ -447,12 +546,17 @@ def lmms_eval(
     *,
     processes: int = 1,
 ) -> None:
-    """Run lmms-eval in a process of its own, or in several by accelerate, which divide the questions among them.
+    """Run lmms-eval in a process of its own, or in several by accelerate.
 
-    ReelbenchError where it says that it failed.
+    Several divide the questions among them.
+
+    Raises:
+        ReelbenchError: It says that it failed.
     """
-    several = [*_ACCELERATE, "--num_processes", str(processes), "-m"] if processes > 1 else []
-    with start([*several, "lmms_eval", *arguments], environ or {}, kept_open, stdout) as running:
+    module = ["lmms_eval", *arguments]
+    if processes > 1:
+        module = [*_ACCELERATE, "--num_processes", str(processes), "-m", *module]
+    with start(module, environ or {}, kept_open, stdout) as running:
         status = running.wait()
     if status != 0:
         raise run_error(status)
@@ -464,9 +568,11 @@ def start(
     kept_open: Sequence[int] = (),
     stdout: int | None = None,
 ) -> "subprocess.Popen[bytes]":
-    """Start a Python module, with its arguments, that runs lmms-eval; InputError where that is not installed."""
-    from importlib.util import find_spec
+    """Start a Python module, with its arguments, that runs lmms-eval.
 
+    Raises:
+        InputError: lmms-eval is not installed, or would take its settings from this folder.
+    """
     if find_spec("lmms_eval") is None:
         raise InputError(f"lmms-eval is not installed; {installing('lmms-eval')}")
     command = [sys.executable, "-m", *module]
@@ -475,10 +581,11 @@ def start(
     # shadow a library. Nor is its `.env` read, which could say to whom the user's key goes.
     if Path(".env").exists() and version("python-dotenv") < "1.2":
         raise InputError(
-            ".env: lmms-eval would take its settings from this folder; move it, or python-dotenv>=1.2"
+            ".env: lmms-eval would take its settings from this folder; "
+            "move it, or python-dotenv>=1.2"
         )
-    here = {"PYTHONSAFEPATH": "1", "PYTHON_DOTENV_DISABLED": "1"}
-    environ = {**os.environ, settings.JUDGE.name: "", **here, **environ}
+    safe = {settings.JUDGE.name: "", "PYTHONSAFEPATH": "1", "PYTHON_DOTENV_DISABLED": "1"}
+    environ = {**os.environ, **safe, **environ}
     return subprocess.Popen(command, env=environ, pass_fds=kept_open, stdout=stdout)  # noqa: S603
 
 
@@ -488,11 +595,17 @@ def run_error(status: int) -> ReelbenchError:
 
 
 def wanted_tasks(arguments: list[str]) -> set[str]:
-    """Return our tasks that the arguments name, by themselves or by one of our tags; other people's are lmms-eval's."""
-    wanted: set[str] = set()
+    """Return our tasks that the arguments name, by themselves or by one of our tags.
+
+    Other people's are lmms-eval's.
+    """
+    tasks: set[str] = set()
     for name in _tasks(arguments):
-        wanted |= {name} if discovery.find_task(name) is not None else _tagged(name)
-    return wanted
+        if discovery.find_task(name) is not None:
+            tasks.add(name)
+        else:
+            tasks |= _tagged(name)
+    return tasks
 
 
 def _tasks(arguments: Sequence[str]) -> list[str]:
@@ -500,32 +613,39 @@ def _tasks(arguments: Sequence[str]) -> list[str]:
 
 
 def _tagged(tag: str) -> set[str]:
-    return {
-        task.name for spec in discovery.specs().values() for task in spec.tasks if tag in task.tags
-    }
+    names: set[str] = set()
+    for spec in discovery.specs().values():
+        names.update(task.name for task in spec.tasks if tag in task.tags)
+    return names
 
 
 def set_option(arguments: list[str], option: str, value: str) -> list[str]:
     """Return the arguments with an option's value replaced, or the option added."""
-    for number, argument in enumerate(arguments):
-        if argument == option and number + 1 < len(arguments):
-            return [*arguments[: number + 1], value, *arguments[number + 2 :]]
+    changed = list(arguments)
+    for place, argument in enumerate(arguments):
+        if argument == option and place + 1 < len(arguments):
+            changed[place + 1] = value
+            return changed
         if argument.startswith(f"{option}="):
-            return [*arguments[:number], f"{option}={value}", *arguments[number + 1 :]]
+            changed[place] = f"{option}={value}"
+            return changed
     return [*arguments, option, value]
 
 
 def _with_more(arguments: list[str], option: str, pairs: Sequence[str]) -> list[str]:
     """Return the arguments with more values, `name=value`, in an option's list."""
-    given = option_value(arguments, option)
-    return set_option(arguments, option, ",".join([given, *pairs] if given else pairs))
+    values = list(pairs)
+    before = option_value(arguments, option)
+    if before:
+        values.insert(0, before)
+    return set_option(arguments, option, ",".join(values))
 
 
 def option_value(arguments: Sequence[str], option: str) -> str | None:
     """Return an option's value among lmms-eval's arguments, or None."""
-    for number, argument in enumerate(arguments):
-        if argument == option and number + 1 < len(arguments):
-            return arguments[number + 1]
+    for place, argument in enumerate(arguments):
+        if argument == option and place + 1 < len(arguments):
+            return arguments[place + 1]
         if argument.startswith(f"{option}="):
             return argument.partition("=")[2]
     return None
