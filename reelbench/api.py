@@ -284,41 +284,53 @@ def score(
         overlap=overlap, judge=_judge(judge), note=notes.append, bar=line_bar, about=of_model
     )
 
-    def scored(given: str | Path) -> Scored:
-        path, metadata = resolve_predictions(given, RunMetadata(model, **stated))
-        labels = read_tags(tags) if tags is not None else None
-        inputs = Inputs(
-            path, _path(references), labels, source.get("split"), _path(source.get("data"))
-        )
-        columns = Columns(source.get("id_column"), source.get("text_column"))
-        return _scored(
-            score_files(name, inputs, options, columns=columns, metadata=metadata), notes
-        )
-
+    labels = None
+    if tags is not None:
+        labels = read_tags(tags)
+    metadata = RunMetadata(model, **stated)
+    document = None
     if isinstance(predictions, str | Path):
-        return scored(predictions)
-    table: Any = predictions
+        path, metadata = resolve_predictions(predictions, metadata)
+    else:
+        path = Path(_NAME)
+        document = _json_of_table(predictions)
+    inputs = Inputs(
+        path,
+        _path(references),
+        labels,
+        source.get("split"),
+        _path(source.get("data")),
+        document=document,
+    )
+    columns = Columns(source.get("id_column"), source.get("text_column"))
+    evaluation = score_files(name, inputs, options, columns=columns, metadata=metadata)
+    return _scored(evaluation, notes)
+
+
+def _json_of_table(table: Any) -> Any:  # noqa: ANN401 - what a user has
+    """Return a table of predictions as the JSON value that a file of it would hold.
+
+    Raises:
+        InputError: It is no table, or holds what JSON can't.
+    """
+    from reelbench.base.files import Decoder
+
     if hasattr(table, "to_pandas"):
         table = table.to_pandas()
     if isinstance(table, Mapping):
         table = dict(table)
     elif hasattr(table, "to_dict") and hasattr(table, "columns"):  # a Series has but one of them
         table = table.to_dict("records")
-    elif not isinstance(table, Sequence):
+    elif isinstance(table, Sequence):
+        table = list(table)
+    else:
         raise InputError(
-            f"predictions are a {type(table).__name__}, expected a path, a list of dicts, a DataFrame or a Dataset"
+            f"predictions are a {type(table).__name__}, expected a path, a list of dicts, a "
+            "DataFrame or a Dataset"
         )
-    with tempfile.TemporaryDirectory() as folder:
-        # As a file, so that a table and the owners' format are told apart in one way.
-        path = Path(folder) / f"{_NAME}.json"
-        path.write_text(
-            _as_json(f"{_NAME} hold", table if isinstance(table, dict) else list(table)),
-            encoding="utf-8",
-        )
-        try:
-            return scored(path)
-        except InputError as error:
-            raise InputError(str(error).replace(str(path), _NAME)) from None
+    # Through JSON, so that numbers of numpy's and keys are read as a file's.
+    text = _as_json(f"{_NAME} hold", table)
+    return Decoder(_NAME, unique=True).decode(text)
 
 
 def open_result(folder: str | Path) -> Scored:

@@ -1,9 +1,10 @@
 """`reelbench ask`: a served model asked the benchmarks' questions, without lmms-eval or torch."""
 
 import json
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,28 +13,24 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.settings import home
-from reelbench.terminal import asking_options as groups
-from reelbench.terminal import console
+from reelbench.terminal import asking_options, console
 from reelbench.terminal import option_groups as shared
 from reelbench.terminal.report import check_judged, report, report_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from reelbench.llm.ask_options import AskOptions
+    from reelbench.llm.budget import Budget
     from reelbench.methods.questions import QuestionSet
-    from reelbench.registry.decoding import Candidates
-    from reelbench.tasks.earlier import EarlierResult
-    from reelbench.tasks.score import Outcome
+    from reelbench.registry.strata import Strata
+    from reelbench.tasks.score import Evaluation, Options, Outcome
 
 _FRAMES = "uniform:32"
 
 
-@shared.reports_status
-def ask(
-    context: typer.Context,
-    names: shared.Names,
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskCommandOptions:
+    """The options of `ask`, as they were typed."""
+
     frames: Annotated[
         str | None,
         typer.Option(
@@ -44,15 +41,15 @@ def ask(
             "REELBENCH_FRAMES, else uniform:32.",
         ),
         shared.Kind.FRAMES,
-    ] = None,
-    split: shared.Split = None,
-    data: shared.Data = None,
+    ] = None
+    split: shared.Split = None
+    data: shared.Data = None
     limit: Annotated[
         int | None,
         typer.Option("--limit", min=1, help="Only the first N questions of each benchmark."),
         shared.Kind.LIMIT,
-    ] = None,
-    per: shared.Per = None,
+    ] = None
+    per: shared.Per = None
     candidates: Annotated[
         str | None,
         typer.Option(
@@ -61,28 +58,31 @@ def ask(
             help="Answers to each question, of which the first is scored and all are"
             " kept for `ace`: sample:K,t=T. Default: REELBENCH_CANDIDATES.",
         ),
-    ] = None,
-    label: shared.Label = None,
+    ] = None
+    label: shared.Label = None
     output: Annotated[
         Path | None,
         typer.Option(
             "--output", help="Output folder; each benchmark's result gets a folder in it."
         ),
-    ] = None,
+    ] = None
     plan: Annotated[
         bool, typer.Option("--plan", help="Count questions, videos and requests, and ask nothing.")
-    ] = False,
-    as_json: shared.Json = False,
-    quiet: shared.Quiet = False,
-    no_overlap: shared.NoOverlap = False,
-    llm: groups.Llm,
-    output_limit: groups.OutputLimit,
-    chosen_questions: groups.ChosenQuestions,
-    about: groups.AboutModel,
-    keeping: groups.Kept,
-    repeats: groups.Repeats,
-    judge: groups.Judge,
-) -> None:
+    ] = False
+    as_json: shared.Json = False
+    quiet: shared.Quiet = False
+    no_overlap: shared.NoOverlap = False
+    llm: asking_options.Llm
+    output_limit: asking_options.OutputLimit
+    chosen_questions: asking_options.ChosenQuestions
+    about: asking_options.AboutModel
+    keeping: asking_options.Kept
+    repeats: asking_options.Repeats
+    judge: asking_options.Judge
+
+
+@shared.reports_status
+def ask(context: typer.Context, names: shared.Names, *, options: AskCommandOptions) -> None:
     """Ask a model behind an OpenAI-compatible server, and score its answers.
 
     Prompts, frames and settings are those of `run` with lmms-eval's adapter `openai`. Answers are
@@ -90,143 +90,215 @@ def ask(
 
     reelbench ask rextime_mini --llm qwen3-vl --llm-url http://127.0.0.1:8000/v1 --frames uniform:16
     """
-    from reelbench.methods import asking
-    from reelbench.registry import discovery
-    from reelbench.registry.decoding import Candidates
-    from reelbench.scoring import result_files
-    from reelbench.tasks.about import check_frames
-    from reelbench.tasks.earlier import OTHER_JUDGE
-    from reelbench.tasks.score import Options
+    same_command = ["reelbench", "ask", *shared.options_given(context)]
+    ask_model(names, options, same_command=same_command)
 
-    earlier = chosen_questions.earlier
-    of_each = shared.strata(per, limit=limit, ids=chosen_questions.ids, **{"from": earlier})
-    several = shared.choice(candidates, settings.CANDIDATES, Candidates.parse)
-    stated = output_limit.preset.get("frames") if output_limit.preset and frames is None else frames
-    check_frames(about, spec := stated or settings.FRAMES.get() or _FRAMES)
-    note = console.note_unless(quiet=quiet)
-    options = Options(
-        not no_overlap, judge, note, console.progress, about, earlier=earlier, label=label
-    )
-    folder = output or home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-    if earlier is not None:
-        earlier.check_apart(folder / names[0], names)
-        repeats.check_once()
-    else:
-        for name in names:  # before anything is asked
-            result_files.own_result(
-                folder / discovery.plain_name(name), groups.only_model(llm).model
-            )
-    if earlier is not None and earlier.only == OTHER_JUDGE:
-        asked = partial(asking.judged_again, earlier=earlier)
-    else:
-        model, preset = output_limit.of_model(llm, frames, several)
-        options = replace(options, preset=preset)
-        asked = partial(
-            repeats.ask,
-            model=model,
-            candidates=several,
-            budget=groups.shared_budget(llm),
-            keeping=keeping,
-        )
-    rows = {
-        "split": split,
-        "limit": limit,
-        "data": data,
-        "only": chosen_questions.ids,
-        "per": of_each,
-    }
-    questions_of = partial(asking.questions, frames=spec, **rows)
-    if plan:
-        model = output_limit.of_model(llm, frames, several)[0]
-        _tell_plan(
-            map(questions_of, names), model, earlier, repeats.number, several, as_json=as_json
-        )
+
+def ask_model(
+    names: Sequence[str], options: AskCommandOptions, *, same_command: Sequence[str]
+) -> None:
+    """Ask one model the questions of benchmarks, write the results, and print them.
+
+    `same_command` asks the same once more: where something is not judged yet, it is said with it.
+    """
+    asking = _Asking(names, options)
+    if options.plan:
+        asking.print_plan()
         return
-    outcomes, failed = (
-        list["Outcome"](),
-        list[str](),
-    )  # those of the other benchmarks are printed all the same
+    outcomes: list[Outcome] = []
+    failures: list[str] = []  # the other benchmarks' results are printed all the same
     for name in names:
-        place = folder / discovery.plain_name(name)
         try:
-            outcomes += repeats.write(
-                asked(questions_of(name), replace(options, place=place)), place
-            )
+            outcomes += asking.ask(name)
         except InputError:
             raise
         except ReelbenchError as error:
-            failed.append(str(error))
-    if outcomes and repeats.number > 1:
-        report_runs(
-            [folder / discovery.plain_name(name) for name in names],
-            outcomes,
-            as_json=as_json,
-            quiet=quiet,
-        )
+            failures.append(str(error))
+    if outcomes and options.repeats.number > 1:
+        places = [asking.place_of(name) for name in names]
+        report_runs(places, outcomes, as_json=options.as_json, quiet=options.quiet)
     elif outcomes:
-        report(
-            outcomes,
-            as_json=as_json,
-            again=["reelbench", "ask", *shared.options_given(context)],
-            quiet=quiet,
-        )
-    if failed:
-        raise ReelbenchError("; ".join(failed))
+        report(outcomes, as_json=options.as_json, again=same_command, quiet=options.quiet)
+    if failures:
+        raise ReelbenchError("; ".join(failures))
     check_judged(outcomes)
 
 
-def _cost(asked: "QuestionSet", model: "AskOptions", requests: int) -> str:
+class _Asking:
+    """The options of `ask` read and checked: nothing is asked before all of them hold."""
+
+    def __init__(self, names: Sequence[str], options: AskCommandOptions) -> None:
+        from reelbench.registry.decoding import Candidates
+        from reelbench.tasks.about import check_frames
+
+        self.names = names
+        self.options = options
+        self.earlier = options.chosen_questions.earlier
+        self.strata: Strata | None = shared.strata(
+            options.per,
+            limit=options.limit,
+            ids=options.chosen_questions.ids,
+            **{"from": self.earlier},
+        )
+        self.candidates: Candidates | None = shared.choice(
+            options.candidates, settings.CANDIDATES, Candidates.parse
+        )
+        self.frames = self._frames()
+        check_frames(options.about, self.frames)
+        self.folder = options.output
+        if self.folder is None:
+            self.folder = home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+        self._check_places()
+
+    @cached_property
+    def budget(self) -> "Budget":
+        """The one budget of all benchmarks."""
+        return asking_options.shared_budget(self.options.llm)
+
+    def _frames(self) -> str:
+        """Return the frames that are typed, the preset's, the environment's or the default ones."""
+        frames = self.options.frames
+        preset = self.options.output_limit.preset
+        if preset is not None and frames is None:
+            frames = preset.get("frames")
+        return frames or settings.FRAMES.get() or _FRAMES
+
+    def _check_places(self) -> None:
+        """Raise InputError where a result's folder can't be written to."""
+        from reelbench.scoring import result_files
+
+        if self.earlier is not None:
+            self.earlier.check_apart(self.folder / self.names[0], self.names)
+            self.options.repeats.check_once()
+            return
+        model = asking_options.only_model(self.options.llm)
+        for name in self.names:
+            result_files.own_result(self.place_of(name), model.model)
+
+    def place_of(self, name: str) -> Path:
+        """Return the folder of a benchmark's result."""
+        from reelbench.registry import discovery
+
+        return self.folder / discovery.plain_name(name)
+
+    def questions(self, name: str) -> "QuestionSet":
+        """Return the questions of a benchmark."""
+        from reelbench.methods import asking
+
+        return asking.questions(
+            name,
+            frames=self.frames,
+            split=self.options.split,
+            limit=self.options.limit,
+            data=self.options.data,
+            only=self.options.chosen_questions.ids,
+            per=self.strata,
+        )
+
+    def ask(self, name: str) -> "list[Outcome]":
+        """Ask a benchmark's questions, and write the result of each run."""
+        from reelbench.tasks.score import Options
+
+        options = self.options
+        place = self.place_of(name)
+        scoring = Options(
+            overlap=not options.no_overlap,
+            judge=options.judge,
+            note=console.note_unless(quiet=options.quiet),
+            bar=console.progress,
+            about=options.about,
+            earlier=self.earlier,
+            label=options.label,
+            place=place,
+        )
+        evaluations = self._evaluations(self.questions(name), scoring)
+        return options.repeats.write(evaluations, place)
+
+    def _evaluations(self, questions: "QuestionSet", scoring: "Options") -> "list[Evaluation]":
+        from reelbench.methods import asking
+        from reelbench.tasks.earlier import OTHER_JUDGE
+
+        if self.earlier is not None and self.earlier.only == OTHER_JUDGE:
+            return asking.judged_again(questions, scoring, self.earlier)
+        options = self.options
+        model, preset = options.output_limit.of_model(options.llm, options.frames, self.candidates)
+        return options.repeats.ask(
+            questions,
+            replace(scoring, preset=preset),
+            model=model,
+            candidates=self.candidates,
+            budget=self.budget,
+            keeping=options.keeping,
+        )
+
+    def print_plan(self) -> None:
+        """Print what would be asked of each benchmark, and what it may cost."""
+        options = self.options
+        model, _ = options.output_limit.of_model(options.llm, options.frames, self.candidates)
+        for plan in self._plans(model):
+            if options.as_json:
+                console.write(json.dumps(plan, ensure_ascii=False))
+            else:
+                console.write(_PLAN.format(**plan))
+
+    def _plans(self, model: "AskOptions") -> "Iterator[dict[str, str | int]]":
+        for name in self.names:
+            questions = self.questions(name)
+            number = 0
+            for question_id in questions.ids:
+                is_wanted = self.earlier is None or question_id in self.earlier.ids
+                if is_wanted and question_id not in questions.missing:
+                    number += 1
+            requests = number * self.options.repeats.number
+            if self.candidates is not None:
+                requests *= self.candidates.k
+            yield {
+                "benchmark": questions.spec.id,
+                "split": questions.questions.split,
+                "questions": number,
+                "frames": questions.frames,
+                "model": model.model,
+                "server": model.host,
+                "requests": requests,
+                "cost": _cost(questions, model, requests),
+            }
+
+
+_PLAN = (
+    "{benchmark} {split}: {questions} questions with their videos, frames {frames}, to {model} at "
+    "{server}: {requests} requests, fewer where answers are kept; nothing was asked\n{cost}"
+)
+
+
+def _cost(questions: "QuestionSet", model: "AskOptions", requests: int) -> str:
     """Say what requests to a model cost at most, about, or what would let it be said."""
     from reelbench.llm.ask_options import THINKING_TOKENS
     from reelbench.llm.messages import TOKENS_PER_ATTACHMENT
     from reelbench.methods.asking import MAX_NEW_TOKENS
 
-    sending, answering = model.usd_per_million_prompt, model.usd_per_million_completion
-    if sending is None or answering is None:
+    prompt_price = model.usd_per_million_prompt
+    completion_price = model.usd_per_million_completion
+    if prompt_price is None or completion_price is None:
         return "its cost: add --llm-price IN,OUT (dollars per million tokens)"
-    pictures = 0 if asked.sampling.kind == "none" else asked.sampling.frames
+    pictures = 0
+    if questions.sampling.kind != "none":
+        pictures = questions.sampling.frames
     if pictures is None:
-        return "its cost has no bound: nor have its frames (fps:1,max=32 has one); --llm-budget '$5' stops at a sum"
-    own = task.max_new_tokens if (task := asked.questions.task) else MAX_NEW_TOKENS
-    limit = model.max_tokens or (THINKING_TOKENS if model.thinking else own)
-    words = sum(len(asked.prompt(row).encode()) // 3 for row in asked.rows) / max(
-        1, len(asked.rows)
-    )
-    dollars = (
-        requests * ((pictures * TOKENS_PER_ATTACHMENT + words) * sending + limit * answering) / 1e6
-    )
+        return (
+            "its cost has no bound: nor have its frames (fps:1,max=32 has one); --llm-budget '$5' "
+            "stops at a sum"
+        )
+    completion_tokens = MAX_NEW_TOKENS
+    if questions.questions.task is not None:
+        completion_tokens = questions.questions.task.max_new_tokens
+    if model.thinking:
+        completion_tokens = THINKING_TOKENS
+    completion_tokens = model.max_tokens or completion_tokens
+    prompt_bytes = [len(questions.prompt(row).encode()) // 3 for row in questions.rows]
+    word_tokens = sum(prompt_bytes) / max(1, len(prompt_bytes))
+    prompt_tokens = pictures * TOKENS_PER_ATTACHMENT + word_tokens
+    dollars_per_request = (
+        prompt_tokens * prompt_price + completion_tokens * completion_price
+    ) / 1_000_000
+    dollars = requests * dollars_per_request
     return f"its cost: about ${dollars:.2f} at most, with {TOKENS_PER_ATTACHMENT} tokens a picture"
-
-
-def _tell_plan(
-    sets: "Iterable[QuestionSet]",
-    model: "AskOptions",
-    earlier: "EarlierResult | None",
-    runs: int,
-    several: "Candidates | None",
-    *,
-    as_json: bool,
-) -> None:
-    """Print what would be asked of each benchmark, and what it may cost."""
-    for asked in sets:
-        number = sum(
-            id_ not in asked.missing and (earlier is None or id_ in earlier.ids)
-            for id_ in asked.ids
-        )
-        told = {
-            "benchmark": asked.spec.id,
-            "split": asked.questions.split,
-            "questions": number,
-            "frames": asked.frames,
-        }
-        told |= {
-            "model": model.model,
-            "server": model.host,
-            "requests": number * runs * (several.k if several else 1),
-        }
-        line = (
-            "{benchmark} {split}: {questions} questions with their videos, frames {frames}, to {model} at {server}: "
-            "{requests} requests, fewer where answers are kept; nothing was asked\n{cost}"
-        )
-        told["cost"] = _cost(asked, model, told["requests"])
-        console.write(json.dumps(told, ensure_ascii=False) if as_json else line.format(**told))

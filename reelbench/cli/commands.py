@@ -5,7 +5,8 @@ alone. A second word is a group's command or, where the first word is no group, 
 command.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,13 +15,15 @@ class CommandEntry:
 
     `summary` is the first sentence of the function's docstring. An example is what follows the
     command's words on the command line. `on_stop` says what stays for the next time where the
-    command is stopped; a command without it does no long work.
+    command is stopped; a command without it does no long work. `shown_elsewhere` are options that
+    the help only names, by the command whose help explains them.
     """
 
     place: str
     summary: str
     examples: tuple[str, ...]
     on_stop: str = ""
+    shown_elsewhere: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     usage: str = "[OPTIONS]"
     takes_any_options: bool = False
     is_listed: bool = True
@@ -234,6 +237,11 @@ COMMANDS = {
             "rextime_mini --model my-model --base-url http://127.0.0.1:8000/v1 --limit 10",
             ("rextime_mini --model Qwen/Qwen3-VL-8B-Instruct --model ./my-checkpoint --output out"),
         ),
+        on_stop=_PAID_ONCE,
+        shown_elsewhere={
+            "ask": ("--split", "--data", "--per", "--candidates", "--label", "--no-overlap"),
+            "run": ("--answering", "--processes", "--strict"),
+        },
     ),
     "data fetch": CommandEntry(
         place="reelbench.cli.data:fetch",

@@ -1,6 +1,11 @@
-"""`reelbench eval`: one verb. Who serves the model decides: a server is asked as by `ask`, a checkpoint by `run`."""
+"""`reelbench eval`: one verb for served models and checkpoints.
+
+Who serves the model decides: a server is asked as by `ask`, a checkpoint is run as by `run`.
+"""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,17 +14,20 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import read_record
+from reelbench.cli.ask import AskCommandOptions, ask_model
+from reelbench.cli.run import RunCommandOptions, run_checkpoint
 from reelbench.terminal import console
-from reelbench.terminal.asking_options import GROUPS, extra_of
+from reelbench.terminal.asking_options import LlmUrl, RequestOptions, extra_of, served_model
 from reelbench.terminal.option_groups import (
-    Json,
     Kind,
     Names,
-    Quiet,
-    handed_on,
     model_names,
+    option_name,
     options_given,
+    options_of,
+    reports_status,
     shell_line,
+    typed_parameters,
 )
 
 _ADAPTERS = {
@@ -48,9 +56,26 @@ _ADAPTERS = {
 }
 """Pattern of a checkpoint's name, or of the `model_type` in its config -> lmms-eval's adapter."""
 
-_TYPED = {"reelbench ask ": "reelbench eval ", "--llm-url": "--base-url", "--llm ": "--model "}
+_ASK_OPTIONS = frozenset(options_of(AskCommandOptions))
+_RUN_OPTIONS = frozenset(options_of(RunCommandOptions))
+
+_OF_CHECKPOINTS = (_RUN_OPTIONS - _ASK_OPTIONS) | {"llm"}
+"""Options that a served model doesn't take: `--model` names it."""
+
+_OF_LMMS_EVAL = frozenset(("limit", "llm_extra", "output", "plan"))
+"""Options of `ask` that a checkpoint takes too: lmms-eval has them under other names."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Checkpoints:
+    """How checkpoints are run, as it was typed: the models, their adapter, its arguments."""
+
+    models: list[str]
+    adapter: str | None
+    model_args: str
+
+
+@reports_status
 def evaluate(
     context: typer.Context,
     names: Names,
@@ -96,23 +121,10 @@ def evaluate(
         ),
         Kind.FRAMES,
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, help="Only the first N questions of each benchmark."),
-        Kind.LIMIT,
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", help="Output folder; each benchmark's result gets a folder in it."
-        ),
-    ] = None,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Count questions, videos and requests, and ask nothing.")
-    ] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    options: Annotated[None, handed_on(*GROUPS, without=("llm", "llm_url"))],
+    llm_url: LlmUrl = None,
+    requests: RequestOptions,
+    asking: AskCommandOptions,
+    running: RunCommandOptions,
 ) -> None:
     """Evaluate models on benchmarks: a served one as `ask` does it, a checkpoint through lmms-eval as `run` does.
 
@@ -120,140 +132,203 @@ def evaluate(
     Hub's, whose `run` is printed. All options of `ask` or `run` are taken. Several models have a
     folder each in --output.
     """
-    del frames, as_json, options  # handed on
-    typed = options_given(
-        context,
-        leave_out=("names", "model", "base_url", "adapter", "model_args", "output"),
-        shown=False,
-    )
-    models = [part for text in model for part in text.split(",") if part]
-    loading = ",".join(model_args or ())
-    inner = {part.partition("=")[0]: part.partition("=")[2] for part in loading.split(",")}
-    if (
-        len(models) == 1 and "/" not in models[0] and "pretrained" in inner
-    ):  # lmms-eval's words for a checkpoint
-        adapter = adapter or (models[0] if models[0] != "hf" else None)
-        models, loading = (
-            [inner.pop("pretrained")],
-            ",".join(f"{name}={value}" for name, value in inner.items()),
-        )
-    extra = extra_of("--llm-extra", context.params["llm_extra"])
-    generation = ",".join(f"{name}={value}" for name, value in extra.items())
-    failed = []
-    places = {one: re.sub(r"[^\w.-]+", "-", one).strip("-.") for one in models}
-    if output and len({place.casefold() for place in places.values()}) < len(models):
+    checkpoints = _checkpoints(model, adapter, model_args)
+    folders = _folders(checkpoints.models, asking.output)
+    base_url = base_url or llm_url
+    asking = replace(asking, frames=frames)
+    running = replace(running, frames=frames)
+    same_command = ["reelbench", "eval", *options_given(context)]
+    failures: list[str] = []
+    for name in checkpoints.models:
+        found_adapter = _adapter(name, base_url, checkpoints.adapter)
+        try:
+            if found_adapter is None:
+                _check_options(context, name, "a served model", _OF_CHECKPOINTS)
+                served = served_model(name, base_url, requests)
+                of_model = replace(asking, llm=served, output=folders[name])
+                ask_model(names, of_model, same_command=same_command)
+            else:
+                lmms_eval_arguments = [
+                    *("--tasks", ",".join(map(_task, names)), "--model", found_adapter),
+                    *_model_arguments(name, checkpoints, asking, requests, folders[name]),
+                ]
+                _run(context, name, lmms_eval_arguments, running, is_plan=asking.plan)
+        except InputError:
+            raise
+        except (ReelbenchError, typer.Exit) as error:
+            failures.append(_failure(name, error, of_several=len(checkpoints.models) > 1))
+    if failures:
+        raise ReelbenchError("; ".join(failures))
+
+
+def _checkpoints(
+    typed_models: Sequence[str], adapter: str | None, model_args: Sequence[str] | None
+) -> _Checkpoints:
+    """Return the models, and the adapter with its arguments.
+
+    lmms-eval's words for a checkpoint, `--model ADAPTER --model-args pretrained=PATH`, are taken.
+    """
+    models = [name for name in ",".join(typed_models).split(",") if name]
+    arguments = ",".join(model_args or ())
+    value_of_argument: dict[str, str] = {}
+    for argument in arguments.split(","):
+        key, _, value = argument.partition("=")
+        value_of_argument[key] = value
+    is_adapter = len(models) == 1 and "/" not in models[0]
+    if not is_adapter or "pretrained" not in value_of_argument:
+        return _Checkpoints(models, adapter, arguments)
+    if models[0] != "hf":
+        adapter = adapter or models[0]
+    checkpoint = value_of_argument.pop("pretrained")
+    arguments = ",".join(f"{key}={value}" for key, value in value_of_argument.items())
+    return _Checkpoints([checkpoint], adapter, arguments)
+
+
+def _folders(models: Sequence[str], output: Path | None) -> dict[str, Path | None]:
+    """Return the output folder of each model; of several each has its own in `output`.
+
+    Raises:
+        InputError: Two models have one folder.
+    """
+    if output is None or len(models) == 1:
+        return dict.fromkeys(models, output)
+    folders = {name: output / re.sub(r"[^\w.-]+", "-", name).strip("-.") for name in models}
+    distinct_names = {folder.name.casefold() for folder in folders.values()}
+    if len(distinct_names) < len(models):
         raise InputError(
             f"--model {', '.join(models)}: two of them have one folder in --output; run them apart"
         )
-    for one in models:
-        folder = output / places[one] if output and len(models) > 1 else output
-        if (of_lmms_eval := _adapter(one, base_url, adapter)) is None:
-            place = ["--output", str(folder)] if folder else []
-            words = [
-                "ask",
-                *names,
-                "--llm",
-                one,
-                *(["--llm-url", base_url] if base_url else []),
-                *typed,
-                *place,
-            ]
-        else:
-            loaded = ",".join(filter(None, [f"pretrained={_plain(one)}", loading]))
-            there = {
-                "--output_path": folder,
-                "--limit": limit,
-                "--model_args": loaded,
-                "--gen_kwargs": generation,
-            }
-            behind = [part for name, value in there.items() if value for part in (name, str(value))]
-            apart = (
-                "names",
-                "model",
-                "base_url",
-                "adapter",
-                "model_args",
-                "output",
-                "limit",
-                "llm_extra",
-                "plan",
-            )
-            ours = options_given(context, leave_out=apart, shown=False)
-            words = [
-                "run",
-                *ours,
-                "--",
-                "--tasks",
-                ",".join(map(_task, names)),
-                "--model",
-                of_lmms_eval,
-                *behind,
-            ]
-        if of_lmms_eval is not None:
-            console.note_unless(quiet=quiet)(shell_line(["reelbench", *words]))
-            if plan:
-                continue
-        try:
-            from reelbench.cli.program import assembled
+    return dict(folders)
 
-            console.renamed = {} if of_lmms_eval else _TYPED
-            if typer.main.get_command(assembled(words[0]))(words, standalone_mode=False):
-                failed.append(f"{one} failed")
-        except ReelbenchError as error:
-            if isinstance(error, InputError):
-                raise
-            failed.append(f"{one}: {error}" if len(models) > 1 else str(error))
-    if failed:
-        raise ReelbenchError("; ".join(failed))
+
+def _check_options(
+    context: typer.Context, model: str, what: str, not_taken: "frozenset[str]"
+) -> None:
+    """Raise InputError where an option was typed that this kind of model doesn't take."""
+    for parameter in typed_parameters(context):
+        if parameter.name in not_taken:
+            raise InputError(
+                f"{option_name(parameter)}: {model} is {what}, which has no such option; leave it "
+                "out"
+            )
+
+
+def _model_arguments(
+    name: str,
+    checkpoints: _Checkpoints,
+    asking: AskCommandOptions,
+    requests: RequestOptions,
+    folder: Path | None,
+) -> list[str]:
+    """Return lmms-eval's arguments of a checkpoint: where it is, what it is given, where it goes."""
+    model_args = f"pretrained={_plain(name)}"
+    if checkpoints.model_args:
+        model_args = f"{model_args},{checkpoints.model_args}"
+    extra = extra_of("--llm-extra", requests.llm_extra)
+    generation = ",".join(f"{key}={value}" for key, value in extra.items())
+    values = {
+        "--output_path": folder,
+        "--limit": asking.limit,
+        "--model_args": model_args,
+        "--gen_kwargs": generation,
+    }
+    arguments: list[str] = []
+    for option, value in values.items():
+        if value:
+            arguments += [option, str(value)]
+    return arguments
+
+
+def _run(
+    context: typer.Context,
+    model: str,
+    lmms_eval_arguments: list[str],
+    running: RunCommandOptions,
+    *,
+    is_plan: bool,
+) -> None:
+    """Print the `reelbench run` of a checkpoint, and run it unless it is a plan."""
+    only_asked = _ASK_OPTIONS - _RUN_OPTIONS - _OF_LMMS_EVAL
+    _check_options(context, model, "a checkpoint", only_asked)
+    not_of_run = {parameter.name or "" for parameter in context.command.params} - _RUN_OPTIONS
+    run_options = options_given(context, leave_out=not_of_run | {"llm_extra"}, shown=False)
+    note = console.note_unless(quiet=running.quiet)
+    note(shell_line(["reelbench", "run", *run_options, "--", *lmms_eval_arguments]))
+    if not is_plan:
+        judging = options_given(context, only="judge", shown=False)
+        run_checkpoint(lmms_eval_arguments, running, judging=judging)
+
+
+def _failure(model: str, error: Exception, *, of_several: bool) -> str:
+    """Return a line on a model that failed."""
+    if isinstance(error, typer.Exit):
+        return f"{model} failed"
+    if of_several:
+        return f"{model}: {error}"
+    return str(error)
 
 
 def _plain(model: str) -> str:
+    """Return a model's name without the prefix that says it is the Hub's."""
     return model.removeprefix("hf/").removeprefix("hf:")
 
 
 def _adapter(model: str, base_url: str | None, adapter: str | None) -> str | None:
-    """Return lmms-eval's adapter of a checkpoint, None of a model that a server has; InputError where nothing tells."""
-    from reelbench.llm.model_names import PROVIDERS
+    """Return lmms-eval's adapter of a checkpoint, or None for a model that a server has.
 
-    prefix, slash, _ = model.partition("/")
-    of_provider = slash and any(
-        prefix in {name, provider.alias} for name, provider in PROVIDERS.items()
-    )
-    folder = settings.expanded(_plain(model))
-    a_folder = model.startswith((".", "/", "~"))
-    url = base_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
-    asked = url or "://" in model or of_provider or not slash
+    Raises:
+        InputError: Nothing tells which of the two it is, or which adapter runs it.
+    """
     if adapter is not None:
         return adapter
-    if (
-        folder.is_dir() and not a_folder and not base_url
-    ):  # a folder's code would run; its name may be a model's
+    folder = settings.expanded(_plain(model))
+    is_path = model.startswith((".", "/", "~"))
+    url = base_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
+    if folder.is_dir() and not is_path and not base_url:
+        # A folder's code would run, and its name may be a model's.
         raise InputError(
-            f"--model {model}: a folder of this name lies here, too; write ./{_plain(model)} or --base-url URL"
+            f"--model {model}: a folder of this name lies here, too; write ./{_plain(model)} or "
+            "--base-url URL"
         )
     if model in _ADAPTERS.values() and not url:
         raise InputError(
-            f"--model {model}: is an adapter of lmms-eval's; name the checkpoint: --model Qwen/Qwen2.5-VL-7B-Instruct, "
-            f"say, and --adapter {model} if you want that one; a server's model of this name: --base-url URL"
+            f"--model {model}: is an adapter of lmms-eval's; name the checkpoint: --model "
+            f"Qwen/Qwen2.5-VL-7B-Instruct, say, and --adapter {model} if you want that one; a "
+            "server's model of this name: --base-url URL"
         )
-    if asked and not a_folder and not model.startswith(("hf/", "hf:")):
+    is_of_the_hub = model.startswith(("hf/", "hf:"))
+    is_served = url or "://" in model or "/" not in model or _is_of_provider(model)
+    if is_served and not is_path and not is_of_the_hub:
         return None
-    config = folder / "config.json"
-    if a_folder and not config.is_file():
-        raise InputError(f"--model {model}: no folder with a checkpoint (no config.json there)")
-    told = (
-        str((read_record(config) or {}).get("model_type"))
-        if a_folder
-        else _plain(model).rpartition("/")[2]
+    model_type = _plain(model).rpartition("/")[2]
+    if is_path:
+        model_type = _model_type(model, folder / "config.json")
+    plain_type = re.sub(r"[-.]", "_", model_type.lower())
+    for pattern, name in _ADAPTERS.items():
+        if re.search(pattern, plain_type):
+            return name
+    raise InputError(
+        f"--model {model}: which adapter of lmms-eval runs this checkpoint isn't known "
+        f"({model_type}); name one, for example --adapter llava_hf; or, if a server has the model, "
+        "add --base-url URL"
     )
-    plain = re.sub(r"[-.]", "_", told.lower())
-    found = next((name for pattern, name in _ADAPTERS.items() if re.search(pattern, plain)), None)
-    if found is None:
-        raise InputError(
-            f"--model {model}: which adapter of lmms-eval runs this checkpoint isn't known ({told}); name one, for "
-            f"example --adapter llava_hf; or, if a server has the model, add --base-url URL"
-        )
-    return found
+
+
+def _is_of_provider(model: str) -> bool:
+    """Return True for `provider/model` of a known provider."""
+    from reelbench.llm.model_names import PROVIDERS
+
+    prefix, slash, _ = model.partition("/")
+    aliases = [provider.alias for provider in PROVIDERS.values()]
+    return bool(slash) and (prefix in PROVIDERS or prefix in aliases)
+
+
+def _model_type(model: str, config: Path) -> str:
+    """Return the type of a checkpoint, as its config has it."""
+    if not config.is_file():
+        raise InputError(f"--model {model}: no folder with a checkpoint (no config.json there)")
+    record = read_record(config) or {}
+    return str(record.get("model_type"))
 
 
 def _task(name: str) -> str:
@@ -264,7 +339,7 @@ def _task(name: str) -> str:
     if discovery.find_task(name) is not None:
         return name
     spec, split, _ = loading.find_split(name)
-    return next(
-        (task.name for task in spec.tasks if task.split == split and not task.only),
-        spec.tasks[0].name,
-    )
+    for task in spec.tasks:
+        if task.split == split and not task.only:
+            return task.name
+    return spec.tasks[0].name

@@ -86,7 +86,12 @@ def _add_command(app: App, name: str, words: str, entry: CommandEntry, *, outlin
     context_settings = {}
     if entry.takes_any_options:
         context_settings = _ANY_OPTIONS
-    command_class = partial(Command, examples=entry.examples, on_stop=entry.on_stop)
+    command_class = partial(
+        Command,
+        examples=entry.examples,
+        on_stop=entry.on_stop,
+        shown_elsewhere=entry.shown_elsewhere,
+    )
     app.command(
         name,
         cls=command_class,

@@ -1,9 +1,10 @@
 """`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +31,10 @@ from reelbench.terminal.option_groups import (
     reports_status,
 )
 from reelbench.terminal.report import check_judged, report
+
+if TYPE_CHECKING:
+    from reelbench.cli.sweep import Step, Sweep
+    from reelbench.registry.sampling import FrameSampling
 
 _sweeps = partial(typer.Option, rich_help_panel="Several settings")
 
@@ -86,12 +91,12 @@ class SweepChoice:
     ] = None
 
 
-@reports_status
-def run(
-    context: typer.Context,
-    *,
-    frames: Frames = None,
-    label: Label = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCommandOptions:
+    """The options of `run`, as they were typed."""
+
+    frames: Frames = None
+    label: Label = None
     candidates: Annotated[
         str | None,
         typer.Option(
@@ -101,7 +106,7 @@ def run(
             "beam:K (Hugging Face models only) or sample:K,t=T. Default: "
             "REELBENCH_CANDIDATES.",
         ),
-    ] = None,
+    ] = None
     answering: Annotated[
         str | None,
         typer.Option(
@@ -112,7 +117,7 @@ def run(
             "span=predicted|truth|none. Default: REELBENCH_ANSWERING, else the "
             "first of each.",
         ),
-    ] = None,
+    ] = None
     processes: Annotated[
         int,
         typer.Option(
@@ -121,7 +126,7 @@ def run(
             min=1,
             help="Processes that share the questions, a GPU each.",
         ),
-    ] = 1,
+    ] = 1
     strict: Annotated[
         bool,
         typer.Option(
@@ -129,17 +134,20 @@ def run(
             help="Exit 1 if a question is unscored, or was shown other frames or "
             "times than asked for.",
         ),
-    ] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    several: SweepChoice,
-    llm: Llm,
-    about: AboutModel,
-    judge: Judge,
-    output_limit: OutputLimit,
-    chosen_questions: ChosenQuestions,
-    repeats: Repeats,
-) -> None:
+    ] = False
+    as_json: Json = False
+    quiet: Quiet = False
+    several: SweepChoice
+    llm: Llm
+    about: AboutModel
+    judge: Judge
+    output_limit: OutputLimit
+    chosen_questions: ChosenQuestions
+    repeats: Repeats
+
+
+@reports_status
+def run(context: typer.Context, *, options: RunCommandOptions) -> None:
     """Run lmms-eval with the arguments after `--`, then score its log.
 
     The scores lie beside lmms-eval's own files, in <output_path>/<model>/reelbench/<task>/. A sweep
@@ -147,99 +155,186 @@ def run(
     task; --runs has run-<N>/ and <task>/runs.json. With --json, stdout has the JSON of results,
     runs or sweep, and stderr lmms-eval's table.
     """
-    from reelbench.cli import sweep as sweeps
-    from reelbench.registry.decoding import Answering, Candidates
-    from reelbench.registry.sampling import FrameSampling
-    from reelbench.tasks.about import check_frames
-    from reelbench.tasks.lmms import process
-    from reelbench.tasks.score import Options
-
-    note, earlier = console.note_unless(quiet=quiet), chosen_questions.earlier
-    options = Options(judge=judge, note=note, bar=console.progress, about=about, earlier=earlier)
-    most, thinking = output_limit.max_tokens, output_limit.thinking
-    context.args = process.with_output_limit(context.args, most, note, thinking=thinking)
-    if output_limit.preset is not None and context.args:
-        preset = output_limit.preset.overridden_by(frames=frames or several.frames_sweep)
-        context.args, preset = process.with_preset(context.args, preset)
-        options, frames = replace(options, preset=preset), frames or preset.get("frames")
-    printed = sweeps.Printed(options_given(context, only="judge"), as_json=as_json, quiet=quiet)
-    _check(several, repeats, chosen_questions, llm, processes)
-    loggers.check_arguments(context.args)
-    if repeats.number == 1 and repeats.seed is not None:
-        context.args = process.set_option(context.args, "--seed", str(repeats.seed))
-    context.args, folders = process.opened_by_path(context.args)
-    beams = choice(candidates, settings.CANDIDATES, Candidates.parse)
-    by_options = choice(answering, settings.ANSWERING, Answering.parse)
-    environ = folders | process.way_variables(context.args, beams, by_options)
-    environ |= {settings.LABEL.name: label} if label else {}
-    over = partial(sweeps.Sweep, options=options, printed=printed, environ=environ)
-    if several.frames_sweep is not None:
-        process.check_data(context.args, None, videos=False)
-        steps = sweeps.of_frames(frames, several.frames_sweep)
-        over("frames (log scale)", steps, by=several.sweep_by).run(
-            *process.with_logging(context.args)
-        )
-        return
-    sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
-    questions = process.check_data(context.args, sampling, videos=several.sweep is None)
-    if several.sweep is not None:
-        over_values = over(*sweeps.of_argument(several.sweep, sampling), by=several.sweep_by)
-        over_values.run(*process.with_logging(context.args))
-        return
-    check_frames(about, "native" if sampling is None else str(sampling))
-    arguments, output = process.with_logging(context.args)
-    if several.languages is not None:
-        steps = sweeps.of_languages(
-            several.languages, several.translations, llm, arguments, output, sampling=sampling
-        )
-        over("language", steps, finish=sweeps.write_matrix).run(arguments, output)
-        return
-    environ |= _questions_named(chosen_questions, arguments, output)
-    if repeats.number > 1:
-        runs = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
-        over("run", runs, environ=environ, resume=True).repeat(arguments, output)
-        return
-    start = partial(
-        process.followed, console.status, partial(process.lmms_eval, processes=processes)
-    )
-    scored = partial(
-        process.run_and_score, environ=environ, stdout=printed.of_lmms_eval, start=start
-    )
-    outcomes = scored(arguments, output, sampling, options, questions=questions)
-    report(
-        outcomes,
-        as_json=as_json,
-        again=["reelbench", "score", "--run", str(output), *printed.judging],
-        quiet=quiet,
-    )
-    process.check_all_there(arguments, outcomes)
-    check_judged(outcomes, strict=strict)
+    judging = options_given(context, only="judge")
+    run_checkpoint(context.args, options, judging=judging)
 
 
-def _check(
-    several: SweepChoice, repeats: Repeats, questions: ChosenQuestions, llm: Llm, processes: int
+def run_checkpoint(
+    arguments: list[str], options: RunCommandOptions, *, judging: Sequence[str]
 ) -> None:
-    """Raise InputError where options don't go together."""
-    swept = several != SweepChoice()
-    if swept and processes > 1:
-        raise InputError("--processes is for one run; leave out the sweep")
-    if swept and (questions.ids is not None or questions.earlier is not None):
-        raise InputError("--ids, --only and --from are for one run; leave out the sweep")
-    if (
-        sum(
-            chosen is not None
-            for chosen in (several.frames_sweep, several.sweep, several.languages)
+    """Run lmms-eval with its arguments, score its log, and print the results.
+
+    `judging` are the options that say who judges, as words: a command that judges the rest is said
+    with them.
+    """
+    _Run(arguments, options, judging).start()
+
+
+class _Run:
+    """The options of `run` read and checked, and the ways of running: once, several times, a sweep."""
+
+    def __init__(
+        self, arguments: list[str], options: RunCommandOptions, judging: Sequence[str]
+    ) -> None:
+        from reelbench.cli import sweep as sweeps
+        from reelbench.tasks.score import Options
+
+        self.options = options
+        self.sweep_choice = options.several
+        self.frames = options.frames
+        self.scoring = Options(
+            judge=options.judge,
+            note=console.note_unless(quiet=options.quiet),
+            bar=console.progress,
+            about=options.about,
+            earlier=options.chosen_questions.earlier,
         )
-        > 1
-    ):
+        self.arguments = self._with_limit_and_preset(arguments)
+        self.printed = sweeps.Printed(judging, as_json=options.as_json, quiet=options.quiet)
+        _check(options)
+        loggers.check_arguments(self.arguments)
+        self.environ = self._environment()
+
+    def _with_limit_and_preset(self, arguments: list[str]) -> list[str]:
+        """Return lmms-eval's arguments with the longest answer and the preset's settings."""
+        from reelbench.tasks.lmms import process
+
+        output_limit = self.options.output_limit
+        arguments = process.with_output_limit(
+            arguments,
+            output_limit.max_tokens,
+            self.scoring.note,
+            thinking=output_limit.thinking,
+        )
+        if output_limit.preset is not None and arguments:
+            typed_frames = self.frames or self.sweep_choice.frames_sweep
+            preset = output_limit.preset.overridden_by(frames=typed_frames)
+            arguments, preset = process.with_preset(arguments, preset)
+            self.scoring = replace(self.scoring, preset=preset)
+            self.frames = self.frames or preset.get("frames")
+        return arguments
+
+    def _environment(self) -> dict[str, str]:
+        """Return the variables of lmms-eval's process, and open what is named by its path."""
+        from reelbench.registry.decoding import Answering, Candidates
+        from reelbench.tasks.lmms import process
+
+        options = self.options
+        repeats = options.repeats
+        if repeats.number == 1 and repeats.seed is not None:
+            self.arguments = process.set_option(self.arguments, "--seed", str(repeats.seed))
+        self.arguments, folders = process.opened_by_path(self.arguments)
+        candidates = choice(options.candidates, settings.CANDIDATES, Candidates.parse)
+        answering = choice(options.answering, settings.ANSWERING, Answering.parse)
+        environ = {**folders, **process.way_variables(self.arguments, candidates, answering)}
+        if options.label:
+            environ[settings.LABEL.name] = options.label
+        return environ
+
+    def start(self) -> None:
+        """Run lmms-eval as the options say."""
+        from reelbench.cli import sweep as sweeps
+        from reelbench.registry.sampling import FrameSampling
+        from reelbench.tasks.about import check_frames
+        from reelbench.tasks.lmms import process
+
+        chosen = self.sweep_choice
+        if chosen.frames_sweep is not None:
+            process.check_data(self.arguments, None, videos=False)
+            steps = sweeps.of_frames(self.frames, chosen.frames_sweep)
+            sweep = self._sweep("frames (log scale)", steps, by=chosen.sweep_by)
+            sweep.run(*process.with_logging(self.arguments))
+            return
+        sampling = choice(self.frames, settings.FRAMES, FrameSampling.parse)
+        questions = process.check_data(self.arguments, sampling, videos=chosen.sweep is None)
+        if chosen.sweep is not None:
+            key, steps = sweeps.of_argument(chosen.sweep, sampling)
+            sweep = self._sweep(key, steps, by=chosen.sweep_by)
+            sweep.run(*process.with_logging(self.arguments))
+            return
+        check_frames(self.options.about, "native" if sampling is None else str(sampling))
+        arguments, output = process.with_logging(self.arguments)
+        if chosen.languages is not None:
+            steps = sweeps.of_languages(
+                chosen.languages,
+                chosen.translations,
+                self.options.llm,
+                arguments,
+                output,
+                sampling=sampling,
+            )
+            self._sweep("language", steps, finish=sweeps.write_matrix).run(arguments, output)
+            return
+        self.environ |= _questions_named(self.options.chosen_questions, arguments, output)
+        repeats = self.options.repeats
+        if repeats.number > 1:
+            steps = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
+            self._sweep("run", steps, resume=True).repeat(arguments, output)
+            return
+        self._run_once(arguments, output, sampling, questions)
+
+    def _sweep(self, axis: str, steps: "list[Step]", **more: Any) -> "Sweep":  # noqa: ANN401 - its fields
+        from reelbench.cli.sweep import Sweep
+
+        return Sweep(
+            axis,
+            steps,
+            options=self.scoring,
+            printed=self.printed,
+            environ=self.environ,
+            **more,
+        )
+
+    def _run_once(
+        self,
+        arguments: list[str],
+        output: Path,
+        sampling: "FrameSampling | None",
+        questions: Any,  # noqa: ANN401 - as `check_data` returns them
+    ) -> None:
+        from reelbench.tasks.lmms import process
+
+        run_lmms_eval = partial(process.lmms_eval, processes=self.options.processes)
+        outcomes = process.run_and_score(
+            arguments,
+            output,
+            sampling,
+            self.scoring,
+            questions=questions,
+            environ=self.environ,
+            stdout=self.printed.of_lmms_eval,
+            start=partial(process.followed, console.status, run_lmms_eval),
+        )
+        report(
+            outcomes,
+            as_json=self.options.as_json,
+            again=["reelbench", "score", "--run", str(output), *self.printed.judging],
+            quiet=self.options.quiet,
+        )
+        process.check_all_there(arguments, outcomes)
+        check_judged(outcomes, strict=self.options.strict)
+
+
+def _check(options: RunCommandOptions) -> None:
+    """Raise InputError where options don't go together."""
+    several = options.several
+    questions = options.chosen_questions
+    repeats = options.repeats
+    is_swept = several != SweepChoice()
+    axes = [several.frames_sweep, several.sweep, several.languages]
+    if is_swept and options.processes > 1:
+        raise InputError("--processes is for one run; leave out the sweep")
+    if is_swept and (questions.ids is not None or questions.earlier is not None):
+        raise InputError("--ids, --only and --from are for one run; leave out the sweep")
+    if len(axes) - axes.count(None) > 1:
         raise InputError("--frames-sweep, --sweep and --languages: one of them at a time")
-    if (several.translations is not None or llm) and several.languages is None:
+    if (several.translations is not None or options.llm) and several.languages is None:
         raise InputError("--translations and --llm are for --languages; name the languages")
     if several.sweep_by is not None and several.frames_sweep is None and several.sweep is None:
         raise InputError("--sweep-by is for --frames-sweep or --sweep")
     if questions.earlier is not None:
         repeats.check_once()
-    if repeats.number > 1 and (swept or processes > 1):
+    if repeats.number > 1 and (is_swept or options.processes > 1):
         raise InputError(
             "--runs is for one setting, in one process; leave out the sweep, and --processes"
         )
@@ -252,12 +347,13 @@ def _questions_named(
     from reelbench.registry.question_files import QuestionIds
     from reelbench.tasks.lmms import process
 
-    named, earlier = chosen_questions.ids, chosen_questions.earlier
+    ids = chosen_questions.ids
+    earlier = chosen_questions.earlier
     if earlier is not None:
         earlier.check_apart(output, process.wanted_tasks(arguments))
-        named = QuestionIds(earlier.ids)
-    if named is None:
+        ids = QuestionIds(earlier.ids)
+    if ids is None:
         return {}
     path = output / "ids.txt"
-    named.write(path)
+    ids.write(path)
     return {settings.IDS.name: str(path.resolve())}

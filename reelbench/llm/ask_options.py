@@ -78,7 +78,7 @@ class AskOptions:
     """
 
     option: ClassVar[str] = "--llm"
-    """The command-line option that names the model: errors name those beside it."""
+    """The beginning of the command-line options of a request, which errors name."""
     who: ClassVar[str] = "the model"
     """What a sentence to the user calls it."""
     key_variable: ClassVar[str] = settings.LLM_API_KEY.name
@@ -122,9 +122,9 @@ class AskOptions:
         option = self.option
         if not self.model.strip():
             raise InputError(
-                f"{option}: the name of {self.who} is empty; name one, as its server knows it"
+                f"{self.model_option}: the name of {self.who} is empty; name one, as its server knows it"
             )
-        refuse_in_words(option, self.model)
+        refuse_in_words(self.model_option, self.model)
         object.__setattr__(self, "local", self.model.startswith(LOCAL))
         object.__setattr__(self, "host", "local" if self.local else self._checked_host())
         values = (
@@ -172,8 +172,18 @@ class AskOptions:
                 f"a budget in dollars needs the price of {self.who} per million tokens; or give it in calls"
             )
 
+    @property
+    def model_option(self) -> str:
+        """The command-line option that names the model."""
+        return self.option
+
+    @property
+    def url_option(self) -> str:
+        """The command-line option that names the model's server."""
+        return f"{self.option}-url"
+
     def _checked_host(self) -> str:
-        where = f"{self.option}-url"
+        where = self.url_option
         try:
             parts = urlsplit(self.url or OPENAI_URL)
         except ValueError:
@@ -214,8 +224,8 @@ class AskOptions:
             asked = {"batch": "a batch", "video": "a clip of chosen frames"}.get(what, what)
             asked = f"{wanted} pictures" if most else asked
             raise InputError(
-                f"{self.option} {self.provider}/{self.model}: {provider.title} takes {can}, and not {asked} "
-                f"({provider.media or provider.source}); with {self.option}-url nothing is assumed of a server"
+                f"{self.model_option} {self.provider}/{self.model}: {provider.title} takes {can}, and not {asked} "
+                f"({provider.media or provider.source}); with {self.url_option} nothing is assumed of a server"
             )
 
     def cost_usd(
@@ -280,3 +290,18 @@ def cache_place() -> Path | str:
 def takes_completion_limit(model: str) -> bool:
     """Whether a model takes `max_completion_tokens` and no temperature, by its name, as lmms-eval tells it."""
     return any(part in model for part in _COMPLETION_LIMITED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModelOptions(AskOptions):
+    """A served model that `reelbench eval` names, by `--model` and `--base-url`."""
+
+    @property
+    def model_option(self) -> str:
+        """The command-line option that names the model."""
+        return "--model"
+
+    @property
+    def url_option(self) -> str:
+        """The command-line option that names the model's server."""
+        return "--base-url"

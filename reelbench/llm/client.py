@@ -105,7 +105,7 @@ class ChatClient:
         if is_azure:
             if "api-version" not in query:
                 raise InputError(
-                    f"{options.option}-url: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
+                    f"{options.url_option}: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
                 )
             if "/openai/deployments/" not in parts.path:
                 base = f"{base.removesuffix('/openai')}/openai/deployments/{quote(options.model, safe='')}"
@@ -240,7 +240,7 @@ class ChatClient:
                 there = urlsplit(headers.get("location", "")).hostname
             return NotServedError(
                 f"{options.who} at {options.host} answered {status}, sending us on to {there or 'another address'}; "
-                f"give the URL of the server itself as {options.option}-url"
+                f"give the URL of the server itself as {options.url_option}"
             )
         error: object = content.decode("utf-8", "replace").strip()
         with suppress(ValueError, RecursionError):
@@ -252,7 +252,7 @@ class ChatClient:
         line = f"{options.who} at {options.host} answered {status}: {text or 'nothing else'}"
         code, param = (error.get("code"), error.get("param")) if is_object(error) else (None, None)
         if status == 404 and not urlsplit(options.url or OPENAI_URL).path.strip("/"):  # noqa: PLR2004
-            line += f"; the address has no path, and most servers have /v1: add it to {options.option}-url"
+            line += f"; the address has no path, and most servers have /v1: add it to {options.url_option}"
         if status in {401, 403, 404} or code == "insufficient_quota":
             return NotServedError(line)
         if param == "temperature":
@@ -347,11 +347,11 @@ def server_of(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bo
     whose = PROVIDERS.get(options.provider or "")
     if options.url is None and "/" in options.model:
         raise NotServedError(
-            f"no server for {options.who} {options.model}: give {options.option}-url URL, or name a provider: "
+            f"no server for {options.who} {options.model}: give {options.url_option} URL, or name a provider: "
             f"{', '.join(f'{name}/' for name in PROVIDERS)}"
         )
     if options.api_key is None and (options.url is None if whose is None else not whose.own):
-        variable = f"{options.key_variable} (or OPENAI_API_KEY), or {options.option}-url"
+        variable = f"{options.key_variable} (or OPENAI_API_KEY), or {options.url_option}"
         where = f" at {whose.title} ({options.host})" if whose else ""
         raise NotServedError(
             f"no API key for {options.who}{where}: set {whose.key if whose else variable}"

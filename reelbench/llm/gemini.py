@@ -42,7 +42,7 @@ class GeminiClient(ChatClient):
         if not any(isinstance(piece, Attachment) and piece.kind == "video_url" for piece in pieces):
             return await super().ask(messages, sampling)
         options, began = self._options, time.monotonic()
-        where = f"{options.option} {options.model}, with a whole video"
+        where = f"{options.model_option} {options.model}, with a whole video"
         if unknown := sorted(sampling.keys() - _SETTINGS.keys() - {"fps"}):
             raise InputError(
                 f"{where}: takes {', '.join((*_SETTINGS, 'fps'))}, and not {unknown[0]}"

@@ -57,7 +57,11 @@ PROVIDERS = {name: Provider(**entry) for name, entry in settings.PROVIDERS.items
 
 
 def read_model_name(
-    option: str, text: str, url: str | None, *keys: settings.Setting
+    option: str,
+    text: str,
+    url: str | None,
+    *keys: settings.Setting,
+    url_option: str | None = None,
 ) -> dict[str, Any]:
     """Read a model's name into the fields of `AskOptions`: model, url, api_key, key_from, provider.
 
@@ -66,10 +70,12 @@ def read_model_name(
         text: `MODEL[@URL]`, `provider/model`, or `hf/MODEL`, which this process loads.
         url: The server of a model without one of its own.
         keys: Variables of the key of a server that is no provider's, the first that is set.
+        url_option: The option that names the server, for errors; by default `option` with `-url`.
 
     InputError where the name is a folder, several models, a checkpoint's as well as a provider's,
     or a variable lacks.
     """
+    url_option = url_option or f"{option}-url"
     match = _URL.fullmatch(text)
     model, url = (match["model"], match["url"] or url) if match else (text, url)
     prefix, slash, rest = model.partition("/")
@@ -96,7 +102,7 @@ def read_model_name(
                         else ""
                     )
                     here = (
-                        f"{option} {model} {option}-url URL asks a server that has the checkpoint"
+                        f"{option} {model} {url_option} URL asks a server that has the checkpoint"
                     )
                     raise InputError(
                         f"{option} {model}: {at or f'{provider.title} has none of that name'}; {here}"

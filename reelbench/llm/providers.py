@@ -39,9 +39,9 @@ class LocalClient(ChatClient):
             transformers: Any = import_module("transformers")
         except ImportError:
             raise InputError(
-                f"{options.option} {LOCAL}…: transformers is not installed; {installing('lmms-eval')}"
+                f"{options.model_option} {LOCAL}…: transformers is not installed; {installing('lmms-eval')}"
             ) from None
-        name = containment.hub_id(options.model.removeprefix(LOCAL), options.option)
+        name = containment.hub_id(options.model.removeprefix(LOCAL), options.model_option)
         self._torch = torch
         self._options = options
         try:
@@ -49,7 +49,7 @@ class LocalClient(ChatClient):
             self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="auto")
         except (OSError, ValueError) as error:
             raise InputError(
-                f"{options.option} {options.model}: can't be loaded: {first_line(error)}"
+                f"{options.model_option} {options.model}: can't be loaded: {first_line(error)}"
             ) from None
         self._model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self._turn = asyncio.Lock()
@@ -58,7 +58,7 @@ class LocalClient(ChatClient):
         """Answer one question; RejectedError where the model can't, InputError where it takes no such setting."""
         if unknown := sorted(sampling.keys() - set(_TAKEN)):
             raise InputError(
-                f"{self._options.option} {LOCAL}…: takes {', '.join(_TAKEN)}, and not {unknown[0]}"
+                f"{self._options.model_option} {LOCAL}…: takes {', '.join(_TAKEN)}, and not {unknown[0]}"
             )
         async with self._turn:
             began = time.monotonic()

@@ -116,12 +116,9 @@ def ask(
             otherwise.
     """
     task = asked.questions.task
-    own = generation(
-        model.model, task.max_new_tokens if task else MAX_NEW_TOKENS, asked.sampling, candidates
-    )
+    own = _generation_of(asked, model, candidates)
     record = ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra))
-    if candidates is not None and model.thinking:  # their temperature was asked for
-        model = replace(model, extra={"temperature": candidates.temperature, **model.extra})
+    model = _at_temperature_of(candidates, model)
     settings = asked.settings(candidates).model_copy(
         update={
             "generation": model.sampling(own),
@@ -177,6 +174,30 @@ def ask(
         work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside
     )
     return replace(scored, come_by=kept.record())
+
+
+def sent_sampling(
+    asked: QuestionSet, model: AskOptions, candidates: Candidates | None = None
+) -> dict[str, Any]:
+    """Return the settings of generation that are sent with each question."""
+    generation_settings = _generation_of(asked, model, candidates)
+    return _at_temperature_of(candidates, model).sampling(generation_settings)
+
+
+def _generation_of(
+    asked: QuestionSet, model: AskOptions, candidates: Candidates | None
+) -> dict[str, Any]:
+    max_new_tokens = MAX_NEW_TOKENS
+    if asked.questions.task is not None:
+        max_new_tokens = asked.questions.task.max_new_tokens
+    return generation(model.model, max_new_tokens, asked.sampling, candidates)
+
+
+def _at_temperature_of(candidates: Candidates | None, model: AskOptions) -> AskOptions:
+    """Return a model that thinks with the candidates' temperature, which was asked for."""
+    if candidates is None or not model.thinking:
+        return model
+    return replace(model, extra={"temperature": candidates.temperature, **model.extra})
 
 
 def generation(

@@ -40,6 +40,13 @@ class Runs:
         if self.seed is not None and "seed" in model.extra:
             raise InputError("--seed and a seed in --llm-extra: give one of them")
         evaluations: list[Evaluation] = []
+        if self.number > 1:
+            sampling = asking.sent_sampling(questions, model, how.get("candidates"))
+            if sampling.get("temperature") == 0:
+                options.note(
+                    "--runs at temperature 0: runs differ as far as the server does; --llm-extra "
+                    "sets another"
+                )
         for run, place in enumerate(self._places(options.place)):
             seeded = {} if self.seed is None else {"seed": self.seed + run}
             own = replace(model, extra={**model.extra, **seeded})
@@ -48,10 +55,6 @@ class Runs:
                 update={"run": run + 1 if self.number > 1 else None}
             )
             evaluations.append(replace(made, settings=settings))
-        if self.number > 1 and evaluations[0].settings.generation.get("temperature") == 0:
-            options.note(
-                "--runs at temperature 0: runs differ as far as the server does; --llm-extra sets another"
-            )
         return evaluations
 
     def write(self, evaluations: Sequence[Evaluation], place: Path) -> list[Outcome]:

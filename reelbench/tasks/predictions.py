@@ -5,6 +5,8 @@ stand: `007`, `NA`, `None` and `nan` too. A row whose text is null has no predic
 is an empty answer. Texts are read as the answers of a run are.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +21,7 @@ from reelbench.base.lazy import import_object
 from reelbench.base.tables import as_text
 from reelbench.data import hub
 from reelbench.registry.reasons import Reason
+from reelbench.registry.records import SourceRecord
 from reelbench.registry.rows import UNTIMED
 from reelbench.tasks.submissions import (
     Prediction,
@@ -69,12 +72,17 @@ class ChosenColumns(NamedTuple):
     text: str
 
 
-def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
+def read(
+    questions: Questions,
+    path: Path,
+    columns: Columns,
+    in_memory: Any = None,  # noqa: ANN401 - any JSON value
+) -> PredictionSet:
     """Read predictions and join them with their references.
 
     The owners' format wins where a file is in it and no columns are named; anything else is a table
     of ids and texts. On a split whose answers are hidden a table is read all the same, for the file
-    that the owners' server takes.
+    that the owners' server takes. Predictions in memory are a JSON value, which `path` names.
 
     Raises:
         InputError: The file can't be read, lacks a column or has an id twice, or none of its ids is
@@ -86,12 +94,27 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
         owners_id = spec.mapping.columns.get("id")
         if isinstance(owners_id, str):
             columns = replace(columns, owners_id=owners_id)
+    if in_memory is not None:
+        return _of_document(questions, path, in_memory, columns, is_file=False)
     read_table = tables.READERS.get(path.suffix.lower())
     if read_table is not None:
         rows = read_table(path, lambda names: choose_columns(path, names, columns))
         cells = ((where, name, text) for where, (name, text) in rows)
         return of_table(questions, path, cells)
     document = read_json_or_jsonl(path, unique=True)
+    return _of_document(questions, path, document, columns, is_file=True)
+
+
+def _of_document(
+    questions: Questions,
+    path: Path,
+    document: Any,  # noqa: ANN401 - any JSON value
+    columns: Columns,
+    *,
+    is_file: bool,
+) -> PredictionSet:
+    """Read predictions in the owners' format, or as a table of ids and texts."""
+    spec = questions.spec
     formats = import_object(spec.formats)
     has_format = hasattr(formats, "read")
     is_official = getattr(formats, "official", None)
@@ -107,7 +130,7 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
             del document  # a large one goes as its rows are read
             return of_table(questions, path, cells)
     try:
-        prediction_set = _of_owners(questions, path, document, formats)
+        prediction_set = _of_owners(questions, path, document, formats, is_file=is_file)
     except InputError as error:
         if table_error is None:
             raise
@@ -120,11 +143,23 @@ def read(questions: Questions, path: Path, columns: Columns) -> PredictionSet:
     return prediction_set
 
 
-def _of_owners(questions: Questions, path: Path, document: Any, formats: Any) -> PredictionSet:  # noqa: ANN401
+def _of_owners(
+    questions: Questions,
+    path: Path,
+    document: Any,  # noqa: ANN401 - any JSON value
+    formats: Any,  # noqa: ANN401 - a module
+    *,
+    is_file: bool,
+) -> PredictionSet:
     """Read predictions in the owners' format; the references may be in the same file."""
     own_references = getattr(formats, "own_references", None)
     if questions.file is None and own_references is not None and own_references(path, document):
-        questions = replace(questions, file=path)
+        questions = replace(questions, file=path, document=document)
+        if not is_file:
+            digest = hashlib.sha256(json.dumps(document).encode()).hexdigest()
+            fingerprint = f"{questions.spec.id}:{digest}"
+            source = SourceRecord(kind="files", location=path.name, fingerprint=fingerprint)
+            questions = replace(questions, stated=source)
     owners_predictions: dict[str, Prediction] = formats.read(questions, path, document)
     return join(questions, owners_predictions, questions.references(), path)
 

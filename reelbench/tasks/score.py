@@ -503,7 +503,9 @@ def read_answers(
     """
     questions = Questions.named(name, inputs.split, inputs.data, inputs.references)
     metadata = metadata or RunMetadata()
-    submission = predictions.read(questions, inputs.predictions, columns or Columns())
+    submission = predictions.read(
+        questions, inputs.predictions, columns or Columns(), inputs.document
+    )
     if inputs.tags is not None:
         submission = submissions.tagged(submission, inputs.tags)
     settings = SettingsRecord(frames=metadata.frames or "unknown", label=metadata.label)

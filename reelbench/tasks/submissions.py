@@ -96,6 +96,7 @@ class Questions:
     Attributes:
         data: The file or folder that the user named.
         file: A references file, used instead of the benchmark's rows.
+        document: The JSON of that file, where it is in memory.
         stated: The source as the record has it, if it is not determined here.
         located: The split, if it was located before.
     """
@@ -107,6 +108,7 @@ class Questions:
     file: Path | None = None
     stated: SourceRecord | None = None
     located: SplitData | None = None
+    document: Any = None
 
     @classmethod
     def named(
@@ -231,8 +233,10 @@ class Questions:
             # A reader of ours leaves out the answers of a split whose rows have none; a file of
             # references has them.
             split = spec.default_split
-        if read is not None:
-            references: list[Reference] = list(read(file))
+        if self.document is not None and read is not None:
+            references: list[Reference] = list(read(file, self.document))
+        elif read is not None:
+            references = list(read(file))
         else:
             paths = [file, *(path for path in beside if path.name not in lacking)]
             references = [reference_of(spec, row) for row in read_rows(spec, paths, split)]
@@ -248,13 +252,17 @@ def _has_labels(reference: Reference, labels: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files of a score command."""
+    """The files of a score command.
+
+    Predictions in memory are a JSON `document`; `predictions` is then what errors call them.
+    """
 
     predictions: Path
     references: Path | None = None
     tags: TagsFile | None = None
     split: str | None = None
     data: Path | None = None
+    document: Any = None
 
 
 @dataclass(frozen=True, slots=True)

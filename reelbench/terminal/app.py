@@ -7,6 +7,7 @@ whose Markdown and tracebacks take 0.25 s to import: more than all of the rest.
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -140,7 +141,8 @@ class Command(_Parsed, TyperCommand):
     """A command that shows its options by panel, and examples of its use.
 
     An example is what follows the command's words. `on_stop` says what stays for the next time
-    where the command is stopped.
+    where the command is stopped. `shown_elsewhere` are options that the help only names, by the
+    command whose help explains them.
     """
 
     def __init__(
@@ -148,11 +150,13 @@ class Command(_Parsed, TyperCommand):
         *arguments: Any,  # noqa: ANN401 - Typer's
         examples: Sequence[str] = (),
         on_stop: str = "",
+        shown_elsewhere: Mapping[str, Sequence[str]] = MappingProxyType({}),
         **options: Any,  # noqa: ANN401 - Typer's
     ) -> None:
         super().__init__(*arguments, **options)
         self.examples = examples
         self.on_stop = on_stop
+        self.shown_elsewhere = shown_elsewhere
         annotations = getattr(self.callback, "__annotations__", {})
         for parameter in self.params:
             kind = kind_of(annotations.get(parameter.name))
@@ -287,9 +291,10 @@ class Command(_Parsed, TyperCommand):
     def format_options(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:
         """Write arguments, options without a panel, and then each panel's."""
         panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        elsewhere = set(chain.from_iterable(self.shown_elsewhere.values()))
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is None:
+            if record is None or elsewhere & {*parameter.opts}:
                 continue
             panel = getattr(parameter, "rich_help_panel", None)
             if parameter.param_type_name == "argument":
@@ -306,6 +311,10 @@ class Command(_Parsed, TyperCommand):
             elif records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        if self.shown_elsewhere:
+            with formatter.section("As in the help of"):
+                rows = [(name, ", ".join(part)) for name, part in self.shown_elsewhere.items()]
+                formatter.write_dl(rows)
         if options_in_family:
             title = "Shared with other commands, whole in `reelbench help NAME`"
             with formatter.section(title):

@@ -53,6 +53,56 @@ LlmBatch = Annotated[
 ]
 
 
+LlmUrl = Annotated[
+    str | None,
+    _llm("--llm-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOptions:
+    """How models are asked, whichever they are, as it was typed."""
+
+    llm_concurrency: Annotated[
+        int, _llm("--llm-concurrency", metavar="N", help="Maximum concurrent calls.")
+    ] = CONCURRENCY
+    llm_budget: Annotated[
+        str | None,
+        _llm("--llm-budget", metavar="LIMIT", help="Maximum calls (500) or dollars ($2.50)."),
+    ] = None
+    llm_price: Annotated[
+        str | None,
+        _llm(
+            "--llm-price",
+            metavar="IN,OUT",
+            help="Dollars per million prompt and completion tokens.",
+        ),
+    ] = None
+    llm_extra: Annotated[
+        str | None,
+        _llm(
+            "--llm-extra",
+            metavar="JSON",
+            help='Sent with every request, e.g. {"reasoning_effort": "low"}.',
+        ),
+    ] = None
+    llm_timeout: Annotated[
+        float, _llm("--llm-timeout", metavar="S", help="Maximum seconds for one call.")
+    ] = TIMEOUT
+    cache_patience: CachePatience = CACHE_PATIENCE
+
+    def as_fields(self) -> dict[str, Any]:
+        """Return them as fields of `AskOptions`."""
+        return {
+            "concurrency": self.llm_concurrency,
+            "extra": extra_of("--llm-extra", self.llm_extra),
+            "timeout": self.llm_timeout,
+            "cache_patience": self.cache_patience,
+            **budget_of("--llm-budget", self.llm_budget),
+            **price_of("--llm-price", self.llm_price),
+        }
+
+
 def llm_options(
     *,
     llm: Annotated[
@@ -63,66 +113,31 @@ def llm_options(
             help="Model, by its server's name for it; ROLE=MODEL sets one role's model (repeat).",
         ),
     ] = None,
-    llm_url: Annotated[
-        str | None,
-        _llm("--llm-url", metavar="URL", help="OpenAI-compatible server; default OPENAI_BASE_URL."),
-    ] = None,
-    llm_concurrency: Annotated[
-        int, _llm("--llm-concurrency", metavar="N", help="Maximum concurrent calls.")
-    ] = CONCURRENCY,
-    llm_budget: Annotated[
-        str | None,
-        _llm("--llm-budget", metavar="LIMIT", help="Maximum calls (500) or dollars ($2.50)."),
-    ] = None,
-    llm_price: Annotated[
-        str | None,
-        _llm(
-            "--llm-price",
-            metavar="IN,OUT",
-            help="Dollars per million prompt and completion tokens.",
-        ),
-    ] = None,
-    llm_extra: Annotated[
-        str | None,
-        _llm(
-            "--llm-extra",
-            metavar="JSON",
-            help='Sent with every request, e.g. {"reasoning_effort": "low"}.',
-        ),
-    ] = None,
-    llm_timeout: Annotated[
-        float, _llm("--llm-timeout", metavar="S", help="Maximum seconds for one call.")
-    ] = TIMEOUT,
-    cache_patience: CachePatience = CACHE_PATIENCE,
+    llm_url: LlmUrl = None,
+    requests: RequestOptions,
 ) -> "dict[str, AskOptions]":
-    """Return the model of each role that was named; under `""` the one that was named without a role."""
+    """Return the model of each role that was named; one that was named without a role is under `""`."""
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.model_names import read_model_name
 
-    shared: dict[str, Any] = {
-        "concurrency": llm_concurrency,
-        "extra": extra_of("--llm-extra", llm_extra),
-        "timeout": llm_timeout,
-        "cache_patience": cache_patience,
-        **budget_of("--llm-budget", llm_budget),
-        **price_of("--llm-price", llm_price),
-    }
-    default = llm_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
-    named: dict[str, AskOptions] = {}
+    shared_fields = requests.as_fields()
+    default_url = llm_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
+    model_of_role: dict[str, AskOptions] = {}
     for text in llm or ():
         match = _NAMED.fullmatch(text)
         if match is None:
             raise InputError(f"--llm: {text!r} is not MODEL, MODEL@URL or ROLE=MODEL[@URL]")
         role = match["role"] or _ANY
-        if role in named:
+        if role in model_of_role:
             raise InputError(
-                f"--llm: two models for {role or 'every role'}; name one, or ROLE=MODEL for each role"
+                f"--llm: two models for {role or 'every role'}; name one, or ROLE=MODEL for each "
+                "role"
             )
-        whose = read_model_name(
-            "--llm", match["model"], default, settings.LLM_API_KEY, settings.OPENAI_API_KEY
+        model_fields = read_model_name(
+            "--llm", match["model"], default_url, settings.LLM_API_KEY, settings.OPENAI_API_KEY
         )
-        named[role] = AskOptions(**whose, **shared)
-    return named
+        model_of_role[role] = AskOptions(**model_fields, **shared_fields)
+    return model_of_role
 
 
 Llm = Annotated["dict[str, AskOptions]", llm_options]
@@ -313,6 +328,25 @@ def runs_options(
 
 
 Repeats = Annotated["Runs", runs_options]
+
+
+def served_model(
+    name: str, base_url: str | None, requests: RequestOptions
+) -> "dict[str, AskOptions]":
+    """Return the served model that `eval --model` names, as the one model without a role."""
+    from reelbench.llm.ask_options import ServedModelOptions
+    from reelbench.llm.model_names import read_model_name
+
+    default_url = base_url or settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL)
+    model_fields = read_model_name(
+        "--model",
+        name,
+        default_url,
+        settings.LLM_API_KEY,
+        settings.OPENAI_API_KEY,
+        url_option="--base-url",
+    )
+    return {_ANY: ServedModelOptions(**model_fields, **requests.as_fields())}
 
 
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields
@@ -649,13 +683,3 @@ def metadata_options(
 
 
 AboutAnswers = Annotated["RunMetadata", metadata_options]
-
-GROUPS = (
-    judge_options,
-    about_options,
-    keeping_options,
-    OutputLimit,
-    question_choice,
-    runs_options,
-    llm_options,
-)

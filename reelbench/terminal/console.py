@@ -47,16 +47,10 @@ def write_json(document: object, indent: int | None = None) -> None:
     write(json.dumps(document, ensure_ascii=False, indent=indent))
 
 
-renamed: dict[str, str] = {}
-"""What a note says -> what the user typed for it, where one command calls another."""
-
-
 def note(text: str) -> None:
     """Tell the user something on stderr: what it quotes, by anybody, neither acts on the terminal nor fills it."""
     if sys.stderr is None:
         return
-    for ours, typed in renamed.items():
-        text = text.replace(ours, typed)
     sys.stderr.write(
         "\n".join(cut_in_the_middle(printable(line), _LONGEST) for line in text.split("\n")) + "\n"
     )

@@ -8,7 +8,7 @@ import functools
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import is_dataclass
 from enum import StrEnum
 from functools import partial
@@ -27,8 +27,14 @@ if TYPE_CHECKING:
     from reelbench.registry.strata import Strata
 
 
+_SHELL_SAFE = re.compile(r"[\w./:@+-]+")
+
+
 class Kind(StrEnum):
-    """What an option decides, declared beside it in its annotation; one that declares nothing is the user's own."""
+    """What an option decides, declared beside it in its annotation.
+
+    An option that declares nothing is the user's own.
+    """
 
     FRAMES = "frames"
     LANGUAGES = "languages"
@@ -42,16 +48,23 @@ class Kind(StrEnum):
 
 
 def kind_of(annotation: object) -> Kind:
-    """What an option decides, by the annotation that declares it; a path is one whatever stands beside it."""
-    hints = [annotation]
-    for hint in hints:  # and what is in it, however deep
-        hints += get_args(hint)
-    if Path in hints:
+    """Return what an option decides, by the annotation that declares it.
+
+    An option with a path in its type is a path, whatever stands beside the type.
+    """
+    if _names_path(annotation):
         return Kind.PATH
-    return next(
-        (part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Kind)),
-        Kind.OWN,
-    )
+    for part in getattr(annotation, "__metadata__", ()):
+        if isinstance(part, Kind):
+            return part
+    return Kind.OWN
+
+
+def _names_path(annotation: object) -> bool:
+    """Return True where a type is a path, or has one in it however deep."""
+    if annotation is Path:
+        return True
+    return any(_names_path(part) for part in get_args(annotation))
 
 
 def option_name(parameter: "_click.Parameter") -> str:
@@ -61,11 +74,12 @@ def option_name(parameter: "_click.Parameter") -> str:
 
 def before_dashes(arguments: Sequence[str]) -> Sequence[str]:
     """Return the arguments before a `--`: what stands behind is lmms-eval's."""
-    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+    if "--" not in arguments:
+        return arguments
+    return arguments[: arguments.index("--")]
 
 
-# --- what a shell completes; Typer filters by what was typed
-# ----------------------------------------------------------
+# What a shell completes. Typer filters by what was typed.
 
 
 def benchmark_names() -> list[str]:
@@ -76,36 +90,33 @@ def benchmark_names() -> list[str]:
 
 
 def task_names() -> list[str]:
-    """Return every benchmark's name, and its tasks' (of those cut from a task, not each part's)."""
+    """Return every benchmark's name, and its tasks' names but those of parts cut from a task."""
     from reelbench.registry import discovery
 
-    specs = discovery.specs().values()
-    return list(
-        dict.fromkeys(
-            name
-            for spec in specs
-            for name in (spec.id, *(t.name for t in spec.tasks if not t.only))
-        )
-    )
+    names: dict[str, None] = {}
+    for spec in discovery.specs().values():
+        names[spec.id] = None
+        for task in spec.tasks:
+            if not task.only:
+                names[task.name] = None
+    return list(names)
 
 
 def model_names() -> list[str]:
-    """Return the providers' prefixes, and the models of which replies are kept in the file of replies."""
+    """Return the models of which replies are kept in a file, and the providers' prefixes."""
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.cache import open_store
     from reelbench.llm.model_names import PROVIDERS
 
-    place, seen = cache_place(), list[str]()
+    names: list[str] = []
+    place = cache_place()
     if isinstance(place, Path) and place.is_file():
-        models = (kept.model for kept in open_store(place, print).models())
-        seen = [
-            model for model in models if re.fullmatch(r"[\w./:@+-]+", model)
-        ]  # a shell reads them
-    return [*seen, *(f"{name}/" for name in PROVIDERS)]
+        kept_models = [reply_count.model for reply_count in open_store(place, print).models()]
+        names = [name for name in kept_models if _SHELL_SAFE.fullmatch(name)]
+    return [*names, *(f"{provider}/" for provider in PROVIDERS)]
 
 
-# --- options of several commands
-# --------------------------------------------------------------------------------------
+# Options of several commands.
 
 
 def _split_names(typed: Sequence[str]) -> list[str]:
@@ -183,7 +194,11 @@ CachePatience = Annotated[
 
 
 def strata(per: str | None, **other: object) -> "Strata | None":
-    """Return the strata of `--per`; InputError where it is wrong, or an `other` option that draws is given too."""
+    """Return the strata of `--per`.
+
+    Raises:
+        InputError: It is wrong, or an `other` option that draws is given too.
+    """
     from reelbench.registry.strata import Strata
 
     if per is None:
@@ -194,38 +209,77 @@ def strata(per: str | None, **other: object) -> "Strata | None":
     return Strata.parse(per)
 
 
+# Groups of options.
+
+
 def _group_of(annotation: Any) -> Callable[..., Any] | None:  # noqa: ANN401 - a type
-    """Return what makes a command's parameter of options: a dataclass of its fields, or a function beside the type."""
+    """Return what makes a parameter of options, or None where the parameter is one option.
+
+    It is a dataclass, whose fields are the options, or a function beside the type.
+    """
     if isinstance(annotation, type):
-        return annotation if is_dataclass(annotation) else None
-    return next(filter(callable, getattr(annotation, "__metadata__", ())), None)
+        if is_dataclass(annotation):
+            return annotation
+        return None
+    for part in getattr(annotation, "__metadata__", ()):
+        if callable(part):
+            return part  # type: ignore[no-any-return] - a function
+    return None
+
+
+def options_of(group: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the options of a group, and of the groups in it, by parameter name.
+
+    An option that several groups have is one option, for all of them.
+    """
+    options: dict[str, inspect.Parameter] = {}
+    for name, parameter in inspect.signature(group).parameters.items():
+        inner_group = _group_of(parameter.annotation)
+        if inner_group is None:
+            options[name] = parameter
+            continue
+        for inner_name, option in options_of(inner_group).items():
+            options.setdefault(inner_name, option)
+    return options
+
+
+class _GroupMaker:
+    """Makes the values of groups from the options that were typed, each group once."""
+
+    def __init__(self, typed: Mapping[str, Any]) -> None:
+        self._typed = typed
+        self._made: dict[Callable[..., Any], Any] = {}
+
+    def make(self, group: Callable[..., Any]) -> Any:  # noqa: ANN401 - whatever it makes
+        """Return the group's value."""
+        if group not in self._made:
+            self._made[group] = group(**self.arguments_of(group))
+        return self._made[group]
+
+    def arguments_of(self, group: Callable[..., Any]) -> dict[str, Any]:
+        """Return a function's arguments, those of groups made."""
+        arguments: dict[str, Any] = {}
+        for name, parameter in inspect.signature(group).parameters.items():
+            inner_group = _group_of(parameter.annotation)
+            if inner_group is None:
+                arguments[name] = self._typed[name]
+            else:
+                arguments[name] = self.make(inner_group)
+        return arguments
 
 
 def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes the options of its groups; one that several of them have is one option, for all."""
-    taken = inspect.signature(command).parameters
-    groups = {
-        name: group
-        for name, part in taken.items()
-        if (group := _group_of(part.annotation)) is not None
-    }
-    parts = {name: inspect.signature(group).parameters for name, group in groups.items()}
-    options: dict[str, inspect.Parameter] = {}
-    for name, parameter in taken.items():
-        options |= dict(parts[name]) | options if name in parts else {name: parameter}
+    """Return a command that takes the options of its groups."""
+    options = options_of(command)
     if command in _LONG:
         options[_STATUS.name] = _STATUS
 
-    def wrapper(**given: Any) -> None:  # noqa: ANN401 - whatever the command takes
-        made = {
-            name: group(**{part: given[part] for part in parts[name]})
-            for name, group in groups.items()
-        }
-        return command(**{name: value for name, value in given.items() if name in taken} | made)
+    def wrapper(**typed: Any) -> None:  # noqa: ANN401 - whatever the command takes
+        return command(**_GroupMaker(typed).arguments_of(command))
 
     functools.update_wrapper(wrapper, command)
     wrapper.__signature__ = inspect.Signature([*options.values()])  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {name: parameter.annotation for name, parameter in options.items()}
+    wrapper.__annotations__ = {name: option.annotation for name, option in options.items()}
     return wrapper
 
 
@@ -244,49 +298,56 @@ _LONG: set[Callable[..., None]] = set()
 
 
 def reports_status(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command whose work is long the option `--status-file`, which `app.Command` takes for itself."""
+    """Give a command whose work is long the option `--status-file`.
+
+    `app.Command` takes the option for itself.
+    """
     _LONG.add(command)
     return command
 
 
-def handed_on(*groups: Callable[..., Any], without: Sequence[str] = ()) -> Callable[..., None]:
-    """Return all options of groups as one that makes nothing of them: for a command that hands them on as typed."""
+# What was typed, as words again.
 
-    def nothing(**_: Any) -> None:  # noqa: ANN401 - whatever they take
-        pass
 
-    taken = {
-        name: part for group in groups for name, part in inspect.signature(group).parameters.items()
-    }
-    kept = [part for name, part in taken.items() if name not in without]
-    nothing.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
-    return nothing
+def typed_parameters(context: typer.Context) -> "list[_click.Parameter]":
+    """Return the parameters that were given on the command line."""
+    parameters: list[_click.Parameter] = []
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            parameters.append(parameter)
+    return parameters
 
 
 def options_given(
-    context: typer.Context, *, only: str = "", leave_out: Sequence[str] = (), shown: bool = True
+    context: typer.Context, *, only: str = "", leave_out: Collection[str] = (), shown: bool = True
 ) -> list[str]:
-    """Return the options given on the command line, as words that give them again: for a hint that repeats it.
+    """Return the options given on the command line, as words that give them again.
 
     Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people
     are shown the words, addresses lose what is nobody's business.
     """
     words: list[str] = []
-    for parameter in context.command.params:
+    for parameter in typed_parameters(context):
         name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if only not in name or name in leave_out or source is None or source.name != "COMMANDLINE":
+        if only not in name or name in leave_out:
             continue
         value = context.params[name]
+        values = value
+        if not isinstance(value, list | tuple):
+            values = [value]
         if parameter.param_type_name == "argument":
-            words[:0] = [
-                str(part) for part in (value if isinstance(value, list | tuple) else (value,))
-            ]
-        elif isinstance(value, bool):
-            words.append((parameter.opts if value else parameter.secondary_opts)[0])
+            words = [*map(str, values), *words]
+        elif value is True:
+            words.append(parameter.opts[0])
+        elif value is False:
+            words.append(parameter.secondary_opts[0])
         else:
-            for part in value if isinstance(value, list | tuple) else (value,):
-                words += [parameter.opts[0], without_credentials(str(part)) if shown else str(part)]
+            for part in values:
+                text = str(part)
+                if shown:
+                    text = without_credentials(text)
+                words += [parameter.opts[0], text]
     return words
 
 
@@ -299,5 +360,7 @@ ChoiceT = TypeVar("ChoiceT")
 
 
 def choice(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
-    """Return the choice of an option's spec, or of the environment where the option was not given."""
-    return parse(spec) if spec is not None else setting.read(parse)
+    """Return the choice of an option's spec, or of the environment where it was not given."""
+    if spec is not None:
+        return parse(spec)
+    return setting.read(parse)

@@ -4,6 +4,7 @@ import pytest
 
 from reelbench.base.errors import InputError
 from reelbench.terminal.asking_options import (
+    RequestOptions,
     by_role,
     extra_of,
     llm_options,
@@ -17,7 +18,7 @@ def test_a_model_for_all_and_one_for_a_role(monkeypatch: pytest.MonkeyPatch) -> 
     llm = llm_options(
         llm=["qwen3:8b", "expert=org/Big@v2@http://there:1/v1"],
         llm_url="http://here:2/v1",
-        llm_budget="7",
+        requests=RequestOptions(llm_budget="7"),
     )
     roles = by_role(llm, ("expert", "skeptic"))
     assert (roles["expert"].model, roles["expert"].host) == ("org/Big@v2", "there:1")
@@ -28,7 +29,10 @@ def test_a_model_for_all_and_one_for_a_role(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_only_model_takes_its_server_beside_its_name() -> None:
     options = only_model(
-        llm_options(llm=["m@http://there:1/v1"], llm_extra='{"seed": 1}', llm_timeout=5)
+        llm_options(
+            llm=["m@http://there:1/v1"],
+            requests=RequestOptions(llm_extra='{"seed": 1}', llm_timeout=5),
+        )
     )
     assert (options.model, options.url, dict(options.extra), options.timeout) == (
         "m",
@@ -52,7 +56,7 @@ def test_the_only_model_takes_its_server_beside_its_name() -> None:
 )
 def test_what_does_not_fit_is_one_line(llm: list[str], roles: tuple[str, ...], line: str) -> None:
     with pytest.raises(InputError) as error:
-        by_role(llm_options(llm=llm, llm_url="http://here/v1"), roles)
+        by_role(llm_options(llm=llm, llm_url="http://here/v1", requests=RequestOptions()), roles)
     assert line in str(error.value)
 
 

@@ -8,6 +8,7 @@ import pytest
 from reelbench.base.errors import InputError
 from reelbench.cli.evaluate import _adapter
 from tests.servers.judge import Answer, JudgeServer
+from tools.write_docs import commands
 
 MINI = "rextime_mini"
 TABLE = Path(__file__).parents[1] / "fixtures" / "answers.jsonl"
@@ -305,3 +306,61 @@ def test_what_is_quiet_does_not_tell_what_it_was_taken_for(reelbench, tmp_path):
             tmp_path,
         )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_every_option_of_ask_is_one_of_eval_and_every_option_of_run():
+    commands_by_words = dict(commands())
+    options = {
+        words: {option for part in commands_by_words[words].params for option in part.opts}
+        for words in ("ask", "run", "eval")
+    }
+    assert options["ask"] | options["run"] <= options["eval"]
+
+
+def test_options_of_ask_work_for_a_served_model(reelbench, tmp_path):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        words = ("eval", MINI, "--model", "m", "--base-url", server.url, "--frames", "none")
+        more = ("--candidates", "sample:2,t=0.7", "--per", "category=1", "--label", "twice")
+        done = reelbench(*words, *more, "--output", tmp_path)
+        assert done.returncode == 0, done.stderr
+        temperatures = {call.body["temperature"] for call in server.calls}
+    assert temperatures == {0.7}
+    result = json.loads((tmp_path / MINI / "result.json").read_text())
+    assert result["settings"]["label"] == "twice"
+    assert result["settings"]["candidates"] == "sample:2,t=0.7"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--processes", "2"), "--processes: m is a served model, which has no such option"),
+        (("--strict",), "--strict: m is a served model"),
+        (("--llm", "translator=x"), "--llm: m is a served model"),
+        (("--llm-batch",), "no such option: --llm-batch"),
+    ],
+)
+def test_an_option_that_a_served_model_has_not_is_told(words, line, reelbench):
+    url = "http://127.0.0.1:9/v1"
+    done = reelbench("eval", MINI, "--model", "m", "--base-url", url, *words)
+    assert done.returncode == 2
+    assert line in done.stderr
+
+
+def test_an_option_that_a_checkpoint_has_not_is_told(reelbench, tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "qwen3_vl"}')
+    done = reelbench("eval", MINI, "--model", tmp_path, "--data", "x", "--plan")
+    assert done.returncode == 2
+    assert f"--data: {tmp_path} is a checkpoint, which has no such option" in done.stderr
+    done = reelbench("eval", MINI, "--model", tmp_path, "--strict", "--processes", 2, "--plan")
+    assert done.returncode == 0, done.stderr
+    assert "reelbench run --processes 2 --strict -- --tasks rextime_mini" in done.stderr
+
+
+def test_the_warning_about_runs_comes_before_they_are_paid_for(reelbench, tmp_path):
+    warning = "--runs at temperature 0"
+    with JudgeServer(lambda _: Answer(status=401, error={"message": "wrong key"})) as server:
+        words = ("eval", MINI, "--model", "m", "--base-url", server.url, "--frames", "none")
+        done = reelbench(*words, "--runs", 2, "--output", tmp_path)
+    assert done.returncode == 1
+    assert warning in done.stderr
+    assert done.stderr.index(warning) < done.stderr.index("wrong key")

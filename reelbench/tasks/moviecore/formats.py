@@ -83,9 +83,12 @@ def read(
     return predictions
 
 
-def read_references(path: Path) -> Iterator[submissions.Reference]:
-    """Yield the references of an annotation file in any of its shapes."""
-    for where, entry in data.entries(path):
+def read_references(
+    path: Path,
+    document: Any = None,  # noqa: ANN401 - any JSON value
+) -> Iterator[submissions.Reference]:
+    """Yield the references of an annotation file in any of its shapes, or of its JSON."""
+    for where, entry in data.entries(path, document):
         facets: dict[str, list[str]] = {}
         if "classification" in entry:
             facets["classification"] = data.labels(entry)
