@@ -2,7 +2,6 @@
 
 import json
 import re
-import sqlite3
 
 import pytest
 
@@ -264,28 +263,6 @@ def test_a_run_that_was_stopped_goes_on_and_so_does_one_that_asks_anew(asked, tm
         assert "my-ckpt: 7 asked, 5 kept" in done.stdout
         assert len(server.calls) == 24
         assert predictions(tmp_path, "ck2") == {"B"}
-
-
-def test_answers_of_earlier_versions_stay_usable_with_their_date(asked, reelbench_home):
-    with JudgeServer() as server:
-        serve(server, *checkpoint("A", "/models/step1000"))
-        assert asked(server, "ck1").returncode == 0
-        with sqlite3.connect(
-            reelbench_home / "judge.sqlite"
-        ) as file:  # as a version left it that knew no givers
-            file.execute("DROP TABLE givers")
-            file.execute("DROP TABLE marks")
-            file.execute("UPDATE replies SET at = at - 86400 * 400")
-        done = asked(server, "ck2")
-        assert done.returncode == 0
-        assert re.search(
-            rf"0 asked, 12 kept from {DAY}; 8 of these asked again as a check: the same",
-            done.stdout,
-        )
-        serve(server, *checkpoint("B", "/models/step2000"))
-        done = asked(server, "ck3")
-        assert done.returncode == 1
-        assert "'mini2', asked once more, is answered otherwise now" in done.stderr
 
 
 def test_kept_samples_at_a_temperature_need_a_server_that_says_what_it_serves(asked):
