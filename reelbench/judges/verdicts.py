@@ -107,11 +107,13 @@ def panel_scores(
     Only where all of them gave one: a mean over those who answered would compare items that
     different judges scored.
     """
+    mean_or_median = _RULES[rule]
     scores_of_panel: dict[str, float] = {}
     for criterion in criteria:
         judges_scores = [judge[criterion] for judge in scores if criterion in judge]
         if len(judges_scores) == len(scores):
-            scores_of_panel[criterion] = float(_RULES[rule](judges_scores))
+            score = mean_or_median(judges_scores)
+            scores_of_panel[criterion] = float(score)
     return scores_of_panel
 
 
@@ -131,10 +133,11 @@ def scores_of(
         return panel_scores(scores, judge.criteria, record.panel_rule or "mean")
     if needs_no_judge(sample.text):
         return dict.fromkeys(judge.criteria, float(judge.low))
+    replies = sample.judge_replies
+    if of_panel:
+        replies = [reply for reply in replies if reply.judge == record.requested]
     votes: dict[str, list[int]] = {name: [] for name in judge.criteria}
-    for reply in sample.judge_replies:
-        if of_panel and reply.judge != record.requested:
-            continue
+    for reply in replies:
         if reply.score is not None and reply.criterion in votes:
             votes[reply.criterion].append(reply.score)
     scores_by_criterion: dict[str, float] = {}

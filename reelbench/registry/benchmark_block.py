@@ -77,11 +77,16 @@ class Block:
 
     def _check_text(self, key: str, value: str, declared: Key) -> None:
         if declared.words and value not in declared.words:
-            expected = ", ".join(declared.words)
-            raise self.error(f"{self.full(key)} is {value!r}, expected {expected}", key)
+            raise self._unexpected(key, value, ", ".join(declared.words))
         form = FORMS.get(declared.form)
-        if form is not None and not re.fullmatch(form.pattern, value, re.DOTALL):
-            raise self.error(f"{self.full(key)} is {value!r}, expected {form.words}", key)
+        if form is None:
+            return
+        has_form = re.fullmatch(form.pattern, value, re.DOTALL)
+        if not has_form:
+            raise self._unexpected(key, value, form.words)
+
+    def _unexpected(self, key: str, value: str, expected: str) -> InputError:
+        return self.error(f"{self.full(key)} is {value!r}, expected {expected}", key)
 
     def required_text(self, key: str) -> str:
         """Return a key's text; InputError where it has none."""
@@ -95,19 +100,22 @@ class Block:
         value = self.values.get(key)
         if value is None:
             return ()
-        values: list[Any] = list(value) if is_array(value) else [value]
-        if not all(isinstance(part, str) for part in values):
-            raise self.error(f"{self.full(key)} is no list of texts", key)
+        values: Sequence[Any] = value if is_array(value) else [value]
+        for part in values:
+            if not isinstance(part, str):
+                raise self.error(f"{self.full(key)} is no list of texts", key)
         return tuple(values)
 
     def block(self, key: str) -> "Block":
         """Return the mapping under a key; an empty one where there is none."""
         value = self.values.get(key)
-        if value is None:
-            return Block(self.path, self.full(key), {}, {}, self.lines.get(key, self.line))
-        if not isinstance(value, Block):
-            raise self.error(f"{self.full(key)} is no mapping; expected `{key}: {{…: …}}`", key)
-        return value
+        if isinstance(value, Block):
+            return value
+        name = self.full(key)
+        if value is not None:
+            raise self.error(f"{name} is no mapping; expected `{key}: {{…: …}}`", key)
+        line = self.lines.get(key, self.line)
+        return Block(self.path, name, {}, {}, line)
 
 
 def parse(path: Path) -> Block:
@@ -142,25 +150,30 @@ def _value_of(node: Any, name: str, path: Path) -> Any:  # noqa: ANN401 - PyYAML
 
     if isinstance(node, yaml.ScalarNode):
         return None if node.tag == "tag:yaml.org,2002:null" else node.value
-    what = f"{path}, line {node.start_mark.line + 1}: entries of {name or 'the file'}"
+    what = f"{path}, line {_line_of(node)}: entries of {name or 'the file'}"
     bounds.hold(what, len(node.value), bounds.ENTRIES)
     if isinstance(node, yaml.SequenceNode):
         return [_value_of(part, name, path) for part in node.value]
-    block = Block(path, name, {}, {}, node.start_mark.line + 1)
-    for key, value in node.value:
-        line = key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode):
+    block = Block(path, name, {}, {}, _line_of(node))
+    for key_node, value_node in node.value:
+        line = _line_of(key_node)
+        if not isinstance(key_node, yaml.ScalarNode):
             raise InputError(
                 f"{path}, line {line}: a key is a list or a mapping; expected `key: value`"
             )
-        if key.value in block.values:
-            raise InputError(f"{path}, line {line}: the key {key.value!r} occurs twice")
-        block.lines[key.value] = line
-        block.values[key.value] = _value_of(value, block.full(key.value), path)
+        key = key_node.value
+        if key in block.values:
+            raise InputError(f"{path}, line {line}: the key {key!r} occurs twice")
+        block.lines[key] = line
+        block.values[key] = _value_of(value_node, block.full(key), path)
     declared_keys = _declared_keys(block)
     if declared_keys:  # of another block the keys are the file's own names
         block.only(declared_keys)
     return block
+
+
+def _line_of(node: Any) -> int:  # noqa: ANN401 - as above
+    return node.start_mark.line + 1
 
 
 def _declared_keys(block: Block) -> list[str]:

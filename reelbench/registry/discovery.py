@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base import process_state, settings
 from reelbench.base.errors import InputError, ReelbenchError, first_line
@@ -279,7 +279,14 @@ def find(name: str) -> BenchmarkSpec:
     return open_file(name) if _is_path(name) else get(name)
 
 
-def find_task(name: str, *, twins: bool = False) -> tuple[BenchmarkSpec, TaskSpec] | None:
+class BenchmarkTask(NamedTuple):
+    """A task, and its benchmark."""
+
+    spec: BenchmarkSpec
+    task: TaskSpec
+
+
+def find_task(name: str, *, twins: bool = False) -> BenchmarkTask | None:
     """Return the benchmark and task of an lmms-eval task name.
 
     None where it isn't ours. With `twins`, `name` may be a task of lmms-eval's own on the rows of
@@ -288,13 +295,13 @@ def find_task(name: str, *, twins: bool = False) -> tuple[BenchmarkSpec, TaskSpe
     for spec in specs().values():
         for task in spec.tasks:
             if task.name == name:
-                return spec, task
+                return BenchmarkTask(spec, task)
     if not twins:
         return None
     for spec in specs().values():
         for task in spec.tasks:
             if task.twin == name:
-                return spec, task
+                return BenchmarkTask(spec, task)
     return None
 
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from string import Formatter
+from typing import NamedTuple
 
 from reelbench.base import bounds
 from reelbench.base.errors import InputError, first_line
@@ -45,9 +46,10 @@ def prompt_sha256(spec: BenchmarkSpec, file: str | None = None) -> str:
 def judge_folder(spec: BenchmarkSpec, judge: JudgeSpec) -> Path:
     """Return the folder with our prompts for the benchmark's judge."""
     package, _, folder = judge.prompts.rpartition(":")
-    if package:
-        return Path(next(iter(import_module(package).__path__))) / folder
-    return spec.folder / folder
+    if not package:
+        return spec.folder / folder
+    package_folder = import_module(package).__path__[0]
+    return Path(package_folder) / folder
 
 
 def check(spec: BenchmarkSpec) -> None:
@@ -68,8 +70,9 @@ def check(spec: BenchmarkSpec) -> None:
 
 def _prompt_files(spec: BenchmarkSpec, task: TaskSpec) -> list[str]:
     files = [task.prompt or spec.prompt]
-    if task.options is not None and task.options.locate:
-        files.append(task.options.locate)
+    options = task.options
+    if options is not None and options.locate:
+        files.append(options.locate)
     return files
 
 
@@ -112,14 +115,23 @@ def _templates(text: str) -> dict[str, str]:
     return json.loads(text)
 
 
-_texts: dict[Path, tuple[int, str]] = {}
-"""File -> the time of its last change, in nanoseconds, and its text."""
+_texts: dict[Path, "_Text"] = {}
+
+
+class _Text(NamedTuple):
+    """The text of a file, and the time of the file's last change in nanoseconds."""
+
+    text: str
+    changed_ns: int
 
 
 def _text(path: Path) -> str:
+    """Return the text of a file, which is read anew where it was written anew."""
     status = path.stat()
-    changed = status.st_mtime_ns
-    if path not in _texts or _texts[path][0] != changed:  # a file written anew is read anew
-        bounds.hold(f"{path}: bytes", status.st_size, bounds.SETTINGS_BYTES)
-        _texts[path] = (changed, path.read_text(encoding="utf-8").rstrip("\n"))
-    return _texts[path][1]
+    text_before = _texts.get(path)
+    if text_before is not None and text_before.changed_ns == status.st_mtime_ns:
+        return text_before.text
+    bounds.hold(f"{path}: bytes", status.st_size, bounds.SETTINGS_BYTES)
+    text = path.read_text(encoding="utf-8").rstrip("\n")
+    _texts[path] = _Text(text, status.st_mtime_ns)
+    return text

@@ -23,7 +23,7 @@ from reelbench.registry.row_columns import (
     SPLIT,
     VIDEOS,
 )
-from reelbench.registry.spec import BenchmarkSpec, Column
+from reelbench.registry.spec import BenchmarkSpec, Column, Facet
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -87,9 +87,12 @@ def _element_type(dtype: str) -> str | None:
 
 def _fits(value: object, dtype: str) -> bool:
     element = _element_type(dtype)
-    if element is not None:
-        return is_array(value) and all(_fits(part, element) for part in value)
-    return isinstance(value, _TYPES[dtype]) and not isinstance(value, bool)
+    if element is None:
+        is_truth_value = isinstance(value, bool)
+        return isinstance(value, _TYPES[dtype]) and not is_truth_value
+    if not is_array(value):
+        return False
+    return all(_fits(part, element) for part in value)
 
 
 def check_rows(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str) -> Iterator[Row]:
@@ -98,24 +101,32 @@ def check_rows(spec: BenchmarkSpec, split: str, rows: Iterable[Row], where: str)
     Raises:
         InputError: A row is wrong; it is named.
     """
-    reader_columns = [column for column in columns(spec) if column is not SPLIT]
-    names = {column.name for column in reader_columns}
+    reader_columns = {column.name: column for column in columns(spec) if column is not SPLIT}
+    several = several_right(spec)
     seen_ids: set[str] = set()
     for number, row in enumerate(rows, start=1):
         label = f"{where}: row {number} (id {row.get('id')!r})"
-        if row.keys() != names:
-            raise InputError(f"{label} has the columns {sorted(row)}, expected {sorted(names)}")
-        for column in reader_columns:
-            value = row[column.name]
-            if not _fits(value, column.dtype):
-                raise InputError(f"{label}: {column.name} is {value!r}, expected {column.dtype}")
-        check_answer(label, row, row.get("options", ()), several=several_right(spec))
-        if row["id"] in seen_ids:
+        _check_row(label, row, reader_columns)
+        options = row.get("options", ())
+        check_answer(label, row, options, several=several)
+        row_id = row["id"]
+        if row_id in seen_ids:
             raise InputError(f"{label}: the id occurs twice; the file must have each question once")
-        seen_ids.add(row["id"])
+        seen_ids.add(row_id)
         yield {**row, "split": split}
     if not seen_ids:
         raise InputError(f"{where}: no rows; expected at least one question")
+
+
+def _check_row(label: str, row: Row, reader_columns: Mapping[str, Column]) -> None:
+    if row.keys() != reader_columns.keys():
+        raise InputError(
+            f"{label} has the columns {sorted(row)}, expected {sorted(reader_columns)}"
+        )
+    for name, column in reader_columns.items():
+        value = row[name]
+        if not _fits(value, column.dtype):
+            raise InputError(f"{label}: {name} is {value!r}, expected {column.dtype}")
 
 
 def questions_of(
@@ -136,7 +147,8 @@ def questions_of(
     entries = tables.entries(read_json_or_jsonl(path), key)
     for number, entry in enumerate(entries, start=1):
         place = f"{path}: entry {number}"
-        if not is_object(entry) or not is_id(entry.get(key)) or not fits(entry):
+        has_id = is_object(entry) and is_id(entry.get(key))
+        if not has_id or not fits(entry):
             raise InputError(f"{place} is not {what}; found {describe(entry)}")
         name = str(entry[key])
         if name in seen_ids:
@@ -156,11 +168,10 @@ def text_of(entry: Mapping[str, Any], field: str, where: str, expected: str) -> 
     value = entry.get(field)
     if is_number(value):
         return str(value)
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(
-            f"{where} has no {field!r}; expected {expected}; found {', '.join(sorted(entry))}"
-        )
-    return value
+    if isinstance(value, str) and value.strip():
+        return value
+    names = ", ".join(sorted(entry))
+    raise InputError(f"{where} has no {field!r}; expected {expected}; found {names}")
 
 
 def several_right(spec: BenchmarkSpec) -> bool:
@@ -176,10 +187,14 @@ def check_answer(
     With `several` it may be letters of several, in their order.
     """
     answer = target.get("answer")
-    letters = LETTERS[: len(options)]
-    if several and isinstance(answer, str) and sorted(set(answer) & set(letters)) == list(answer):
+    if not options or not answer:
         return
-    if options and answer and answer not in list(letters):
+    letters = list(LETTERS[: len(options)])
+    if several and isinstance(answer, str):
+        right_letters = sorted(set(answer).intersection(letters))
+        if right_letters == list(answer):
+            return
+    if answer not in letters:
         expected = ", ".join(letters)
         raise InputError(
             f"{where}: answer is {answer!r}, expected the letter of one of its options: {expected}"
@@ -219,14 +234,26 @@ def facets(spec: BenchmarkSpec, row: Row) -> dict[str, list[str]]:
     if GROUP.name in row:
         labels[GROUP.name] = list(row[GROUP.name])
     for facet in spec.facets:
-        if facet.made_of in RANGES and row.get("span"):
-            seconds = _seconds_of(facet.made_of, row["span"])
-            index = bisect(RANGES[facet.made_of], seconds)
-            labels[facet.name] = list((facet.labels or ())[index : index + 1])
-        elif facet.made_of and row.get(facet.made_of):
-            value = row[facet.made_of]
-            labels[facet.name] = [value] if isinstance(value, str) else list(value)
+        labels_of_facet = _labels_made(facet, row)
+        if labels_of_facet is not None:
+            labels[facet.name] = labels_of_facet
     return labels
+
+
+def _labels_made(facet: Facet, row: Row) -> list[str] | None:
+    """Return the labels that are made of another column; None where there are none."""
+    if facet.made_of in RANGES:
+        ends = row.get("span")
+        if not ends:
+            return None
+        seconds = _seconds_of(facet.made_of, ends)
+        index = bisect(RANGES[facet.made_of], seconds)
+        labels = facet.labels or ()
+        return list(labels[index : index + 1])
+    value = row.get(facet.made_of)
+    if not value:
+        return None
+    return [value] if isinstance(value, str) else list(value)
 
 
 def _seconds_of(property_of_span: str, ends: Sequence[float]) -> float:

@@ -421,7 +421,7 @@ def _window(spec: str, text: str) -> tuple[float, float]:
 
 
 def _add_option(spec: str, option: str, fields: dict[str, object], choices: dict[str, str]) -> None:
-    """Add an option to the fields, and its word to the choices where it has one."""
+    """Add an option to the fields, and its word to the choices."""
     kind = fields["kind"]
     name, _, value = option.partition("=")
     field_name = _FIELD_BY_OPTION.get(name)

@@ -1,6 +1,7 @@
 """The splits of a benchmark: their names, their mini twins, and the user's own copies."""
 
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from reelbench.base import settings
@@ -39,18 +40,22 @@ def split_spec(spec: BenchmarkSpec, split: str) -> SplitSpec:
     return spec.splits[split]
 
 
-def user_data(spec: BenchmarkSpec, data: Path | None) -> tuple[Path, str] | None:
-    """Return the path of the user's own data; None where the user names none.
+class UserData(NamedTuple):
+    """The path of the user's own data, and the option or variable that names it."""
 
-    With it comes the option or variable that names it.
-    """
+    path: Path
+    named_by: str
+
+
+def user_data(spec: BenchmarkSpec, data: Path | None) -> UserData | None:
+    """Return the user's own data; None where the user names none."""
     if data is not None:
-        return settings.expanded(data), "--data"
+        return UserData(settings.expanded(data), "--data")
     variable = settings.data(spec.id)
     value = variable.get()
     if not value:
         return None
-    return settings.expanded(value), variable.name
+    return UserData(settings.expanded(value), variable.name)
 
 
 def expected_files(source: Source, *, published: bool = False) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 
 from reelbench.base.errors import InputError
@@ -43,9 +44,8 @@ class Strata:
         for labels_by_field in labels.values():
             fields |= dict.fromkeys(labels_by_field)
         if self.field not in fields:
-            raise InputError(
-                f"--per {self.field}: {where} has the fields {', '.join(fields) or '(none)'}"
-            )
+            names = ", ".join(fields) or "(none)"
+            raise InputError(f"--per {self.field}: {where} has the fields {names}")
         groups: dict[str, list[str]] = {}
         for question_id, labels_by_field in labels.items():
             for label in labels_by_field.get(self.field, ()):
@@ -62,13 +62,9 @@ class Strata:
         """
         drawn_ids: set[str] = set()
         for label, question_ids in self.groups(where, labels).items():
-            id_by_hash: dict[bytes, str] = {}
-            for question_id in question_ids:
-                text = f"{seed}|{label}|{question_id}"
-                digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
-                id_by_hash[digest] = question_id
-            lowest_hashes = sorted(id_by_hash)[: self.number]
-            drawn_ids.update(id_by_hash[digest] for digest in lowest_hashes)
+            hash_of = partial(_hash, seed, label)
+            shuffled_ids = sorted(set(question_ids), key=hash_of)
+            drawn_ids.update(shuffled_ids[: self.number])
         return drawn_ids
 
     def draw_rows(
@@ -76,10 +72,16 @@ class Strata:
     ) -> list[Row]:
         """Return the drawn rows, in their order; `tags` are labels that the rows don't have."""
         rows = list(rows)
-        labels: dict[str, dict[str, Sequence[str]]] = {}
+        labels: dict[str, Mapping[str, Sequence[str]]] = {}
         for row in rows:
-            labels[row["id"]] = {**facets(spec, row)}
-            if tags is not None:
-                labels[row["id"]].update(tags.get(row["id"], {}))
+            row_id = row["id"]
+            labels[row_id] = facets(spec, row)
+            if tags is not None and row_id in tags:
+                labels[row_id] = {**labels[row_id], **tags[row_id]}
         drawn_ids = self.draw(spec.id, labels, seed)
         return [row for row in rows if row["id"] in drawn_ids]
+
+
+def _hash(seed: int, label: str, question_id: str) -> bytes:
+    text = f"{seed}|{label}|{question_id}"
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
