@@ -19,7 +19,7 @@ from reelbench.pages.plots import (
     interval_note,
     marks_of,
     polyline,
-    scale,
+    tick_scale,
     ticks,
     value_span,
 )
@@ -81,7 +81,8 @@ def matrix(
         parts.append(text(x, _HEAD - 8, column, "middle", size=13))
     for number, (name, cells) in enumerate(rows.items()):
         top = _HEAD + number * _ROW
-        parts.append(text(_ROW_NAMES - 10, top + _ROW / 2 + 4, name, "end", size=13))
+        middle = top + _ROW / 2
+        parts.append(text(_ROW_NAMES - 10, middle + 4, name, "end", size=13))
         values = [value for value, _, _ in cells.values()]
         for place, column in enumerate(columns):
             if column not in cells:
@@ -94,7 +95,8 @@ def matrix(
                 outlined=(name, column) in marked,
             )
     width = max(_ROW_NAMES + cell_width * len(columns) + 16, 480)
-    return svg_document(title, _HEAD + len(rows) * _ROW + 14, parts, width=width)
+    height = _HEAD + len(rows) * _ROW + 14
+    return svg_document(title, height, parts, width=width)
 
 
 def _matrix_interval_note(rows: Mapping[str, Mapping[str, Cell]]) -> str:
@@ -115,7 +117,10 @@ def _cell_parts(
     """Draw one cell; `place` is its left edge, its top and its width."""
     x, top, width = place
     value, ci95, n = cell
-    interval = "" if ci95 is None else f"{ci95[0]:.1f} to {ci95[1]:.1f}"
+    interval = ""
+    if ci95 is not None:
+        low, high = ci95
+        interval = f"{low:.1f} to {high:.1f}"
     tip = f"{name}: {value:.2f}"
     if interval:
         tip += f" ({interval})"
@@ -252,7 +257,8 @@ class _Radar:
 
     def path(self, corners: Sequence[tuple[float, float]]) -> str:
         """Return the path through places, each an angle and a share of the radius."""
-        return " ".join(",".join(self.place(angle, share)) for angle, share in corners)
+        places = [self.place(angle, share) for angle, share in corners]
+        return " ".join(map(",".join, places))
 
     def web(self) -> list[str]:
         """Draw the rings and the axes."""
@@ -270,7 +276,8 @@ class _Radar:
         corners: list[tuple[float, float]] = []
         for angle, value in zip(self.angles, values, strict=True):
             if value is not None:
-                corners.append((angle, min(max(value / self.high, 0), 1)))
+                share = min(max(value / self.high, 0), 1)
+                corners.append((angle, share))
         fill = colour(number)
         outline = element(
             "polygon",
@@ -318,6 +325,7 @@ _TOP = 72
 _FLOOR = _HEIGHT - 62
 _INSIDE = 40
 _NAME_SIZE = 12
+_POINT_RADIUS = 6
 _LETTER_WIDTH = 6.6
 _NEAR = 4
 """Marks within so many pixels of each other have one label."""
@@ -336,6 +344,12 @@ class _Box:
     top: float
     end: float
     bottom: float
+
+    @classmethod
+    def around(cls, point: _Point, radius: float) -> "_Box":
+        """Return the square around a point."""
+        x, y = point
+        return cls(x - radius, y - radius, x + radius, y + radius)
 
     def overlaps(self, box: "_Box") -> bool:
         across = self.start < box.end and box.start < self.end
@@ -373,14 +387,16 @@ def scatter(
     low, high = value_span(marks)
     y_ticks = ticks(low, high, least[1])
     # Off the axis, so that there is room for names on the left of points.
-    x = scale((x_ticks[0], x_ticks[-1]), (_LEFT + _INSIDE, _RIGHT))
-    y = scale((y_ticks[0], y_ticks[-1]), (_FLOOR, _TOP))
-    parts = heading(_LEFT, title, axes[1] + interval_note(marks))
+    x = tick_scale(x_ticks, _LEFT + _INSIDE, _RIGHT)
+    y = tick_scale(y_ticks, _FLOOR, _TOP)
+    x_name, y_name = axes
+    parts = heading(_LEFT, title, y_name + interval_note(marks))
     parts += grid(y_ticks, y, _LEFT, _RIGHT)
     for tick in x_ticks:
-        parts.append(text(x(tick), _FLOOR + 20, numeral(tick), "middle", size=13))
+        label = numeral(tick)
+        parts.append(text(x(tick), _FLOOR + 20, label, "middle", size=13))
     middle = (_LEFT + _RIGHT) / 2
-    parts.append(text(middle, _FLOOR + 44, axes[0], "middle", size=13, fill=SOFT))
+    parts.append(text(middle, _FLOOR + 44, x_name, "middle", size=13, fill=SOFT))
     names: list[_PointName] = []
     covered: list[_Box] = []
     for number, (name, line) in enumerate(series.items()):
@@ -390,7 +406,7 @@ def scatter(
         for (point_x, _), mark in zip(points, line, strict=True):
             parts += dot(name, colour(number), point_x, mark, y, digits=3)
         names += _names_of_series(name, line, points)
-        covered += [_Box(px - 6, py - 6, px + 6, py + 6) for px, py in points]
+        covered += [_Box.around(point, _POINT_RADIUS) for point in points]
     parts += _placed_names(names, covered)
     return svg_document(title, _HEIGHT, parts, width=WIDTH)
 
@@ -442,5 +458,5 @@ def _boxes_around(point: _Point, width: float) -> Iterator[_Box]:
         middle = py + down * drop
         inside = start > _LEFT and start + width <= WIDTH
         if inside and middle < _FLOOR - _NAME_SIZE / 2:
-            top = middle - _NAME_SIZE / 2 - 1
-            yield _Box(start, top, start + width, middle + _NAME_SIZE / 2 + 1)
+            half = _NAME_SIZE / 2 + 1
+            yield _Box(start, middle - half, start + width, middle + half)

@@ -33,7 +33,12 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     for row in rows:
         cells = [cell(row[number]) for number in columns]
         table_rows.append(cells)
-    return "\n".join(f"| {' | '.join(row)} |" for row in table_rows)
+    return "\n".join(map(_table_line, table_rows))
+
+
+def _table_line(cells: Sequence[str]) -> str:
+    inside = " | ".join(cells)
+    return f"| {inside} |"
 
 
 def cell(text: str) -> str:
@@ -75,7 +80,9 @@ def count(number: int | None) -> str:
 
 def plain(number: float) -> str:
     """Return a number with as many decimals as it needs, at most one."""
-    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
+    if number == int(number):
+        return f"{number:,.0f}"
+    return f"{number:,.1f}"
 
 
 def lower(title: str) -> str:
@@ -106,5 +113,7 @@ class Sources:
         """Return the list of sources."""
         if not self._numbers:
             return ""
-        lines = [f"{number}. {cell(source)}" for source, number in self._numbers.items()]
-        return "\n".join(["Sources:", "", *lines])
+        lines = ["Sources:", ""]
+        for source, number in self._numbers.items():
+            lines.append(f"{number}. {cell(source)}")
+        return "\n".join(lines)

@@ -143,11 +143,12 @@ class _Bins:
     def shares(self, values: Sequence[float]) -> list[float]:
         """Return the per cent of the values that are in each bin."""
         counts: Counter[int] = Counter()
+        last_bin = self.number - 1
         for value in values:
             bin_number = int(self.place_of(value) + _ROUNDING)
-            last_bin = self.number - 1
             counts[min(bin_number, last_bin)] += 1
-        return [100 * counts[place] / len(values) for place in range(self.number)]
+        total = len(values)
+        return [100 * counts[place] / total for place in range(self.number)]
 
 
 def _bins_for(series: Iterable[Sequence[float]]) -> _Bins:
@@ -174,8 +175,8 @@ def _bins_for(series: Iterable[Sequence[float]]) -> _Bins:
     end = math.ceil(high / width)
     if whole:
         end = math.floor(high / width) + 1
-    number = max(end - first, 1)
-    edges = [round((first + place) * width, 10) for place in range(number + 1)]
+    last = max(end, first + 1)
+    edges = [round(place * width, 10) for place in range(first, last + 1)]
     last_edge = edges[-1]
     open_end = max(longest) > last_edge
     if whole:
@@ -238,12 +239,13 @@ def _histogram_panel(
     shown_median = numeral(round(middle, 1))
     note = f"n = {len(values):,}, median {shown_median}; share of them in each bin"
     parts = [text(WIDTH - 16, top - 10, note, "end", size=11, fill=SOFT)]
-    y = scale((0, highest), (floor, top))
+    y = tick_scale(steps, floor, top)
     parts += grid(steps, y, _HISTOGRAM_LEFT, _HISTOGRAM_RIGHT, sign=" %")
     for place, share in enumerate(shares):
         tall = height * share / highest
         x = _HISTOGRAM_LEFT + place * slot + 1.5
-        parts.append(rectangle(x, floor - tall, slot - 3, tall, colour(0)))
+        y_top = floor - tall
+        parts.append(rectangle(x, y_top, slot - 3, tall, colour(0)))
     # A whole number stands in the middle of its place, a measured one on it.
     shift = 0.5 if bins.whole else 0
     median_place = min(bins.place_of(middle + shift), bins.number)
@@ -319,7 +321,8 @@ _TOP = 72
 _BOTTOM = 76
 _CURVE_RIGHT = WIDTH - 32
 _CAP = 5
-_DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2")  # tell lines of one colour apart
+_CAP_LENGTH = 2 * _CAP
+_DASHES = (None, "6 3", "2 3", "8 3 2 3", "1 2")  # tell lines of one colour apart
 _BESIDE = 7
 """Pixels between marks of several lines at one setting."""
 _KEY_ROW = 18
@@ -335,7 +338,8 @@ def frames_mark(frames: int, value: float, ci95: Sequence[float] | None, n: int)
     """
     below = "" if frames else "text only"
     at = math.log2(frames + 1)
-    return Mark(at, str(frames), value, ci95, n, below=below, hover=f"{frames} frames")
+    hover = f"{frames} frames"
+    return Mark(at, str(frames), value, ci95, n, below=below, hover=hover)
 
 
 def lines(
@@ -359,11 +363,12 @@ def lines(
     top = _TOP + _KEY_ROW * len(key)
     floor = top + _CURVE_HEIGHT - _TOP - _BOTTOM
     places = [mark.at for mark in marks]
+    place_span = (min(places), max(places))
     # The first and last marks stand off the edges, so that no interval lies on the axis.
-    x = scale((min(places), max(places)), (_LEFT + 30, _CURVE_RIGHT - 30))
+    x = scale(place_span, (_LEFT + 30, _CURVE_RIGHT - 30))
     low, high = value_span(marks)
     steps = ticks(low, high, least)
-    y = scale((steps[0], steps[-1]), (floor, top))
+    y = tick_scale(steps, floor, top)
     parts = heading(_LEFT, title, metric + interval_note(marks))
     for key_row in key:
         parts += key_row
@@ -377,8 +382,8 @@ def lines(
             point = points[place]
             parts += dot(name, colour(number), point[0], mark, y)
             if not name:  # the values of several lines would hide one another
-                next_mark = line[min(place + 1, len(line) - 1)]
-                rises = next_mark.value > mark.value
+                next_place = min(place + 1, len(line) - 1)
+                rises = line[next_place].value > mark.value
                 parts.append(_value_beside(mark.value, point, floor, line_rises=rises))
     parts += _setting_labels(marks, x, floor)
     middle = (_LEFT + _CURVE_RIGHT) / 2
@@ -418,7 +423,8 @@ def _line_key(names: Sequence[str]) -> list[list[str]]:
             stroke_width=2,
             stroke_dasharray=dashes(number),
         )
-        rows[-1] += [stroke, text(x + 29, baseline, name, size=12)]
+        label = text(x + 29, baseline, name, size=12)
+        rows[-1] += [stroke, label]
         x += width
     return rows
 
@@ -442,7 +448,7 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
     low, high = value_span(marks)
     steps = ticks(min(0, low), high, 1)
     floor = _TOP + len(marks) * _INTERVAL_ROW
-    x = scale((steps[0], steps[-1]), (_INTERVAL_LABELS, WIDTH - 96))
+    x = tick_scale(steps, _INTERVAL_LABELS, WIDTH - 96)
     parts = heading(12, title, metric + interval_note(marks), small=True)
     for tick in steps:
         tick_x = float(x(tick))
@@ -450,7 +456,8 @@ def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> st
         parts.append(text(tick_x, floor + 18, numeral(tick), "middle", size=11))
     for row, mark in enumerate(marks):
         y = _TOP + (row + 0.5) * _INTERVAL_ROW
-        parts.append(text(_INTERVAL_LABELS - 8, y + 4, _cut(mark.label), "end"))
+        label = _cut(mark.label)
+        parts.append(text(_INTERVAL_LABELS - 8, y + 4, label, "end"))
         parts += _interval_row(mark, x, y, digits)
     return svg_document(title, floor + 32, parts, width=WIDTH)
 
@@ -459,13 +466,16 @@ def _interval_row(mark: Mark, x: Callable[[float], float], y: float, digits: int
     parts: list[str] = []
     if mark.ci95 is not None:
         low, high = map(x, mark.ci95)
-        cap = f"{y - _CAP:.1f}v{2 * _CAP}"
-        path = f"M{low:.1f} {y:.1f}H{high:.1f}M{low:.1f} {cap}M{high:.1f} {cap}"
-        parts.append(_interval_path(path, colour(0)))
+        cap_start = y - _CAP
+        low_cap = f"M{low:.1f} {cap_start:.1f}v{_CAP_LENGTH}"
+        high_cap = f"M{high:.1f} {cap_start:.1f}v{_CAP_LENGTH}"
+        line = f"M{low:.1f} {y:.1f}H{high:.1f}"
+        parts.append(_interval_path(line + low_cap + high_cap, colour(0)))
     tip = f"{mark.label}: {_numbers(mark, digits)}"
     place = float(x(mark.value))
     parts.append(element("circle", tip, cx=place, cy=y, r=5, fill=colour(0)))
-    words = f"{numeral(mark.value, digits)} (n {mark.n})"
+    value = numeral(mark.value, digits)
+    words = f"{value} (n {mark.n})"
     parts.append(text(WIDTH - 8, y + 4, words, "end", size=11))
     return parts
 
@@ -535,12 +545,11 @@ def dot(
     parts: list[str] = []
     if mark.ci95 is not None:
         low, high = map(y, mark.ci95)
-        start = f"M{at - _CAP:.1f}"
-        stroke_across = f"h{2 * _CAP}"
-        low_cap = f"{start} {low:.1f}{stroke_across}"
-        high_cap = f"{start} {high:.1f}{stroke_across}"
-        path = f"M{at:.1f} {low:.1f}V{high:.1f}{low_cap}{high_cap}"
-        parts.append(_interval_path(path, stroke))
+        cap_start = at - _CAP
+        low_cap = f"M{cap_start:.1f} {low:.1f}h{_CAP_LENGTH}"
+        high_cap = f"M{cap_start:.1f} {high:.1f}h{_CAP_LENGTH}"
+        line = f"M{at:.1f} {low:.1f}V{high:.1f}"
+        parts.append(_interval_path(line + low_cap + high_cap, stroke))
     setting = mark.hover or mark.label
     name_and_setting = f"{name}, {setting}" if name else setting
     tip = f"{name_and_setting}: {_numbers(mark, digits)}"
@@ -557,12 +566,17 @@ def _numbers(mark: Mark, digits: int) -> str:
     words = numeral(mark.value, digits)
     if mark.ci95 is not None:
         low, high = mark.ci95
-        words += f" ({numeral(low, digits)} to {numeral(high, digits)})"
+        shown_low = numeral(low, digits)
+        shown_high = numeral(high, digits)
+        words += f" ({shown_low} to {shown_high})"
     return f"{words}, n = {mark.n}"
 
 
-def dashes(number: int) -> str:
-    """Return the dashes of a line, which tell it from others beside its colour."""
+def dashes(number: int) -> str | None:
+    """Return the dashes of a line, which tell it from others beside its colour.
+
+    None for a solid line.
+    """
     return _DASHES[number % len(_DASHES)]
 
 
@@ -582,9 +596,15 @@ def grid(
     parts: list[str] = []
     for tick in steps:
         height = float(y(tick))
+        label = numeral(tick) + sign
         parts.append(element("line", x1=start, y1=height, x2=end, y2=height, stroke=GRID))
-        parts.append(text(start - 8, height + 4, numeral(tick) + sign, "end", size=size))
+        parts.append(text(start - 8, height + 4, label, "end", size=size))
     return parts
+
+
+def tick_scale(steps: Sequence[float], start: float, end: float) -> Callable[[float], float]:
+    """Return the scale whose first tick is at `start` and whose last is at `end`."""
+    return scale((steps[0], steps[-1]), (start, end))
 
 
 def scale(values: tuple[float, float], places: tuple[float, float]) -> Callable[[float], float]:
@@ -599,7 +619,8 @@ def scale(values: tuple[float, float], places: tuple[float, float]) -> Callable[
     def place_of(value: float) -> float:
         if high == low:
             return start + (end - start) / 2
-        return start + (end - start) * (value - low) / (high - low)
+        pixels = end - start
+        return start + pixels * (value - low) / (high - low)
 
     return place_of
 
@@ -620,9 +641,11 @@ def _round_step(width: float, *, whole: bool) -> float:
     `whole` allows only whole numbers. Round numbers are 1, 2, 2.5 and 5 times a power of ten.
     """
     power = 10.0 ** math.floor(math.log10(width))
+    least = width * (1 - _ROUNDING)
     for factor in (1, 2, 2.5, 5, 10):
         step = power * factor
-        if step >= width * (1 - _ROUNDING) and (not whole or step == int(step)):
+        is_allowed = not whole or step == int(step)
+        if step >= least and is_allowed:
             return step
     return 1.0
 

@@ -32,18 +32,18 @@ def colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def element(name: str, tip: str = "", **attributes: str | float) -> str:
+def element(name: str, tip: str = "", **attributes: str | float | None) -> str:
     """Return one SVG element.
 
     Args:
         name: The element's name, as `rect`.
         tip: Text that the pointer shows over the element.
         attributes: Its attributes, `_` for `-` in their names. A float is written with one digit
-            after the point, an integer as it is; an empty string leaves the attribute out.
+            after the point, an integer as it is; None leaves the attribute out.
     """
     words = [name]
     for attribute, value in attributes.items():
-        if value == "":
+        if value is None:
             continue
         shown_value = f"{value:.1f}" if isinstance(value, float) else value
         words.append(f"{attribute.replace('_', '-')}='{shown_value}'")

@@ -98,7 +98,8 @@ def _with_our_names(graph: Graph) -> _NamedGraph:
     edges: list[tuple[str, str]] = []
     for node in graph.nodes:
         name = names[node.id]
-        labels[name] = [one_line(heading(node)), one_line(node.evidence)]
+        head = one_line(heading(node))
+        labels[name] = [head, one_line(node.evidence)]
         edges += [(names[parent], name) for parent in node.parents]
     return _NamedGraph(labels, edges)
 
@@ -170,8 +171,9 @@ def to_svg(graph: Graph) -> str:
     for key, box in boxes.items():
         column = graph.depths[key]
         middle = layout[column][key]
-        parts += _box_parts(box, _column_x(column), middle - box.height / 2)
-        bottom = max(bottom, middle + box.height / 2)
+        half = box.height / 2
+        parts += _box_parts(box, _column_x(column), middle - half)
+        bottom = max(bottom, middle + half)
     return svg_document(title, bottom + _MARGIN, parts, width=width)
 
 
@@ -193,7 +195,9 @@ def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
     layout: _Layout = []
     for column, layer in enumerate(graph.layers):
         before = layout[-1] if layout else {}
-        sources: dict[str, Sequence[str]] = {key: graph.by_id[key].parents for key in layer}
+        sources: dict[str, Sequence[str]] = {}
+        for key in layer:
+            sources[key] = graph.by_id[key].parents
         for key in before:
             if last_columns[key] > column:
                 sources[key] = (key,)
@@ -239,9 +243,10 @@ def _arrow(depths: Mapping[str, int], layout: _Layout, parent: str, child: str) 
         to_x = _column_x(column)
         to_y = layout[column][child if is_last else parent]
         end_x = to_x - _ARROW_HEAD if is_last else to_x
-        bend = f"{x + _ACROSS / 2:.1f} {y:.1f}"
-        to_bend = f"{to_x - _ACROSS / 2:.1f} {to_y:.1f}"
-        path += f"C{bend} {to_bend} {end_x:.1f} {to_y:.1f}"
+        bend_x = x + _ACROSS / 2
+        to_bend_x = to_x - _ACROSS / 2
+        path += f"C{bend_x:.1f} {y:.1f} {to_bend_x:.1f} {to_y:.1f}"
+        path += f" {end_x:.1f} {to_y:.1f}"
         x = to_x + _BOX
         y = to_y
         if not is_last:

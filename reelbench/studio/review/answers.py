@@ -54,7 +54,8 @@ class BlindAnswers(ReviewKind):
         if spec.row_kind == "open":
             asks.append(text_ask)
         if spec.asks_choice:
-            options = dict(zip(LETTERS, row.get("options") or (), strict=False))
+            lettered_options = zip(LETTERS, row.get("options") or (), strict=False)
+            options = dict(lettered_options)
             asks.append(parts.ask_of({**choice_ask, "options": options}))
         if spec.asks_span:
             asks.append(span_ask)
@@ -67,7 +68,8 @@ class BlindAnswers(ReviewKind):
             answer = marks.get("answer")
             if answer:
                 answers.add(" ".join(answer.split()).casefold())
-        return len(answers) > 1 or far_apart(spans_of(by_reviewer.values()))
+        spans = spans_of(by_reviewer.values())
+        return len(answers) > 1 or far_apart(spans)
 
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Score people's answers: the metrics over people, of each person, and of decisions.
@@ -149,7 +151,8 @@ class _Scorer:
     def __init__(self, located: loading.SplitData) -> None:
         self.located = located
         self.spec = located.spec
-        self.hidden = self.spec.splits[upstream_split(self.spec, located.split)].hidden_answers
+        split = upstream_split(self.spec, located.split)
+        self.hidden = self.spec.splits[split].hidden_answers
         self.rows = {row["id"]: row for row in located.read()}
 
     def check_known(self, marks: Mapping[str, Marks], person: str) -> None:
@@ -207,7 +210,8 @@ def _metrics_table(
     rows: list[tuple[str, ...]] = []
     for name, metric in metrics.items():
         value = number(metric["value"])
-        rows.append((name, value, interval(metric["ci95"]), str(metric["n"])))
+        ends = interval(metric["ci95"])
+        rows.append((name, value, ends, str(metric["n"])))
     return Table(title, ("metric", "#value", "#95 % interval", "#answers"), rows)
 
 
@@ -219,7 +223,8 @@ def _write(scorer: _Scorer, results: Mapping[str, _NamedResult], path: Path) -> 
     spec = scorer.spec
     for name, (model, scored) in results.items():
         folder = path / name
-        write_submission(spec, scored.samples, folder / f"submission{submission_suffix(spec)}")
+        submission = f"submission{submission_suffix(spec)}"
+        write_submission(spec, scored.samples, folder / submission)
         if scorer.hidden:
             continue
         # Few answer a whole benchmark: a part of it is shown, and never ranked.

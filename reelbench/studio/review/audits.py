@@ -153,7 +153,8 @@ def _step_asks(row: Row) -> list[parts.Part]:
     asks: list[parts.Part] = []
     lines = parts.lines_of("\n".join(steps(row)))
     for place, step in enumerate(lines, start=1):
-        shows = {"shows": [parts.shown_text(f"Step {place}", step, row["language"])]}
+        shown_step = parts.shown_text(f"Step {place}", step, row["language"])
+        shows = {"shows": [shown_step]}
         for subject, words in WORDS[KindName.AUDIT]["step"].items():
             if subject == "required" or _TIME.search(step):
                 name = f"step {place} {subject}"
@@ -170,14 +171,18 @@ def _edits(marks: Marks) -> dict[str, str]:
     """Return the mended texts, where gate and code let them be mended."""
     if marks.get("clarity") == "unclear":
         return {}
-    conditions = {ask["name"]: ask["when"] for ask in AUDITS.asks if ask["name"] in _TEXTS}
+    text_asks = {ask["name"]: ask for ask in AUDITS.asks}
     edits: dict[str, str] = {}
-    for name in sorted(conditions):
-        may_be_mended = any(marks.get(key) in values for key, values in conditions[name])
+    for name in _TEXTS:
         text = str(marks.get(name) or "").strip()
-        if may_be_mended and text:
+        if text and _is_asked(text_asks[name], marks):
             edits[name] = text
     return edits
+
+
+def _is_asked(ask: parts.Part, marks: Marks) -> bool:
+    """Return True where one of the ask's conditions is met."""
+    return any(marks.get(name) in values for name, values in ask["when"])
 
 
 def _stays(marks: Marks) -> bool:
@@ -331,13 +336,15 @@ def _tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
     for code, code_figures in figures["codes"].items():
         n = str(code_figures["n"])
         settled = str(code_figures["settled"])
-        code_rows.append((code, CODES[code], n, settled, number(code_figures["agreement"])))
+        agreement = number(code_figures["agreement"])
+        code_rows.append((code, CODES[code], n, settled, agreement))
+    mended = figures["mended"].values()
     count_rows: list[tuple[str, str]] = []
     for name in ("clear", "mended", "unclear"):
         times = figures["clarity"].get(name, 0)
         count_rows.append((f"gate: {name}", str(times)))
     for name in ("question", "answer"):
-        times = sum(name in fields for fields in figures["mended"].values())
+        times = sum(name in fields for fields in mended)
         count_rows.append((f"{name} mended", str(times)))
     count_rows.append(("back to the writer", str(len(figures["back"]))))
     for name, step_figures in figures["steps"].items():
@@ -345,7 +352,8 @@ def _tables(heading: str, figures: Mapping[str, Any]) -> list[Table]:
         count_rows.append((f"steps: {name.replace('_', ' ')}", words))
     title = f"{heading}, Krippendorff's alpha {number(figures['alpha'])}"
     columns = ("code", "meaning", "#chosen", "#questions", "#agreement")
-    tables = [Table(title, columns, code_rows), Table("what was found", ("", "#n"), count_rows)]
+    tables = [Table(title, columns, code_rows)]
+    tables.append(Table("what was found", ("", "#n"), count_rows))
     reason_rows = [tuple(reason.values()) for reason in figures["reasons"]]
     if reason_rows:
         tables.append(Table("reasons", ("question", "auditor", "code", "reason"), reason_rows))
@@ -356,7 +364,8 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
     changes: list[str] = []
     for name, fields in figures["mended"].items():
         for field, text in fields.items():
-            changes.append(f"{name}, {field}: {text['before']} → {text['after']}")
+            change = f"{text['before']} → {text['after']}"
+            changes.append(f"{name}, {field}: {change}")
     notes = changes[:_SHOWN]
     if len(changes) > _SHOWN:
         notes.append(f"and {len(changes) - _SHOWN} more were mended; --json lists all")

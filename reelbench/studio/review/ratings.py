@@ -99,8 +99,10 @@ class Ratings(ReviewKind):
             shown_answer = parts.shown_text(
                 "Answer", answer.right, row["language"], answer.wrong_options
             )
-            items.append(parts.row_item(row, [shown_answer], _scales(spec, "answer"), "answer"))
-        items[-1]["asks"].append(review_kind.WORDS[self.name]["comment"])
+            scales = _scales(spec, "answer")
+            items.append(parts.row_item(row, [shown_answer], scales, "answer"))
+        comment = review_kind.WORDS[self.name]["comment"]
+        items[-1]["asks"].append(comment)
         return items
 
     def check(self, review: Review, path: Path) -> None:
@@ -267,7 +269,8 @@ def _low_ratings_in_words(reviews: Reviews) -> dict[str, list[str]]:
             if low_rating.dimension in by_dimension:
                 reviewers_ratings.append(f"{reviewer} {by_dimension[low_rating.dimension]}")
         subject = f"{low_rating.part}, {low_rating.dimension}"
-        words = f"{subject}: {low_rating.mean:.1f} ({', '.join(reviewers_ratings)})"
+        all_ratings = ", ".join(reviewers_ratings)
+        words = f"{subject}: {low_rating.mean:.1f} ({all_ratings})"
         words_by_name.setdefault(low_rating.decided_under, []).append(words)
     for reviewer in reviews.reviewers:
         comments = reviews.reviews[reviewer].comments
@@ -280,12 +283,13 @@ def _low_ratings_in_words(reviews: Reviews) -> dict[str, list[str]]:
 
 def _low_item(name: str, video: str, texts: Mapping[str, str], words: list[str]) -> parts.Item:
     """Return a low-rated item with its texts, which can be edited."""
-    shows = [parts.shown_text(parts.capitalised(part), text) for part, text in texts.items()]
-    shows.append(parts.shown_text("Rated low", "", below=words))
     decision, note = RATINGS.asks
+    shows: list[parts.Part] = []
     edits: list[parts.Part] = []
     for part, text in texts.items():
-        title = f"{parts.capitalised(part)}, edited"
+        heading = parts.capitalised(part)
+        shows.append(parts.shown_text(heading, text))
+        title = f"{heading}, edited"
         edits.append(
             {
                 "type": "text",
@@ -296,6 +300,7 @@ def _low_item(name: str, video: str, texts: Mapping[str, str], words: list[str])
                 "start": text,
             }
         )
+    shows.append(parts.shown_text("Rated low", "", below=words))
     return parts.review_item(name, video, shows, [decision, *edits, note])
 
 
@@ -433,7 +438,9 @@ class JudgeScores(ReviewKind):
                 continue
             scale = review_kind.ScaleFigures.of(by_item.values())
             figures[name] = scale.document("scored_twice")
-            rows.append((name, number(scale.mean), str(scale.n), number(scale.alpha)))
+            mean = number(scale.mean)
+            alpha = number(scale.alpha)
+            rows.append((name, mean, str(scale.n), alpha))
             items |= by_item.keys()
             for item, item_scores in by_item.items():
                 decision = reviews.decisions.get(item, {})

@@ -121,7 +121,8 @@ class Reviews:
     @property
     def seconds(self) -> float:
         """The time of all reviewers together."""
-        return sum(sum(review.seconds.values()) for review in self.reviews.values())
+        seconds = [sum(review.seconds.values()) for review in self.reviews.values()]
+        return sum(seconds)
 
     @property
     def reviewers(self) -> list[str]:
@@ -392,7 +393,9 @@ class ReviewKind(ABC):
         """Return the page's places, one a question."""
         places: list[Place] = []
         for video, rows in drawn.by_video.items():
-            places += [Place(video, row["id"], [self.item(drawn.spec, row)]) for row in rows]
+            for row in rows:
+                item = self.item(drawn.spec, row)
+                places.append(Place(video, row["id"], [item]))
         return places
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
@@ -456,7 +459,8 @@ class ReviewKind(ABC):
                 verdict = self.verdict_of(marks)
                 if verdict is not None:
                     verdicts[reviewer] = verdict
-            is_known = not self.known_by or self.known_by in facts.get(name, {})
+            item_facts = facts.get(name, {})
+            is_known = not self.known_by or self.known_by in item_facts
             if verdicts and is_known:
                 verdicts_by_item[name] = verdicts
         if not verdicts_by_item:
@@ -515,7 +519,8 @@ def _is_span(mark: object) -> bool:
     """Return True for two ends in seconds, of which either may be open."""
     if not isinstance(mark, list) or len(mark) != 2:  # noqa: PLR2004
         return False
-    return all(end is None or (is_number(end) and end >= 0) for end in mark)
+    ends = [end for end in mark if end is not None]
+    return all(is_number(end) and end >= 0 for end in ends)
 
 
 # --- summaries

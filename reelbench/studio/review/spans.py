@@ -90,7 +90,10 @@ class AnswerSpans(ReviewKind):
             certificates = _certificates(reviews, items)
             figures |= certificates
             rows += _certificate_rows(certificates)
-        notes = [f"bad: {name}, {'; '.join(lines)}" for name, lines in reasons.items()]
+        notes: list[str] = []
+        for name, lines in reasons.items():
+            words = "; ".join(lines)
+            notes.append(f"bad: {name}, {words}")
         table = Table(reviews.heading, ("quantity", "#value", "#95 % interval", "#n"), rows)
         write = partial(self._write, reviews, items)
         return ReviewSummary(self, reviews, figures, [table], write, notes)
@@ -168,9 +171,12 @@ def is_bad(marks: Marks) -> bool:
 def span_of(marks: Marks) -> _Span | None:
     """Return the span in seconds; None for none, half a one, or a bad item."""
     span = marks.get("span")
-    if is_bad(marks) or not span or None in span or span[1] < span[0]:
+    if is_bad(marks) or not span or None in span:
         return None
-    return float(span[0]), float(span[1])
+    start, end = span
+    if end < start:
+        return None
+    return float(start), float(end)
 
 
 def spans_of(all_marks: Iterable[Marks]) -> list[_Span]:
@@ -185,7 +191,8 @@ def spans_of(all_marks: Iterable[Marks]) -> list[_Span]:
 
 def far_apart(spans: Sequence[_Span]) -> bool:
     """Return True where any two spans overlap by less than `APART`."""
-    return any(iou(a, b) < APART for a, b in combinations(spans, 2))
+    pairs = combinations(spans, 2)
+    return any(iou(first, second) < APART for first, second in pairs)
 
 
 class ItemSpans(BaseModel):
@@ -208,7 +215,10 @@ class ItemSpans(BaseModel):
 def _item_spans(all_marks: Sequence[Marks], decision: Marks) -> ItemSpans:
     spans = spans_of(all_marks)
     rejected = sum(map(is_bad, all_marks))
-    begun = sum(bool(marks.get("span")) and not is_bad(marks) for marks in all_marks)
+    begun = 0
+    for marks in all_marks:
+        if marks.get("span") and not is_bad(marks):
+            begun += 1
     overlaps = [iou(a, b) for a, b in combinations(spans, 2)]
     mean_overlap = statistics.fmean(overlaps) if overlaps else None
     span = _median(spans)
@@ -259,7 +269,8 @@ def _certificates(reviews: Reviews, items: Mapping[str, ItemSpans]) -> dict[str,
         ]
         facts = facts_by_item.get(name, {})
         answer_span = _median(answer_spans) or facts.get("answer_span")
-        triples.append((item.span, answer_span, str(facts.get("video", name))))
+        video = str(facts.get("video", name))
+        triples.append((item.span, answer_span, video))
     measured = across_time(triples)
     certificates: dict[str, Any] = {}
     for name in ("certificate_length", "qa_miou"):
@@ -276,8 +287,11 @@ def _certificate_rows(certificates: Mapping[str, Any]) -> list[tuple[str, ...]]:
         estimate = certificates[name]
         value = number(estimate["value"], 3)
         ends = interval(estimate["ci95"], 3)
-        rows.append((title, value, ends, str(estimate["n"])))
+        n = str(estimate["n"])
+        rows.append((title, value, ends, n))
     counts = certificates["across_time"]
     title = "reasoning across time, questions"
-    rows.append((title, str(counts["across_time"]), "", str(counts["known"])))
+    across_time_count = str(counts["across_time"])
+    known_count = str(counts["known"])
+    rows.append((title, across_time_count, "", known_count))
     return rows
