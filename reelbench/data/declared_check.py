@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reelbench.base.errors import InputError, MediaError, ReelbenchError, first_of, number_of
-from reelbench.data import mapped_rows
+from reelbench.data import mapped_rows, option_texts
 from reelbench.data.loading import locate
 from reelbench.registry import prompts
 from reelbench.registry.rows import Row
@@ -218,7 +218,7 @@ class _SplitCheck:
             return
         with_options = 0
         for row in self.rows:
-            if mapped_rows.options_within(row["question"]):
+            if option_texts.options_within(row["question"]):
                 with_options += 1
         if with_options and with_options >= _MOST * len(self.rows):
             self.notes.append(

@@ -18,7 +18,6 @@ from reelbench.data.option_texts import (
     SEVERAL_LETTERS,
     Options,
     answer_forms,
-    options_within,
     place_of,
     plain_text,
     read_options,
@@ -32,22 +31,6 @@ from reelbench.registry.mapping_words import ANSWERS, PLACE, is_number_text
 from reelbench.registry.row_columns import ALSO, ASKED, GROUP
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping
-
-__all__ = [
-    "ROW",
-    "Options",
-    "ReadRow",
-    "answer_forms",
-    "as_text",
-    "cell",
-    "options_within",
-    "read",
-    "read_each",
-    "read_options",
-    "read_windows",
-    "seconds",
-    "table",
-]
 
 
 class ReadRow(NamedTuple):

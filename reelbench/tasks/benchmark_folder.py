@@ -16,7 +16,7 @@ from reelbench.base import tables
 from reelbench.base.containment import allow
 from reelbench.base.errors import InputError, cut_in_the_middle
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
-from reelbench.data import mapped_rows
+from reelbench.data import row_tables
 from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
@@ -232,7 +232,7 @@ def _read(request: NewBenchmark) -> _Source:
         if join:
             files.append(request.rows.parent / keys.block("join").required_text("file"))
         steps = benchmark_mapping.steps(keys)
-        entries = mapped_rows.table(files, steps, keys.text("line") or "", join)
+        entries = row_tables.table(files, steps, keys.text("line") or "", join)
     rows: list[tuple[str, Cells]] = []
     faults: list[InputError] = []
     for where, cells in entries:

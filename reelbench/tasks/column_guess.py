@@ -14,8 +14,9 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
+from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_number, is_object
-from reelbench.data import mapped_rows
+from reelbench.data import option_texts, row_cells, video_windows
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.spec import AnswerForm
@@ -397,21 +398,21 @@ class _Table:
             pairs = self._answers_to_options_in(question, column)
             if column == question or not pairs:
                 continue
-            forms = mapped_rows.answer_forms(pairs, _least_share(rank))
+            forms = option_texts.answer_forms(pairs, _least_share(rank))
             if forms:
                 candidates.append(_AnswerColumn((rank, column), column, forms))
         return self._take_answer(candidates)
 
     def _answers_to_options_in(
         self, question: str, column: str
-    ) -> list[tuple[mapped_rows.Options, str]]:
-        pairs: list[tuple[mapped_rows.Options, str]] = []
+    ) -> list[tuple[option_texts.Options, str]]:
+        pairs: list[tuple[option_texts.Options, str]] = []
         for row in self._rows:
             value = row.get(column)
-            question_parts = mapped_rows.options_within(str(row.get(question)))
+            question_parts = option_texts.options_within(str(row.get(question)))
             if _is_plain(value) and question_parts:
                 _, options = question_parts
-                pairs.append((options, mapped_rows.as_text(value, "") or ""))
+                pairs.append((options, as_text(value, "") or ""))
         return pairs
 
     def _option_groups(self) -> list[tuple[str, ...]]:
@@ -479,7 +480,7 @@ class _Table:
             self._choose("answer", answer.name, why)
         return answer.forms[0] if len(answer.forms) == 1 else None
 
-    def _options(self, column: Column) -> list[mapped_rows.Options | None] | None:
+    def _options(self, column: Column) -> list[option_texts.Options | None] | None:
         """Return each row's options, with None for a damaged one.
 
         None where the column, or the columns, hold no options.
@@ -504,15 +505,15 @@ class _Table:
                 return None
         return row_options
 
-    def _read_options(self, column: Column) -> list[mapped_rows.Options | None]:
-        row_options: list[mapped_rows.Options | None] = []
+    def _read_options(self, column: Column) -> list[option_texts.Options | None]:
+        row_options: list[option_texts.Options | None] = []
         for row in self._rows:
             try:
                 if isinstance(column, str):
-                    value = mapped_rows.cell(row, column, "")
+                    value = row_cells.cell(row, column, "")
                 else:
-                    value = [mapped_rows.cell(row, part, "") for part in column]
-                row_options.append(mapped_rows.read_options(value, ""))
+                    value = [row_cells.cell(row, part, "") for part in column]
+                row_options.append(option_texts.read_options(value, ""))
             except InputError:
                 row_options.append(None)
         return row_options
@@ -522,15 +523,15 @@ class _Table:
         row_options = self._options(options)
         if row_options is None:
             return []
-        pairs: list[tuple[mapped_rows.Options, str]] = []
+        pairs: list[tuple[option_texts.Options, str]] = []
         for row, each in zip(self._rows, row_options, strict=True):
             try:
-                text = mapped_rows.as_text(mapped_rows.cell(row, str(answer), ""), "")
+                text = as_text(row_cells.cell(row, str(answer), ""), "")
             except InputError:
                 return []
             if each is not None:
                 pairs.append((each, text or ""))
-        return mapped_rows.answer_forms(pairs, share)
+        return option_texts.answer_forms(pairs, share)
 
     # --- spans ---
 
@@ -553,7 +554,7 @@ class _Table:
 
     def _cells_of(self, start: str, end: str) -> Iterator[list[Any]]:
         for row in self._rows:
-            yield [mapped_rows.cell(row, start, ""), mapped_rows.cell(row, end, "")]
+            yield [row_cells.cell(row, start, ""), row_cells.cell(row, end, "")]
 
     def _signs_of_units(self, columns: Mapping[str, Column]) -> list[str]:
         """Return the signs that the spans are in something else than seconds."""
@@ -588,7 +589,7 @@ class _Table:
             if is_span:
                 cells = cells[0]
             with suppress(InputError):
-                times += mapped_rows.read_windows(cells, "")
+                times += video_windows.read_windows(cells, "")
         starts = times[::2]
         ends = times[1::2]
         points = sum(start == end for start, end in zip(starts, ends, strict=True))
@@ -644,7 +645,7 @@ class _Table:
         if keys:
             self._choose("id", min(keys, key=lambda column: _rank("id", column)), "unique")
             return
-        column, why = f"{{{mapped_rows.ROW}}}", "no column is unique: the row's number"
+        column, why = f"{{{row_cells.ROW}}}", "no column is unique: the row's number"
         video = self._chosen.get("video")
         if isinstance(video, str):
             number = self._number_within(video)
@@ -822,13 +823,13 @@ def _ends_in_question(value: object) -> bool:
 
 
 def _ends_in_options(value: object) -> bool:
-    return isinstance(value, str) and mapped_rows.options_within(value) is not None
+    return isinstance(value, str) and option_texts.options_within(value) is not None
 
 
 def _holds_options(value: Any) -> bool:  # noqa: ANN401 - a cell
     """Return True where a cell is a list or mapping of two or more texts."""
     with suppress(InputError):
-        return not isinstance(value, str) and len(mapped_rows.read_options(value, "").texts) > 1
+        return not isinstance(value, str) and len(option_texts.read_options(value, "").texts) > 1
     return False
 
 
@@ -855,6 +856,6 @@ def _texts_of_objects(values: Iterable[Any]) -> list[str]:
 
 def _are_windows(values: Iterable[Any]) -> bool:
     try:
-        return all(mapped_rows.read_windows(value, "") for value in values)
+        return all(video_windows.read_windows(value, "") for value in values)
     except InputError:
         return False

@@ -8,7 +8,7 @@ import pytest
 import reelbench as face
 from reelbench.base import bounds, settings, tables
 from reelbench.base.errors import InputError
-from reelbench.data import mapped_rows, option_texts
+from reelbench.data import mapped_rows, option_texts, video_windows
 from reelbench.registry import benchmark_file, discovery, prompts
 from reelbench.tasks.prompting import prompt_of
 from tests.alarms import one_pass
@@ -49,10 +49,10 @@ def test_letters_of_several_options_are_read_in_one_pass(text):
     ],
 )
 def test_an_option_s_name_is_found_in_one_pass(text):
-    options = mapped_rows.read_options(["red", "blue"], "here")
+    options = option_texts.read_options(["red", "blue"], "here")
     with one_pass():
         assert option_texts.place_of(text, options, "letter") is None
-        assert mapped_rows.options_within(f"Which?\n{text}\nA. red") is None
+        assert option_texts.options_within(f"Which?\n{text}\nA. red") is None
     assert option_texts.place_of("  Option  b", options, "letter") == 1
     question = "Which?\n  option  A. red\n\tOption B) blue"
     assert option_texts.split_options(question, "here")[1].texts == ("red", "blue")
@@ -63,13 +63,13 @@ def test_a_literal_that_python_can_t_make_is_the_text_itself(cell, tmp_path):
     (row,) = face.load(str(written(tmp_path / "b", row=ROW | {"a": cell})))
     assert row["answer"] == cell
     with pytest.raises(InputError, match=r"fewer|options"):
-        mapped_rows.read_options(cell, "here: options")
+        option_texts.read_options(cell, "here: options")
 
 
 @pytest.mark.parametrize("time", ["9" * 400 + ":00:01", "1e400", 10**400, "-" + "9" * 400 + ":1"])
 def test_a_time_that_no_number_holds_is_refused(time):
     with pytest.raises(InputError, match="expected a time in seconds"):
-        mapped_rows.seconds(time, "here")
+        video_windows.seconds(time, "here")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])

@@ -12,7 +12,7 @@ from typing import Any
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
 from reelbench.base.values import is_whole
-from reelbench.data.mapped_rows import seconds
+from reelbench.data.video_windows import seconds
 from reelbench.registry.rows import LETTERS, Row, questions_of, text_of
 
 EXPECTED = (

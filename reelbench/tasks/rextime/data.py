@@ -11,7 +11,7 @@ from typing import Any
 
 from reelbench.base.errors import InputError
 from reelbench.base.values import is_number
-from reelbench.data.mapped_rows import read_windows
+from reelbench.data.video_windows import read_windows
 from reelbench.registry.rows import Row, questions_of, text_of
 
 _HUB = "qid, vid, duration, question, options, ans, span"

@@ -258,7 +258,7 @@ def test_a_video_that_the_browser_can_not_play_is_shown_as_frames(
     # Not a container that browsers know, and moved where it can't be found as a video.
     video = tmp_path / "clip.avi"
     shutil.copyfile(mini, video)
-    monkeypatch.setattr(Library, "clip", lambda _self, _row: video)
+    monkeypatch.setattr("reelbench.studio.review.pages.clip_of_row", lambda *_: video)
     path = make("rextime_mini", kind="spans", played=False).paths[0]
     video.write_bytes(b"no video any more")
     strips = [known["strip"] for known in data_of(path)["videos"].values()]

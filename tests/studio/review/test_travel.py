@@ -168,11 +168,9 @@ def test_a_page_that_was_sent_plays_and_is_summarised(page_of, sent, save, reelb
 def test_a_video_that_is_not_here_is_chosen_and_stays_chosen(make, opened, monkeypatch, tmp_path):
     from playwright.sync_api import expect
 
-    from reelbench.video.library import Library
-
     spec = discovery.get("moviecore")
     with monkeypatch.context() as without:
-        without.setattr(Library, "clip", lambda _self, _row: None)
+        without.setattr("reelbench.studio.review.pages.clip_of_row", lambda *_: None)
         made = make("moviecore_mini", sample=2, played=False)
     assert len(made.missing) == 2
     tab = opened(made.paths[0])

@@ -160,7 +160,7 @@ class TestWhatIsShown:
             raise error
 
         shown_to("qwen2_5_vl", "uniform:3")
-        monkeypatch.setattr(Library, "frames", fails)
+        monkeypatch.setattr("reelbench.video.shown_media.frames_of_row", fails)
         content, sample = asked(task, row)
         assert content == []
         assert sample.reason == "media_unreadable"
