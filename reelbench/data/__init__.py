@@ -1,5 +1,5 @@
-"""Where rows come from: the Hub, downloads, fetching, readers of files, ownership.
+"""Rows: where they come from, how any table becomes them, and whose they are.
 
-This room imports `video`, `registry` and `base`. It brings a split's data to this machine and reads
-it; it never asks a model and never scores.
+This room imports `video`, `registry` and `base`. It brings a split's annotations and videos to this
+machine, and reads and writes the Hub; it never asks a model and never scores.
 """

@@ -104,9 +104,12 @@ def _without_letters(texts: Sequence[str]) -> tuple[str, ...]:
     bare_texts: list[str] = []
     for text, letter in zip(texts, LETTERS, strict=False):
         label = _LABEL.fullmatch(text)
-        if label is None or (label[1] or label[2]).upper() != letter:
+        if label is None:
             return tuple(texts)
-        bare_texts.append(label[3].strip())
+        in_brackets, bare, rest = label.groups()
+        if (in_brackets or bare).upper() != letter:
+            return tuple(texts)
+        bare_texts.append(rest.strip())
     return tuple(bare_texts)
 
 
@@ -173,6 +176,10 @@ _FORMS: tuple[AnswerForm, ...] = ("letter", "text", "index0", "index1")
 """The ways to name an option, the preferred ones first."""
 
 
+_Places = tuple[int | None, ...]
+"""The place of the option that each answer names."""
+
+
 def place_of(answer: str, options: Options, form: AnswerForm) -> int | None:
     """Return the place of the option that an answer in this form names, or None."""
     if form == "index0":
@@ -235,16 +242,20 @@ def answer_forms(questions: Sequence[tuple[Options, str]], share: float = 1.0) -
         questions: The options and the answer of each question.
         share: The part of the answers that must name an option, at least.
     """
-    places_by_form: dict[AnswerForm, tuple[int | None, ...]] = {}
+    form_of_places: dict[_Places, AnswerForm] = {}
     for form in _FORMS:
         places = tuple(place_of(answer, options, form) for options, answer in questions)
-        places_by_form[form] = places
-    counts = {form: len(places) - places.count(None) for form, places in places_by_form.items()}
-    most = max(counts.values())
+        form_of_places.setdefault(places, form)
+    most = max(map(_count_named, form_of_places))
     if not most or most < share * len(questions):
         return []
-    form_of_places: dict[tuple[int | None, ...], AnswerForm] = {}
-    for form, places in places_by_form.items():
-        if counts[form] == most:
-            form_of_places.setdefault(places, form)
-    return list(form_of_places.values())
+    forms: list[AnswerForm] = []
+    for places, form in form_of_places.items():
+        if _count_named(places) == most:
+            forms.append(form)
+    return forms
+
+
+def _count_named(places: _Places) -> int:
+    """Return the number of answers that name an option."""
+    return len(places) - places.count(None)

@@ -100,9 +100,14 @@ def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
 
 
 def _rows_of_nested_json(path: Path, each: Sequence[str]) -> Iterator[Entry]:
-    is_one_object = path.suffix.lower() == ".json" and read_text(path).lstrip().startswith("{")
-    for number, (where, cells) in enumerate(tables.read(path, nested=True), start=1):
-        beside: Cells = {} if is_one_object else {OUTER: number}
+    is_one_object = False
+    if path.suffix.lower() == ".json":
+        is_one_object = read_text(path).lstrip().startswith("{")
+    entries = tables.read(path, nested=True)
+    for number, (where, cells) in enumerate(entries, start=1):
+        beside: Cells = {}
+        if not is_one_object:
+            beside = {OUTER: number}
         yield from _nested_rows(cells, each, beside, where)
 
 
@@ -151,23 +156,24 @@ def _rows_of_value(value: Any, beside: Cells, where: str) -> Iterator[Entry]:  #
 
 def _branch(value: Any, step: str, where: str) -> _Branches:  # noqa: ANN401 - any JSON
     """Return an object's value of a key, or the rows of parallel lists (`starts+ends`)."""
-    names = step.split("+")
-    if is_object(value) and step in value:
-        names = [step]
     if not is_object(value):
         raise InputError(f"{where}: has no {step!r} (each)")
+    names = [step]
+    if step not in value:
+        names = step.split("+")
     if not value.keys() >= set(names):
         raise InputError(f"{where}: has no {step!r} (each); it has {first_of(list(value), 12)}")
     beside = {name: part for name, part in value.items() if name not in names}
     if len(names) == 1:
         return _Branches([(step, value[step])], beside)
     lists = [as_list(parse_literal(value[name])) for name in names]
-    try:
-        parallel_rows = [dict(zip(names, cells, strict=True)) for cells in zip(*lists, strict=True)]
-    except ValueError:
+    lengths = {len(part) for part in lists}
+    if len(lengths) > 1:
         raise InputError(
             f"{where}: the lists {', '.join(names)} are of different lengths (each: {step})"
-        ) from None
+        )
+    cells_of_rows = zip(*lists, strict=True)
+    parallel_rows = [dict(zip(names, cells, strict=True)) for cells in cells_of_rows]
     if not parallel_rows:
         return _Branches([], beside)
     return _Branches([(step, parallel_rows)], beside)

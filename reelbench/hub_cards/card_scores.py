@@ -1,5 +1,7 @@
 """The sections of a card on how answers are scored, and on published results."""
 
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -152,18 +154,18 @@ def _results_table(group: list[PublishedResult], declared: list[str], sources: S
     return table(["Model", "Setting", *metric_heads, "Frames", "#Source"], lines)
 
 
-def _decimals(group: list[PublishedResult]) -> dict[tuple[str, str], int]:
+def _decimals(group: list[PublishedResult]) -> Mapping[tuple[str, str], int]:
     """Return the decimals of each source's metrics.
 
     A source's table has one precision: what it printed as 4.00 is not to stand as 4, nor 42.2 as
     42.20.
     """
-    decimals: dict[tuple[str, str], int] = {}
+    decimals: Counter[tuple[str, str]] = Counter()
     for result in group:
         for name, value in result.metrics.items():
-            digits = f"{value:g}".partition(".")[2]
+            _, _, digits = f"{value:g}".partition(".")
             key = (result.cite, name)
-            decimals[key] = max(decimals.get(key, 0), len(digits))
+            decimals[key] = max(decimals[key], len(digits))
     return decimals
 
 

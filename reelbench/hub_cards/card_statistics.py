@@ -1,6 +1,7 @@
 """The section of a card with what was counted: a table and a plot for each quantity and facet."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
@@ -94,9 +95,16 @@ def _add_sizes(section: _Section, splits: Mapping[str, SplitStatistics]) -> None
     for name, split in splits.items():
         questions[name] = float(split.rows)
         videos[name] = float(split.videos)
-        numbers = [count(split.rows), count(split.answered), count(split.videos)]
-        lines.append([f"`{name}`", *numbers])
-    text = table(["Split", "#Questions", "#With a public answer", "#Videos"], lines)
+        lines.append(
+            [
+                f"`{name}`",
+                count(split.rows),
+                count(split.answered),
+                count(split.videos),
+            ]
+        )
+    heads = ["Split", "#Questions", "#With a public answer", "#Videos"]
+    text = table(heads, lines)
     series = {"questions": questions, "videos": videos}
     plot = plots.bars("Questions and videos", series, counts=True)
     section.add("Questions and videos", text, plot)
@@ -110,9 +118,17 @@ def _add_quantity(section: _Section, title: str, by_split: Mapping[str, Distribu
         values = quantity.values
         series[name] = values
         distinct.update(values)
-        means = [f"{fmean(values):,.1f}", f"{median(values):,.1f}"]
-        extremes = [plain(values[0]), plain(values[-1])]
-        lines.append([f"`{name}`", f"{len(values):,}", *means, *extremes, quantity.unit])
+        lines.append(
+            [
+                f"`{name}`",
+                f"{len(values):,}",
+                f"{fmean(values):,.1f}",
+                f"{median(values):,.1f}",
+                plain(values[0]),
+                plain(values[-1]),
+                quantity.unit,
+            ]
+        )
     plot: str | None = None
     if len(distinct) > 1:
         unit = next(iter(by_split.values())).unit
@@ -129,9 +145,10 @@ def _add_facet(section: _Section, title: str, by_split: Mapping[str, LabelCounts
     labels = _labels(by_split)
     listed = labels[:MOST_LABELS]
     shares: dict[str, dict[str, float]] = {}
+    sizes: dict[str, int] = {}
     for name, facet in by_split.items():
         shares[name] = {label: _share(facet, label) for label in listed}
-    sizes = {name: facet.rows for name, facet in by_split.items()}
+        sizes[name] = facet.rows
     plot = plots.bars(title, shares, n=sizes)
     text = _facet_table(by_split, listed, labels[MOST_LABELS:])
     section.add(title, text, plot, _facet_note(by_split))
@@ -139,10 +156,9 @@ def _add_facet(section: _Section, title: str, by_split: Mapping[str, LabelCounts
 
 def _labels(by_split: Mapping[str, LabelCounts]) -> list[str]:
     """Return a facet's labels in their order; of many the most frequent first."""
-    totals: dict[str, int] = {}
+    totals: Counter[str] = Counter()
     for facet in by_split.values():
-        for label, number in facet.counts.items():
-            totals[label] = totals.get(label, 0) + number
+        totals.update(facet.counts)
     if len(totals) <= MOST_LABELS:
         return list(totals)
     return sorted(totals, key=lambda label: (-totals[label], label))

@@ -39,9 +39,12 @@ def turn_and_scale(picture: VideoFrame, size: tuple[int, int], rotation: int) ->
     if matrix == _RGB:
         # RGB sources become YUV by libswscale's default matrix, BT.601.
         matrix = Colorspace.ITU601
-    width, height = size[::-1] if rotation % 180 else size
+    width, height = size
+    if rotation % 180:
+        height, width = size
     squeezes = _needs_squeezing(picture.format.name)
-    if (picture.width, picture.height, picture.format.name) != (width, height, "yuv420p"):
+    has_size = picture.width == width and picture.height == height
+    if not has_size or picture.format.name != "yuv420p":
         picture = picture.reformat(
             width,
             height,
@@ -71,15 +74,18 @@ def _needs_squeezing(pixel_format: str) -> bool:
 
 
 def _turned(picture: VideoFrame, rotation: int) -> VideoFrame:
-    height = picture.height
-    width = picture.width
+    """Return a picture turned by a multiple of 90 degrees counter-clockwise."""
+    quarters = rotation // 90
     planes = _planes(picture)
-    chroma = planes[height:].reshape(2, height // 2, width // 2)
-    turned = [np.rot90(plane, rotation // 90) for plane in (planes[:height], *chroma)]
+    luma = np.rot90(planes[: picture.height], quarters)
+    chroma_shape = (2, picture.height // 2, picture.width // 2)
+    chroma = planes[picture.height :].reshape(chroma_shape)
+    turned_chroma = np.rot90(chroma, quarters, axes=(1, 2))
     # Joined as bytes: a chroma plane by itself need not fill whole rows of the picture's width.
-    joined = np.concatenate([plane.ravel() for plane in turned])
-    turned_width = turned[0].shape[1]
-    return VideoFrame.from_ndarray(joined.reshape(-1, turned_width), format="yuv420p")
+    joined = np.concatenate([luma.ravel(), turned_chroma.ravel()])
+    turned_width = luma.shape[1]
+    turned_planes = joined.reshape(-1, turned_width)
+    return VideoFrame.from_ndarray(turned_planes, format="yuv420p")
 
 
 def _planes(picture: VideoFrame) -> np.ndarray:

@@ -95,16 +95,19 @@ def within(cues: Sequence[Cue], start: float, end: float) -> list[Cue]:
     """Return the cues on screen between two moments (s), their times cut to them."""
     cues_on_screen: list[Cue] = []
     for cue in cues:
-        cut_cue = replace(cue, start=max(cue.start, start), end=min(cue.end, end))
-        if cut_cue.start < cut_cue.end:
-            cues_on_screen.append(cut_cue)
+        cut_start = max(cue.start, start)
+        cut_end = min(cue.end, end)
+        if cut_start < cut_end:
+            cues_on_screen.append(Cue(cut_start, cut_end, cue.text))
     return cues_on_screen
 
 
 def _seconds(times: re.Match[str], which: int) -> float:
     """Return the first or the second time of a line of times."""
-    hours = int(times[f"h{which}"] or 0)
-    minutes = int(times[f"m{which}"] or 0)
-    seconds = int(times[f"s{which}"] or 0)
-    fraction = float(f"0.{times[f'f{which}'] or 0}")
+    parts = times.groupdict(default="0")
+    hours = int(parts[f"h{which}"])
+    minutes = int(parts[f"m{which}"])
+    seconds = int(parts[f"s{which}"])
+    digits = parts[f"f{which}"]
+    fraction = float(f"0.{digits}")
     return 3600 * hours + 60 * minutes + seconds + fraction

@@ -453,7 +453,10 @@ def test_what_is_shown_of_a_video_may_be_a_part_of_it(tmp_path, monkeypatch):
     assert read["clip"] == [1, 3]
     library = Library(discovery.find(str(folder)), "test")
     asked = []
-    monkeypatch.setattr(library, "frames", lambda _, sampling, **__: asked.append(str(sampling)))
+    monkeypatch.setattr(
+        "reelbench.video.shown_media.frames_of_row",
+        lambda _library, _row, sampling, **__: asked.append(str(sampling)),
+    )
     for spec in ("uniform:4", "fps:2", "fps:2,max=3"):
         with pytest.raises(ReelbenchError, match="is not here any more"):
             show(library, read, FrameSampling.parse(spec))
