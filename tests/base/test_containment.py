@@ -53,12 +53,14 @@ LINKS = ("absolute", "relative", "chain", "linked folder", "process")
 
 opened: list[str] = []
 sys.addaudithook(
-    lambda event, given: opened.append(os.fsdecode(given[0])) if watched(event, given) else None
+    lambda event, arguments: (
+        opened.append(os.fsdecode(arguments[0])) if watched(event, arguments) else None
+    )
 )
 
 
-def watched(event, given):
-    return event == "open" and isinstance(given[0], str | bytes)
+def watched(event, arguments):
+    return event == "open" and isinstance(arguments[0], str | bytes)
 
 
 @pytest.fixture
@@ -195,10 +197,10 @@ def test_what_the_user_allows_is_read_from_then_on_by_the_folder_and_by_no_other
     spec = discovery.open_file(folder)
     (row,) = locate(spec.id, "test", fetch=False).read()
     assert Library(spec, "test", make=False).find(row) == outer / "film.mp4"
-    other = tmp_path / "clone" / "other"  # of the same id: a folder is allowed, never a name
-    folder.rename(other)
+    other_folder = tmp_path / "clone" / "other"  # of the same id: a folder is allowed, never a name
+    folder.rename(other_folder)
     with pytest.raises(InputError, match="outside of"):
-        benchmark_file.read(other)
+        benchmark_file.read(other_folder)
 
 
 def test_a_snapshot_of_the_hub_has_links_to_its_own_files(tmp_path):
@@ -242,11 +244,13 @@ def test_what_lmms_eval_reads_of_the_folder_one_stands_in_decides_nothing(tmp_pa
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text("OPENAI_API_BASE=http://127.0.0.1:9/v1\n")
     monkeypatch.delenv("OPENAI_API_BASE", raising=False)
-    told = "import dotenv, os; dotenv.load_dotenv('.env'); print(os.environ.get('OPENAI_API_BASE'))"
-    with process.start(["timeit", "-n1", "-r1", told], {}, stdout=subprocess.PIPE) as running:
-        said = running.communicate()[0]
+    program = (
+        "import dotenv, os; dotenv.load_dotenv('.env'); print(os.environ.get('OPENAI_API_BASE'))"
+    )
+    with process.start(["timeit", "-n1", "-r1", program], {}, stdout=subprocess.PIPE) as running:
+        output = running.communicate()[0]
     assert running.returncode == 0
-    assert said.startswith(b"None\n")
+    assert output.startswith(b"None\n")
     # It takes all YAML files of a folder that is named as its --tasks are, with the code that they
     # name.
     for name in ("rextime", "rextime,rextime", "others"):

@@ -72,8 +72,8 @@ def test_a_name_of_a_secret_in_all_its_forms(name, monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_of_none(name, monkeypatch):
-    kept = {name: [1, 2], "a": {name: "uniform"}}
-    assert without_secrets(kept) == kept
+    plain_values = {name: [1, 2], "a": {name: "uniform"}}
+    assert without_secrets(plain_values) == plain_values
     monkeypatch.setenv(name, "uniform-or-not")
     assert without("uniform-or-not") == "uniform-or-not"
 
@@ -96,7 +96,7 @@ def test_a_value_that_is_made_like_a_key(value):
 
 
 @pytest.mark.parametrize(
-    "held",
+    "holder",
     [
         [["X-Api-Key", KEY]],
         ["--api-key", KEY],
@@ -108,17 +108,17 @@ def test_a_value_that_is_made_like_a_key(value):
     ],
     ids=str,
 )
-def test_what_stands_beside_a_secret_s_name(held):
-    assert KEY not in json.dumps(without_secrets({"held": held}))
+def test_what_stands_beside_a_secret_s_name(holder):
+    assert KEY not in json.dumps(without_secrets({"held": holder}))
 
 
 def test_words_beside_other_words_stay():
-    kept = {
+    plain_values = {
         "choices": ["pass", "fail"],
         "sort": {"by": "key", "order": "ascending"},
         "a": "- key points -token 1",
     }
-    assert without_secrets(kept) == kept | {"a": "- key points -token ***"}
+    assert without_secrets(plain_values) == plain_values | {"a": "- key points -token ***"}
 
 
 @pytest.mark.parametrize(
@@ -133,29 +133,29 @@ PARTED = " ".join(KEY)
 
 
 @pytest.mark.parametrize(
-    "said", [KEY, KEY.upper(), KEY.lower(), PARTED, f"my {KEY}.", "sk-" + "a1" * 12]
+    "words", [KEY, KEY.upper(), KEY.lower(), PARTED, f"my {KEY}.", "sk-" + "a1" * 12]
 )
-def test_words_that_go_on_record_hold_no_key(said, monkeypatch):
+def test_words_that_go_on_record_hold_no_key(words, monkeypatch):
     monkeypatch.setenv("OPENAI_KEY", KEY)
     for make in (
-        lambda: Options(label=said),
-        lambda: RunMetadata(label=said),
-        lambda: RunMetadata(url=said),
-        lambda: AskOptions(model=said, url="http://h/v1"),
-        lambda: about.parse({"organisation": said}, "a.yaml"),
-        lambda: about.parse({"links": {said: "https://h/x"}}, "a.yaml"),
-        lambda: about.parse({"trained_on": [said]}, "a.yaml"),
+        lambda: Options(label=words),
+        lambda: RunMetadata(label=words),
+        lambda: RunMetadata(url=words),
+        lambda: AskOptions(model=words, url="http://h/v1"),
+        lambda: about.parse({"organisation": words}, "a.yaml"),
+        lambda: about.parse({"links": {words: "https://h/x"}}, "a.yaml"),
+        lambda: about.parse({"trained_on": [words]}, "a.yaml"),
     ):
         with pytest.raises(InputError, match="a key, or an address with a user"):
             make()
 
 
 @pytest.mark.parametrize(
-    "said",
+    "words",
     ["web search", "token: none", "sk-learn-something-else", "key frames", "https://h/x?v=1"],
 )
-def test_other_words_stay(said):
-    assert (Options(label=said).label, RunMetadata(url=said).url) == (said, said)
+def test_other_words_stay(words):
+    assert (Options(label=words).label, RunMetadata(url=words).url) == (words, words)
 
 
 def test_what_is_written_holds_no_key_of_the_environment(tmp_path, monkeypatch):
@@ -172,14 +172,14 @@ def test_what_is_written_holds_no_key_of_the_environment(tmp_path, monkeypatch):
 
 
 def test_a_column_of_a_prediction_that_is_named_like_a_key_is_not_kept():
-    given = {
+    cases = {
         "qid": 1,
         "ans": "A",
         "api_key": "x",
         "text": "the password: swordfish",
         "meta": {"auth_token": KEY},
     }
-    item = Item(id="a", video="v", target={"text": ""}, prediction=given)
+    item = Item(id="a", video="v", target={"text": ""}, prediction=cases)
     assert item.prediction == {"qid": 1, "ans": "A", "text": "the password: swordfish", "meta": {}}
     assert (
         Item(id="a", video="v", target={"text": ""}, prediction="password: x").prediction
@@ -192,7 +192,7 @@ def test_a_label_of_the_home_s_file_holds_no_key(reelbench, tmp_path):
     (tmp_path / "config" / "reelbench" / "reelbench.toml").write_text(f'[ask]\nlabel = "{KEY}"\n')
     env = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "OPENAI_KEY": KEY}
     with JudgeServer(lambda _: Answer("A")) as server:
-        asked = [
+        command = [
             "ask",
             "rextime_mini",
             "--llm",
@@ -204,6 +204,6 @@ def test_a_label_of_the_home_s_file_holds_no_key(reelbench, tmp_path):
             "--limit",
             "2",
         ]
-        done = reelbench(*asked, "--output", tmp_path / "out", env=env)
+        done = reelbench(*command, "--output", tmp_path / "out", env=env)
     assert (done.returncode, KEY in done.stdout + done.stderr, server.calls) == (2, False, [])
     assert "--label: a key" in done.stderr

@@ -37,11 +37,11 @@ TOO_MUCH = {
 
 
 @each_reader
-@pytest.mark.parametrize(("text", "said"), TOO_MUCH.values(), ids=TOO_MUCH)
-def test_what_is_too_much_for_a_reader_is_one_line(read, text, said, tmp_path):
+@pytest.mark.parametrize(("text", "message"), TOO_MUCH.values(), ids=TOO_MUCH)
+def test_what_is_too_much_for_a_reader_is_one_line(read, text, message, tmp_path):
     path = tmp_path / "file.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         read(path)
     assert str(caught.value).startswith(str(path))
     assert len(str(caught.value).splitlines()) == 1
@@ -102,17 +102,17 @@ NOT_FILES = {
 }
 
 
-@pytest.mark.parametrize(("make", "said"), NOT_FILES.values(), ids=NOT_FILES)
-def test_what_is_not_a_file_is_refused(make, said, tmp_path, reelbench):
+@pytest.mark.parametrize(("make", "message"), NOT_FILES.values(), ids=NOT_FILES)
+def test_what_is_not_a_file_is_refused(make, message, tmp_path, reelbench):
     path = make(tmp_path)
     for read in (*READERS, files.sha256_of):
-        with pytest.raises(InputError, match=said) as caught:
+        with pytest.raises(InputError, match=message) as caught:
             read(path)
         assert str(caught.value).startswith(f"{path}: ")
     done = reelbench("score", "rextime", "--predictions", path, "--split", "mini", timeout=1800)
     assert done.returncode == 2
     (line,) = done.stderr.strip().splitlines()
-    assert said in line
+    assert message in line
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -79,7 +79,7 @@ def a_long_text(path):
 
 
 @pytest.mark.parametrize(
-    ("made", "suffix", "message"),
+    ("write", "suffix", "message"),
     [
         (plain_pages, "parquet", BYTES),
         (rows, "parquet", ROWS),
@@ -91,7 +91,7 @@ def a_long_text(path):
     ],
 )
 def test_a_packed_table_that_unpacks_to_too_much_is_refused(
-    made, suffix, message, tmp_path, monkeypatch
+    write, suffix, message, tmp_path, monkeypatch
 ):
     for name, most in {
         "MOST_ROWS": 1_000,
@@ -100,7 +100,8 @@ def test_a_packed_table_that_unpacks_to_too_much_is_refused(
         "MOST_BYTES": 8 << 20,
     }.items():
         monkeypatch.setattr(tables, name, most)
-    made(path := tmp_path / f"answers.{suffix}")
+    path = tmp_path / f"answers.{suffix}"
+    write(path)
     refused(path, message)
 
 
@@ -167,9 +168,9 @@ def test_a_table_of_text_acts_on_no_terminal():
 
 @pytest.mark.parametrize("cell", ["=1+1", "@x", "-2+3", "\t=1", "\r=1", "a;=1"])
 def test_a_cell_of_a_file_is_no_formula(cell):
-    made = spreadsheet_cell(cell)
-    assert "'" in made
-    assert not made.startswith(("=", "+", "-", "@", "\t", "\r"))
+    written = spreadsheet_cell(cell)
+    assert "'" in written
+    assert not written.startswith(("=", "+", "-", "@", "\t", "\r"))
     assert spreadsheet_cell("a\x1b[2Jb\nc") == "a [2Jb\nc"
 
 

@@ -38,8 +38,8 @@ def curve() -> BenchmarkSpec:
 @pytest.fixture
 def options() -> Callable[..., JudgeOptions]:
     def make(url: str, **more: Any) -> JudgeOptions:
-        given = {"model": "judge-1", "url": url, "api_key": KEY, "backoff": 0.01, "timeout": 5.0}
-        return JudgeOptions(**(given | more))
+        defaults = {"model": "judge-1", "url": url, "api_key": KEY, "backoff": 0.01, "timeout": 5.0}
+        return JudgeOptions(**(defaults | more))
 
     return make
 

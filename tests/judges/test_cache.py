@@ -119,8 +119,8 @@ def test_two_scorers_at_once_pay_once(home, place, request, monkeypatch):
     with JudgeServer(always(delay=0.02)) as server:
         both = [scorer(home, server.url, 40) for _ in range(2)]
         first, second = map(finished, both)
-    asked = texts(server.calls)
-    assert len(asked) == len(set(asked)) == 200
+    asked_texts = texts(server.calls)
+    assert len(asked_texts) == len(set(asked_texts)) == 200
     assert first["scored"] == second["scored"]
     assert first["calls"] + second["calls"] == 200
 
@@ -184,8 +184,8 @@ def test_a_full_disk_stops_the_work_and_loses_nothing(curve, options, tmp_path):
         assert "the disk is full" in str(caught.value)
         assert str(cache) in str(caught.value)
         assert paid < 400
-        found = list(judge_items(curve, items(400), options(server.url, cache=cache)))
-    assert all(verdict.scores == {"score": 1} for verdict in found)
+        verdict_list = list(judge_items(curve, items(400), options(server.url, cache=cache)))
+    assert all(verdict.scores == {"score": 1} for verdict in verdict_list)
     assert first == 20
     assert (
         len(server.calls) <= 400 + 4
@@ -234,9 +234,9 @@ def test_a_disk_that_is_really_full(tmp_path):
             assert f"judge cache {disk / 'judge.sqlite'}" in line
             assert "Traceback" not in err
             paid = len(server.calls)
-            kept = tmp_path / "kept"
-            shutil.copytree(disk, kept)
-            again = finished(scorer(kept, server.url, 100))
+            copy_folder = tmp_path / "kept"
+            shutil.copytree(disk, copy_folder)
+            again = finished(scorer(copy_folder, server.url, 100))
             assert again["calls"] <= 500 - paid + 8
             assert all(len(scores) == 5 for scores, _ in again["scored"].values())
     finally:
@@ -378,12 +378,12 @@ def test_the_key_is_nowhere(moviecore, options, home, caplog, status):
     with JudgeServer(script) as server:
         chosen = options(server.url, tries=2)
         run = judge_items(moviecore, [item], chosen)
-        shown = [repr(chosen), repr(list(run)), run.record.model_dump_json(), *run.notes]
+        visible_texts = [repr(chosen), repr(list(run)), run.record.model_dump_json(), *run.notes]
         with contextlib.closing(LiveJudge(moviecore, chosen)) as live:
-            shown.append(repr(live.judge(item)))
+            visible_texts.append(repr(live.judge(item)))
         assert all(call.headers["authorization"] == f"Bearer {KEY}" for call in server.calls)
-    shown += [*map(str, caplog.records), caplog.text]
-    assert not any(KEY[: len(KEY) // 2] in text for text in shown)
+    visible_texts += [*map(str, caplog.records), caplog.text]
+    assert not any(KEY[: len(KEY) // 2] in text for text in visible_texts)
     files = [file for file in home.rglob("*") if file.is_file()]
     assert files
     assert not any(KEY.encode() in file.read_bytes() for file in files)

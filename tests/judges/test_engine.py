@@ -31,13 +31,13 @@ def test_one_call_per_dimension_and_scores_in_the_order_of_the_items(
         return Answer(f'{{"score": {number % 6}}}', delay=(number * 7 % 10) / 200)
 
     with JudgeServer(script) as server:
-        found, run = verdicts(moviecore, iter(items(40)), options(server.url, concurrency=16))
-    assert [verdict.id for verdict in found] == [f"q{i}" for i in range(40)]
-    assert [verdict.scores for verdict in found] == [
+        outcomes, run = verdicts(moviecore, iter(items(40)), options(server.url, concurrency=16))
+    assert [verdict.id for verdict in outcomes] == [f"q{i}" for i in range(40)]
+    assert [verdict.scores for verdict in outcomes] == [
         dict.fromkeys(moviecore.judge.criteria, i % 6) for i in range(40)
     ]
-    asked = Counter(call.system.splitlines()[0] for call in server.calls)
-    assert asked == {f"Dimension: {name}": 40 for name in moviecore.judge.criteria}
+    first_lines = Counter(call.system.splitlines()[0] for call in server.calls)
+    assert first_lines == {f"Dimension: {name}": 40 for name in moviecore.judge.criteria}
     assert all(call.body["temperature"] == 0 for call in server.calls)
     assert 1 < server.most_in_flight <= 16
     record = run.record
@@ -126,7 +126,7 @@ def test_votes(moviecore, options, rule, replies, score):
 
 
 def test_the_model_and_the_settings_are_part_of_the_key_and_the_server_is_not(curve, options):
-    with JudgeServer(always("1")) as server, JudgeServer(always("2")) as other:
+    with JudgeServer(always("1")) as server, JudgeServer(always("2")) as second_server:
         for change in (
             {},
             {"model": "judge-2"},
@@ -143,16 +143,18 @@ def test_the_model_and_the_settings_are_part_of_the_key_and_the_server_is_not(cu
             True,
             True,
         ]
-        (verdict,), run = verdicts(curve, [ITEM], options(other.url))
-    assert (verdict.scores, other.calls) == ({"score": 1}, [])
-    assert [note for note in run.notes if server.url[7:-3] in note and other.url[7:-3] in note]
+        (verdict,), run = verdicts(curve, [ITEM], options(second_server.url))
+    assert (verdict.scores, second_server.calls) == ({"score": 1}, [])
+    assert [
+        note for note in run.notes if server.url[7:-3] in note and second_server.url[7:-3] in note
+    ]
 
 
 def test_equal_questions_are_asked_once(curve, options):
     same = [judged_item(f"q{i}", "Why?", "Because.", "Hm.") for i in range(50)]
     with JudgeServer(always("1", delay=0.05)) as server:
-        found, run = verdicts(curve, same, options(server.url))
-    assert [verdict.scores for verdict in found] == [{"score": 1}] * 50
+        outcomes, run = verdicts(curve, same, options(server.url))
+    assert [verdict.scores for verdict in outcomes] == [{"score": 1}] * 50
     assert (len(server.calls), run.record.calls, run.record.cached) == (1, 1, 49)
 
 
@@ -235,13 +237,17 @@ def test_a_judge_must_be_named(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     assert JudgeOptions.from_environment() is None
     monkeypatch.setenv("REELBENCH_JUDGE", "gpt-4o-mini")
-    found = JudgeOptions.from_environment()
-    assert (found.model, found.url, found.api_key) == ("gpt-4o-mini", "http://127.0.0.1:1/v1", KEY)
+    judge = JudgeOptions.from_environment()
+    assert (judge.model, judge.url, judge.api_key) == (
+        "gpt-4o-mini",
+        "http://127.0.0.1:1/v1",
+        KEY,
+    )
     monkeypatch.setenv("REELBENCH_JUDGE_URL", "http://127.0.0.1:2/v1")
     monkeypatch.setenv("REELBENCH_JUDGE_API_KEY", "sk-other")
-    found = JudgeOptions.from_environment()
-    assert (found.url, found.api_key) == ("http://127.0.0.1:2/v1", "sk-other")
-    assert "sk-other" not in repr(found)
+    judge = JudgeOptions.from_environment()
+    assert (judge.url, judge.api_key) == ("http://127.0.0.1:2/v1", "sk-other")
+    assert "sk-other" not in repr(judge)
 
 
 @pytest.mark.parametrize(
@@ -293,16 +299,16 @@ def test_the_key_goes_to_the_server_as_a_bearer_token(curve, options):
 
 
 def test_progress_is_told(curve, options, items):
-    told = []
+    notes = []
     with JudgeServer(always("1")) as server:
-        found, _ = verdicts(
+        outcomes, _ = verdicts(
             curve,
             items(10),
             options(server.url),
-            show=lambda done, line, **_: told.append((done, line.split(",")[0])),
+            show=lambda done, line, **_: notes.append((done, line.split(",")[0])),
         )
-    assert len(found) == 10
-    assert told[-1] == (10, "10 calls")
+    assert len(outcomes) == 10
+    assert notes[-1] == (10, "10 calls")
 
 
 def test_an_error_in_the_items_comes_through(curve, options, items):
@@ -324,10 +330,10 @@ def test_live_judging_from_many_threads(moviecore, options, items):
             closing(LiveJudge(moviecore, options(server.url, concurrency=8))) as live,
             ThreadPoolExecutor(16) as threads,
         ):
-            found = list(threads.map(live.judge, items(30) * 2))
+            outcomes = list(threads.map(live.judge, items(30) * 2))
         assert server.most_in_flight <= 8
-    assert [verdict.id for verdict in found] == [f"q{i}" for i in range(30)] * 2
-    assert all(verdict.scores == dict.fromkeys(moviecore.judge.criteria, 4) for verdict in found)
+    assert [verdict.id for verdict in outcomes] == [f"q{i}" for i in range(30)] * 2
+    assert all(verdict.scores == dict.fromkeys(moviecore.judge.criteria, 4) for verdict in outcomes)
     assert len(server.calls) == 150  # equal requests at the same time are asked once
     assert (live.record().calls, live.record().cached) == (150, 150)
 
@@ -335,9 +341,9 @@ def test_live_judging_from_many_threads(moviecore, options, items):
 def test_live_judging_and_a_batch_share_the_cache(moviecore, options, items):
     with JudgeServer() as server:
         with closing(LiveJudge(moviecore, options(server.url))) as live:
-            found = [live.judge(item) for item in items(3)]
+            outcomes = [live.judge(item) for item in items(3)]
         batch, _ = verdicts(moviecore, items(3), options(server.url))
-    assert batch == found
+    assert batch == outcomes
     assert len(server.calls) == 15
 
 
@@ -348,9 +354,9 @@ def test_live_judging_never_raises(moviecore, options, items, status, caplog):
         closing(LiveJudge(moviecore, options(server.url, tries=2))) as live,
         ThreadPoolExecutor(8) as threads,
     ):
-        found = list(threads.map(live.judge, items(20)))
-    assert not any(verdict.scores for verdict in found)
-    assert {verdict.reason for verdict in found} <= {"judge_refused", "judge_unavailable"}
+        outcomes = list(threads.map(live.judge, items(20)))
+    assert not any(verdict.scores for verdict in outcomes)
+    assert {verdict.reason for verdict in outcomes} <= {"judge_refused", "judge_unavailable"}
     who, reason = (record.getMessage() for record in caplog.records)
     assert who == f"the judge judge-1 is asked at {server.url[7:-3]}, with a key"
     assert str(status) in reason

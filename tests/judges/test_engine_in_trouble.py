@@ -42,8 +42,10 @@ TROUBLE = {
 @pytest.mark.parametrize("trouble", TROUBLE)
 def test_trouble_that_passes_leaves_no_trace(moviecore, options, items, trouble):
     with JudgeServer(failing(2, TROUBLE[trouble])) as server:
-        found, run = verdicts(moviecore, items(4), options(server.url))
-    assert [verdict.scores for verdict in found] == [dict.fromkeys(moviecore.judge.criteria, 3)] * 4
+        outcomes, run = verdicts(moviecore, items(4), options(server.url))
+    assert [verdict.scores for verdict in outcomes] == [
+        dict.fromkeys(moviecore.judge.criteria, 3)
+    ] * 4
     assert len(server.calls) == 60
     assert (run.record.calls, run.notes) == (20, [])
 
@@ -59,15 +61,15 @@ def test_a_server_that_is_down_ends_judging_and_a_rerun_completes_it(
     moviecore, options, items, trouble
 ):
     with JudgeServer(TROUBLE[trouble]) as server:
-        found, run = verdicts(moviecore, items(100), options(server.url, tries=3, concurrency=4))
-        assert {verdict.reason for verdict in found} == {"judge_unavailable"}
-        assert not any(verdict.scores for verdict in found)
+        outcomes, run = verdicts(moviecore, items(100), options(server.url, tries=3, concurrency=4))
+        assert {verdict.reason for verdict in outcomes} == {"judge_unavailable"}
+        assert not any(verdict.scores for verdict in outcomes)
         assert len(server.calls) < 40  # not 500 items x 3 tries
         (note,) = run.notes
         assert server.url[7:-3] in note
         server.script(always())
-        found, _ = verdicts(moviecore, items(100), options(server.url))
-        assert all(verdict.scores for verdict in found)
+        outcomes, _ = verdicts(moviecore, items(100), options(server.url))
+        assert all(verdict.scores for verdict in outcomes)
 
 
 def test_nobody_listening(moviecore, options):
@@ -82,9 +84,9 @@ def test_one_request_that_always_fails_does_not_end_judging(curve, options, item
         return Answer(status=500) if "(3)" in call.user else Answer("1", delay=0.001)
 
     with JudgeServer(script) as server:
-        found, _ = verdicts(curve, items(300), options(server.url, tries=3, concurrency=2))
-    assert [verdict.id for verdict in found if verdict.reason] == ["q3"]
-    assert found[3].reason == "judge_unavailable"
+        outcomes, _ = verdicts(curve, items(300), options(server.url, tries=3, concurrency=2))
+    assert [verdict.id for verdict in outcomes if verdict.reason] == ["q3"]
+    assert outcomes[3].reason == "judge_unavailable"
 
 
 @pytest.mark.parametrize(
@@ -105,15 +107,15 @@ def test_retry_after_is_honoured_by_all(curve, options, items, headers):
         return Answer(status=429, headers=headers()) if len(came) == 1 else Answer("1")
 
     with JudgeServer(script) as server:
-        found, _ = verdicts(curve, items(5), options(server.url))
-    assert all(verdict.scores == {"score": 1} for verdict in found)
+        outcomes, _ = verdicts(curve, items(5), options(server.url))
+    assert all(verdict.scores == {"score": 1} for verdict in outcomes)
     assert came[1] - came[0] >= 0.95
 
 
 def test_a_wait_beyond_patience_ends_judging(curve, options, items):
     with JudgeServer(lambda _: Answer(status=429, headers={"Retry-After": "7200"})) as server:
-        found, run = verdicts(curve, items(5), options(server.url))
-    assert {verdict.reason for verdict in found} == {"judge_unavailable"}
+        outcomes, run = verdicts(curve, items(5), options(server.url))
+    assert {verdict.reason for verdict in outcomes} == {"judge_unavailable"}
     assert len(server.calls) == 1
     assert "7200 s" in run.notes[0]
 
@@ -129,8 +131,8 @@ def test_a_storm_of_429_lowers_the_calls_in_flight_and_loses_nothing(curve, opti
         return Answer("2", delay=0.01)
 
     with JudgeServer(script) as server:
-        found, _ = verdicts(curve, items(400), options(server.url, concurrency=32))
-    assert [verdict.scores for verdict in found] == [{"score": 2}] * 400
+        outcomes, _ = verdicts(curve, items(400), options(server.url, concurrency=32))
+    assert [verdict.scores for verdict in outcomes] == [{"score": 2}] * 400
     late = [call.in_flight for call in server.calls if call.number > len(server.calls) // 2]
     assert max(late) <= 2 * capacity + 2  # it hunts around what the server bears, far from 32
     assert len(refused) < 200
@@ -155,9 +157,9 @@ def test_after_a_storm_the_calls_in_flight_climb_again(curve, options, items):
 def test_a_refusal_ends_judging_after_the_first_call(moviecore, options, items, status):
     error = {"message": f"Incorrect API key provided: {KEY}.\nSee the docs."}
     with JudgeServer(lambda _: Answer(status=status, error=error)) as server:
-        found, run = verdicts(moviecore, items(50), options(server.url))
+        outcomes, run = verdicts(moviecore, items(50), options(server.url))
     assert len(server.calls) == 1
-    assert {verdict.reason for verdict in found} == {"judge_refused"}
+    assert {verdict.reason for verdict in outcomes} == {"judge_refused"}
     (note,) = run.notes
     assert str(status) in note
     assert "\n" not in note
@@ -167,8 +169,8 @@ def test_a_refusal_ends_judging_after_the_first_call(moviecore, options, items, 
 def test_a_spent_quota_is_a_refusal(curve, options, items):
     error = {"message": "You exceeded your current quota", "code": "insufficient_quota"}
     with JudgeServer(lambda _: Answer(status=429, error=error)) as server:
-        found, _ = verdicts(curve, items(5), options(server.url))
-    assert ({verdict.reason for verdict in found}, len(server.calls)) == ({"judge_refused"}, 1)
+        outcomes, _ = verdicts(curve, items(5), options(server.url))
+    assert ({verdict.reason for verdict in outcomes}, len(server.calls)) == ({"judge_refused"}, 1)
 
 
 def test_a_model_that_takes_no_temperature_is_told_of(curve, options, items):
@@ -182,11 +184,14 @@ def test_a_model_that_takes_no_temperature_is_told_of(curve, options, items):
         return Answer(status=400, error=error) if "temperature" in call.body else Answer("1")
 
     with JudgeServer(script) as server:
-        found, run = verdicts(curve, items(5), options(server.url))
-        assert ({verdict.reason for verdict in found}, len(server.calls)) == ({"judge_refused"}, 1)
+        outcomes, run = verdicts(curve, items(5), options(server.url))
+        assert ({verdict.reason for verdict in outcomes}, len(server.calls)) == (
+            {"judge_refused"},
+            1,
+        )
         assert "--judge-temperature none" in run.notes[0]
-        found, _ = verdicts(curve, items(5), options(server.url, temperature="none"))
-        assert all(verdict.scores for verdict in found)
+        outcomes, _ = verdicts(curve, items(5), options(server.url, temperature="none"))
+        assert all(verdict.scores for verdict in outcomes)
 
 
 def test_a_request_that_is_not_taken_is_not_asked_again(curve, options, items):
@@ -198,15 +203,15 @@ def test_a_request_that_is_not_taken_is_not_asked_again(curve, options, items):
         )
 
     with JudgeServer(script) as server:
-        found, run = verdicts(curve, items(20), options(server.url))
-    assert [verdict.id for verdict in found if verdict.reason == "judge_rejected"] == ["q2"]
+        outcomes, run = verdicts(curve, items(20), options(server.url))
+    assert [verdict.id for verdict in outcomes if verdict.reason == "judge_rejected"] == ["q2"]
     assert (len(server.calls), len(run.notes)) == (20, 1)
 
 
 def test_when_every_request_is_rejected_judging_ends(curve, options, items):
     with JudgeServer(lambda _: Answer(status=400)) as server:
-        found, _ = verdicts(curve, items(500), options(server.url, concurrency=4))
-    assert not any(verdict.scores for verdict in found)
+        outcomes, _ = verdicts(curve, items(500), options(server.url, concurrency=4))
+    assert not any(verdict.scores for verdict in outcomes)
     assert len(server.calls) < 20
 
 
@@ -228,28 +233,28 @@ def test_a_local_server_needs_no_key(curve, options):
 
 def test_a_budget_in_calls_is_never_passed_and_the_next_run_goes_on(moviecore, options, items):
     with JudgeServer(always(delay=0.01)) as server:
-        found, run = verdicts(moviecore, items(20), options(server.url, budget_calls=33))
+        outcomes, run = verdicts(moviecore, items(20), options(server.url, budget_calls=33))
         assert len(server.calls) == 33
         assert run.record.calls == 33
-        assert sum(len(verdict.scores) for verdict in found) == 33
-        assert {verdict.reason for verdict in found} == {None, "judge_budget"}
+        assert sum(len(verdict.scores) for verdict in outcomes) == 33
+        assert {verdict.reason for verdict in outcomes} == {None, "judge_budget"}
         assert len(run.notes) == 1
-        found, _ = verdicts(moviecore, items(20), options(server.url, budget_calls=1000))
+        outcomes, _ = verdicts(moviecore, items(20), options(server.url, budget_calls=1000))
     assert len(server.calls) == 100
-    assert not any(verdict.reason for verdict in found)
+    assert not any(verdict.reason for verdict in outcomes)
 
 
 def test_failures_do_not_use_up_a_budget_in_calls(curve, options, items):
     with JudgeServer(failing(2, lambda _: Answer(status=500), then="1")) as server:
-        found, _ = verdicts(curve, items(5), options(server.url, budget_calls=5))
-    assert [verdict.scores for verdict in found] == [{"score": 1}] * 5
+        outcomes, _ = verdicts(curve, items(5), options(server.url, budget_calls=5))
+    assert [verdict.scores for verdict in outcomes] == [{"score": 1}] * 5
 
 
 def test_a_budget_in_dollars(curve, options, items):
     # The server counts 100 tokens in and 10 out: 100 * $10 / 1e6 + 10 * $100 / 1e6 = $0.002 a call.
     prices = {"usd_per_million_prompt": 10.0, "usd_per_million_completion": 100.0}
     with JudgeServer(always("1")) as server:
-        found, run = verdicts(
+        outcomes, run = verdicts(
             curve, items(100), options(server.url, budget_usd=0.101, concurrency=1, **prices)
         )
     assert len(server.calls) <= 50
@@ -258,4 +263,4 @@ def test_a_budget_in_dollars(curve, options, items):
         0.002 * len(server.calls)
     )
     assert run.record.cost_usd == pytest.approx(0.002 * len(server.calls))
-    assert sum(verdict.reason == "judge_budget" for verdict in found) == 100 - len(server.calls)
+    assert sum(verdict.reason == "judge_budget" for verdict in outcomes) == 100 - len(server.calls)

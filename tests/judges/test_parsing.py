@@ -154,7 +154,7 @@ def test_nothing_is_fished_out_of_reasoning_or_what_is_around_it(reply, bare_int
 
 
 @pytest.mark.parametrize(
-    ("prompts", "name", "taken"),
+    ("prompts", "name", "takes_number"),
     [
         ("official", "curve", False),
         ("official", "moviecore", False),
@@ -163,5 +163,5 @@ def test_nothing_is_fished_out_of_reasoning_or_what_is_around_it(reply, bare_int
         ("prompts.txt", "moviecore", True),
     ],
 )
-def test_which_prompts_ask_for_a_bare_number(prompts, name, taken):
-    assert takes_bare_integer(prompts, discovery.get(name).judge) is taken
+def test_which_prompts_ask_for_a_bare_number(prompts, name, takes_number):
+    assert takes_bare_integer(prompts, discovery.get(name).judge) is takes_number

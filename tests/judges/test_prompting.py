@@ -79,9 +79,9 @@ def test_curve_asks_for_one_integer_and_states_the_scale(curve):
 
 def test_a_benchmark_without_prompts_says_so(moviecore):
     judge = replace(moviecore.judge, prompts="absent")
-    other = replace(moviecore, judge=judge)
+    other_spec = replace(moviecore, judge=judge)
     with pytest.raises(InputError, match="none for moviecore"):
-        load_prompts(other, "reelbench")
+        load_prompts(other_spec, "reelbench")
 
 
 # --- a file that the user gives
@@ -162,11 +162,11 @@ def official_module(criteria):
 def owners(moviecore):
     """A web server with the owners' prompts, and a spec that pins them."""
     content = official_module(moviecore.judge.criteria).encode()
-    asked = []
+    requests = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            asked.append(self.path)
+            requests.append(self.path)
             self.send_response(200)
             self.end_headers()
             self.wfile.write(content)
@@ -182,13 +182,13 @@ def owners(moviecore):
         source = UrlFile(url=url, sha256=sha256 or hashlib.sha256(content).hexdigest())
         return replace(moviecore, judge=replace(moviecore.judge, official_prompts=source))
 
-    yield spec, asked, server.server_port
+    yield spec, requests, server.server_port
     server.shutdown()
     server.server_close()
 
 
 def test_official_prompts_are_sent_byte_for_byte_without_a_temperature(owners, options):
-    spec, asked, _ = owners
+    spec, requests, _ = owners
     with JudgeServer(always("```python\n{'score': 4}\n```")) as server:
         run = judge_items(spec(), [ITEM], options(server.url, prompts="official"))
         (verdict,) = run
@@ -201,7 +201,7 @@ def test_official_prompts_are_sent_byte_for_byte_without_a_temperature(owners, o
     assert "temperature" not in depth.body
     assert (run.record.prompt, run.record.temperature) == ("official", None)
     load_prompts(spec(), "official")
-    assert len(asked) == 1  # kept
+    assert len(requests) == 1  # kept
 
 
 def test_official_prompts_that_changed_are_not_used_or_kept(owners, home):
@@ -212,22 +212,22 @@ def test_official_prompts_that_changed_are_not_used_or_kept(owners, home):
 
 
 def test_a_kept_copy_that_was_changed_is_fetched_again(owners, home):
-    spec, asked, _ = owners
+    spec, requests, _ = owners
     load_prompts(spec(), "official")
-    (kept,) = (home / "prompts").glob("*.py")
-    kept.write_text("def depth_prompt(): pass", encoding="utf-8")
+    (prompt_file,) = (home / "prompts").glob("*.py")
+    prompt_file.write_text("def depth_prompt(): pass", encoding="utf-8")
     load_prompts(spec(), "official")
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 def test_a_mirror_serves_the_owners_prompts(owners, monkeypatch):
-    spec, asked, port = owners
+    spec, requests, port = owners
     monkeypatch.setenv("REELBENCH_GITHUB_RAW", f"http://127.0.0.1:{port}/mirror/")
     load_prompts(
         spec(url="https://raw.githubusercontent.com/some/repo/0a1b/evaluation_prompts.py"),
         "official",
     )
-    assert asked == ["/mirror/some/repo/0a1b/evaluation_prompts.py"]
+    assert requests == ["/mirror/some/repo/0a1b/evaluation_prompts.py"]
 
 
 def test_without_network_the_line_says_where_to_put_the_file(owners, home):

@@ -21,18 +21,20 @@ def verdicts(spec, items, options):
 def test_it_is_scored_and_paid_for_once(moviecore, options, items):
     thought = Answer('<think>Is it 1? No.\n{"score": 1}</think>\n\n{"score": 4}', usage=USAGE)
     with JudgeServer(lambda _: thought) as server:
-        found, run = verdicts(moviecore, items(3), options(server.url))
-        assert [verdict.scores for verdict in found] == [
+        outcomes, run = verdicts(moviecore, items(3), options(server.url))
+        assert [verdict.scores for verdict in outcomes] == [
             dict.fromkeys(moviecore.judge.criteria, 4)
         ] * 3
-        assert all(reply.raw == thought.content for verdict in found for reply in verdict.replies)
+        assert all(
+            reply.raw == thought.content for verdict in outcomes for reply in verdict.replies
+        )
         assert (run.record.calls, run.record.reasoning_tokens, run.record.cached_tokens) == (
             15,
             15 * 8,
             15 * 60,
         )
         again, run = verdicts(moviecore, items(3), options(server.url))
-        assert (again, len(server.calls)) == (found, 15)
+        assert (again, len(server.calls)) == (outcomes, 15)
         assert (run.record.calls, run.record.cached, run.record.reasoning_tokens) == (0, 15, 15 * 8)
 
 

@@ -16,7 +16,7 @@ def record(votes=1, **fields):
 
 
 def sample(replies, *, scores=None, state="scored", text="He left."):
-    made = [
+    replies_of_vote = [
         JudgeReply.model_construct(criterion=name, vote=vote, raw="", score=score, judge=judge)
         for name, vote, score, judge in replies
     ]
@@ -26,7 +26,7 @@ def sample(replies, *, scores=None, state="scored", text="He left."):
         parsed={"text": text},
         scores=scores or {},
         state=state,
-        judge_replies=made,
+        judge_replies=replies_of_vote,
     )
 
 
@@ -52,8 +52,10 @@ def test_a_panel_scores_a_criterion_that_all_of_it_scored():
 )
 def test_votes_and_what_is_left_open(cast, scores, state, expected):
     replies = [("depth", vote, score, None) for vote, score in enumerate(cast)]
-    found = scores_of(SPEC.judge, record(votes=3), sample(replies, scores=scores, state=state))
-    assert found == ({} if expected is None else {"depth": expected})
+    scores_read = scores_of(
+        SPEC.judge, record(votes=3), sample(replies, scores=scores, state=state)
+    )
+    assert scores_read == ({} if expected is None else {"depth": expected})
 
 
 def test_an_empty_answer_has_the_least_of_every_criterion():

@@ -28,7 +28,7 @@ def _forget(monkeypatch):
 
 def write(folder, head, columns, rows, file="rows.jsonl"):
     folder.mkdir(exist_ok=True, parents=True)
-    listed = "".join(f"  {name}: {json.dumps(theirs)}\n" for name, theirs in columns.items())
+    listed = "".join(f"  {name}: {json.dumps(column)}\n" for name, column in columns.items())
     (folder / "benchmark.yaml").write_text(f"{head}columns:\n{listed}", encoding="utf-8")
     text = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
     (folder / file).write_text(text, encoding="utf-8")
@@ -67,7 +67,7 @@ def test_a_choice_is_read_from_any_shape(cells, columns, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("stated", "answers", "letters"),
+    ("answer_text", "answers", "letters"),
     [
         ("", [0, 2], "AC"),
         ("", [1, 3], "AC"),
@@ -76,12 +76,14 @@ def test_a_choice_is_read_from_any_shape(cells, columns, tmp_path):
         ("", ["2", "1"], None),
     ],
 )
-def test_a_number_is_an_answer_where_only_one_reading_is_left(stated, answers, letters, tmp_path):
+def test_a_number_is_an_answer_where_only_one_reading_is_left(
+    answer_text, answers, letters, tmp_path
+):
     rows = [
         {**ASKED, "n": n, "o": ["red", "blue", "green"], "a": answer}
         for n, answer in enumerate(answers)
     ]
-    folder = write(tmp_path, CHOICE + stated, PLAIN, rows)
+    folder = write(tmp_path, CHOICE + answer_text, PLAIN, rows)
     if letters is None:
         with pytest.raises(
             InputError, match=r"rows\.jsonl, line 1 .*index0 or as index1.*say which with answer_is"
@@ -231,21 +233,22 @@ def test_every_row_that_is_wrong_is_a_line_with_its_place(tmp_path, reelbench):
         6: "id (n) is empty",
     }.items():
         assert any(
-            f"rows.jsonl, line {line} (row {line})" in said and what in said for said in lines
+            f"rows.jsonl, line {line} (row {line})" in line_text and what in line_text
+            for line_text in lines
         ), (what, lines)
-    assert any("the video 'one.mp4' is missing" in said for said in lines)
+    assert any("the video 'one.mp4' is missing" in line_text for line_text in lines)
     assert lines[0] == "1 of 6 rows readable; `skip: unreadable` goes on without the others"
     assert len(lines) == 7
     assert json.loads(reelbench("check", tmp_path, "--json").stdout)["splits"]["test"]["rows"] == 1
 
 
 def test_letters_that_are_no_options_are_not_several_of_them(tmp_path):
-    for answer, said in {
+    for answer, line_text in {
         "NA": "is not one of its options (A: red; B: blue)",
         "AB": "names several options",
     }.items():
         write(tmp_path, CHOICE, PLAIN, [{**ASKED, "o": ["red", "blue"], "a": answer}])
-        with pytest.raises(InputError, match=re.escape(said)):
+        with pytest.raises(InputError, match=re.escape(line_text)):
             face.load(str(tmp_path))
 
 
@@ -276,11 +279,11 @@ def test_predictions_may_have_the_owners_column_of_ids_and_references_their_colu
         '{"n": 0, "prediction": "A"}\n{"n": 1, "prediction": "A"}\n', encoding="utf-8"
     )
     assert score(folder, "--predictions", answers)["metrics"]["accuracy"]["value"] == 100
-    other = tmp_path / "other.jsonl"
-    other.write_text(
+    second_file = tmp_path / "other.jsonl"
+    second_file.write_text(
         "".join(json.dumps({**row, "a": "blue"}) + "\n" for row in rows[:1]), encoding="utf-8"
     )
-    document = score(folder, "--predictions", answers, "--references", other)
+    document = score(folder, "--predictions", answers, "--references", second_file)
     assert (document["metrics"]["accuracy"]["value"], document["counts"]["items"]) == (0, 1)
 
 
@@ -288,17 +291,17 @@ def test_rows_come_from_the_hub_and_from_a_url_at_what_is_pinned(tmp_path, reelb
     rows = "".join(json.dumps({**ASKED, "n": n, "a": "so"}) + "\n" for n in range(2))
     columns = {name: PLAIN[name] for name in ("id", "video", "question", "answer")}
     with HubServer() as hub:
-        asked = "".join(json.dumps({**ASKED, "n": n}) + "\n" for n in range(2))
+        row_lines = "".join(json.dumps({**ASKED, "n": n}) + "\n" for n in range(2))
         right = json.dumps([{"n": 0, "a": "so"}, {"n": 1, "a": "no"}])
         files = {
             "data/test.jsonl": rows,
             "dev.csv": "n,clip,q,a\n7,c,Why?,so\n",
-            "asked.jsonl": asked,
+            "asked.jsonl": row_lines,
             "right.json": right,
         }
         commit = hub.add("org/asked", files).head
         hub.files["/kept.jsonl"] = Response(body=rows.encode())
-        hub.files["/two/asked.jsonl"] = Response(body=asked.encode())
+        hub.files["/two/asked.jsonl"] = Response(body=row_lines.encode())
         hub.files["/two/right.json"] = Response(body=right.encode())
         digest = hashlib.sha256(rows.encode()).hexdigest()
         heads = {
@@ -487,12 +490,13 @@ def test_a_result_is_read_by_its_own_word_where_the_file_here_scores_otherwise(s
     monkeypatch.setattr(discovery, "_registry", Registry({"shapes": shapes}))
     assert discovery.spec_of(record(shapes, title="Shapes, again", license="mit")) is shapes
     declared = json.loads(json.dumps(declaration(shapes)))
-    metric, *others = declared["metrics"]
+    metric, *other_metrics = declared["metrics"]
     assert (
-        discovery.spec_of(record(shapes, metrics=[metric | {"title": "Best"}, *others])) is shapes
+        discovery.spec_of(record(shapes, metrics=[metric | {"title": "Best"}, *other_metrics]))
+        is shapes
     )
     otherwise = discovery.spec_of(
-        record(shapes, metrics=[metric | {"name": "share_right"}, *others])
+        record(shapes, metrics=[metric | {"name": "share_right"}, *other_metrics])
     )
     assert (otherwise.primary.name, otherwise.file) == ("share_right", "")
     fewer = discovery.spec_of(record(shapes, facets=[]))

@@ -26,40 +26,45 @@ from reelbench.registry import discovery, rows
 )
 def test_spans_fall_into_ranges(span, length, lead):
     row = {"category": ["sequential"], "source": "qvhighlights_val", "span": span}
-    made = {"span_length": [length], "lead": [lead]} if length else {}
+    labels = {"span_length": [length], "lead": [lead]} if length else {}
     assert rows.facets(discovery.get("rextime"), row) == {
-        "category": ["sequential"], "source": ["qvhighlights_val"], **made,
+        "category": ["sequential"], "source": ["qvhighlights_val"], **labels,
     }  # fmt: skip
 
 
 def test_results_are_broken_down_by_them(reelbench, tmp_path):
-    known = list(loading.locate("rextime_mini").read())
+    mini_rows = list(loading.locate("rextime_mini").read())
     answers = [
         {
             "id": row["id"],
             "prediction": {"ans": row["answer"], "pred_relevant_windows": [row["span"]]},
         }
-        for row in known
+        for row in mini_rows
     ]
     (tmp_path / "answers.jsonl").write_text(
-        "".join(json.dumps({"qid": one["id"], **one["prediction"]}) + "\n" for one in answers)
+        "".join(
+            json.dumps({"qid": answer_row["id"], **answer_row["prediction"]}) + "\n"
+            for answer_row in answers
+        )
     )
     for facet in ("source", "span_length", "lead"):
         done = reelbench(
             "score", "rextime_mini", "--predictions", tmp_path / "answers.jsonl", "--by", facet
         )
         assert done.returncode == 0, done.stderr
-        shown = done.stdout[done.stdout.index(f"rextime by {facet}") :].splitlines()[2:]
+        table_lines = done.stdout[done.stdout.index(f"rextime by {facet}") :].splitlines()[2:]
         counted = {
-            label for row in known for label in rows.facets(discovery.get("rextime"), row)[facet]
+            label
+            for row in mini_rows
+            for label in rows.facets(discovery.get("rextime"), row)[facet]
         }
-        assert {line.split("  ")[0] for line in shown if re.search(r"\d$", line)} == counted
+        assert {line.split("  ")[0] for line in table_lines if re.search(r"\d$", line)} == counted
     skills = {skill for row in loading.locate("curve_mini").read() for skill in row["skills"]}
-    found = [
+    lines_found = [
         rows.facets(discovery.get("curve"), row)["skills"]
         for row in loading.locate("curve_mini").read()
     ]
-    assert {skill for labels in found for skill in labels} == skills
+    assert {skill for labels in lines_found for skill in labels} == skills
 
 
 def test_a_genre_comes_from_moviechats_file(tmp_path):
@@ -85,7 +90,7 @@ def test_a_genre_comes_from_moviechats_file(tmp_path):
 
 
 def test_so_many_of_each_cogme_label_are_drawn(reelbench, tmp_path):
-    known = [row["id"] for row in loading.locate("dramaqa_cogme_mini").read()]
+    mini_rows = [row["id"] for row in loading.locate("dramaqa_cogme_mini").read()]
     tags = [
         {
             "qid": name,
@@ -93,7 +98,7 @@ def test_so_many_of_each_cogme_label_are_drawn(reelbench, tmp_path):
             "content": ["Means" if place < 2 else "Identity"],
             "thinking": "Recall",
         }
-        for place, name in enumerate(known[:5])
+        for place, name in enumerate(mini_rows[:5])
     ]
     (tmp_path / "tags.jsonl").write_text("".join(json.dumps(line) + "\n" for line in tags))
     page = (
@@ -107,8 +112,11 @@ def test_so_many_of_each_cogme_label_are_drawn(reelbench, tmp_path):
     )
     done = reelbench(*page, "--per", "content=1", "--tags", tmp_path / "tags.jsonl")
     assert done.returncode == 0, done.stderr
-    shown = re.findall(r'"key":"([^"]+)"', (tmp_path / "page.html").read_text())
-    assert [sum(name in part for name in shown) for part in (known[:2], known[2:5], known[5:])] == [
+    table_lines = re.findall(r'"key":"([^"]+)"', (tmp_path / "page.html").read_text())
+    assert [
+        sum(name in part for name in table_lines)
+        for part in (mini_rows[:2], mini_rows[2:5], mini_rows[5:])
+    ] == [
         1,
         1,
         0,

@@ -54,8 +54,8 @@ def test_a_result_says_whose_data_it_was_made_on(tmp_path):
     assert result.data == "unstated"
     assert "data" not in result.model_dump(mode="json")
     for data in ("own", "owners"):
-        stated = Result.model_validate(written | {"data": data})
-        assert stated.data == stated.model_dump(mode="json")["data"] == data
+        changed_result = Result.model_validate(written | {"data": data})
+        assert changed_result.data == changed_result.model_dump(mode="json")["data"] == data
     with pytest.raises(ValidationError):
         Result.model_validate(written | {"data": "mine"})
 

@@ -121,11 +121,11 @@ def test_a_file_that_claims_to_last_for_ages_costs_no_memory() -> None:
 
 
 def test_asked_counts_what_the_spec_wants_of_this_video() -> None:
-    asked = {
+    frames_by_spec = {
         spec: parse(spec).frames_asked(TEN)
         for spec in ("uniform:64", "fps:4", "fps:30", "fps:4,max=3", "all", "window:0-9,5")
     }
-    assert asked == {
+    assert frames_by_spec == {
         "uniform:64": 64,
         "fps:4": 4,
         "fps:30": 30,
@@ -172,9 +172,11 @@ def test_a_clip_of_frames_at_a_rate_has_that_rate(spec: str, count: int, rate: f
 def test_pictures_hold_no_sound() -> None:
     from dataclasses import replace
 
-    kept = parse("uniform:8,audio=keep")
-    assert kept.keeps_sound
-    pictures = replace(kept, form="images")  # as an adapter that takes pictures only is given them
+    with_sound = parse("uniform:8,audio=keep")
+    assert with_sound.keeps_sound
+    pictures = replace(
+        with_sound, form="images"
+    )  # as an adapter that takes pictures only is given them
     assert (str(pictures), pictures.keeps_sound) == ("uniform:8,as=images", False)
 
 
@@ -234,8 +236,8 @@ class TestTimes:
 
     def test_a_mark_is_what_models_that_read_times_are_taught(self):
         # Qwen3-VL's processor: `<{time:.1f} seconds>` before a frame.
-        shown = Shown(images=(Path("a.jpg"), Path("b.jpg")), timestamps=(0.0, 12.5), timed=True)
-        assert [part for part in shown.attachments("en") if isinstance(part, str)] == [
+        pictures = Shown(images=(Path("a.jpg"), Path("b.jpg")), timestamps=(0.0, 12.5), timed=True)
+        assert [part for part in pictures.attachments("en") if isinstance(part, str)] == [
             "<0.0 seconds>",
             "<12.5 seconds>",
         ]

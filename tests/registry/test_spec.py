@@ -26,18 +26,18 @@ def metric(**fields):
 
 
 def published(**fields):
-    given = {
+    defaults = {
         "model": "m",
         "split": "val",
         "setting": "zero-shot",
         "metrics": {"accuracy": 50},
         "cite": "here",
     }
-    return PublishedResult(**(given | fields))
+    return PublishedResult(**(defaults | fields))
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: metric(unit="per cent"), "Metric: unit is 'per cent', expected .*percent"),
         (lambda: metric(aggregate="mean"), "Metric: aggregate is 'mean'"),
@@ -63,8 +63,8 @@ def published(**fields):
         (lambda: published(breakdowns={"locale": {"de": 1.0}}), "PublishedResult: breakdowns"),
     ],
 )
-def test_a_value_of_another_type_is_refused(make, said):
-    with pytest.raises(InputError, match=said):
+def test_a_value_of_another_type_is_refused(make, message):
+    with pytest.raises(InputError, match=message):
         make()
 
 
@@ -76,9 +76,9 @@ def test_an_unknown_field_and_a_change_are_refused():
 
 
 def test_whole_numbers_are_floats_and_lists_are_tuples():
-    made = published(metrics={"accuracy": 50}, breakdowns={"locale": {"de": {"accuracy": 1}}})
-    assert repr(made.metrics) == "{'accuracy': 50.0}"
-    assert repr(made.breakdowns) == "{'locale': {'de': {'accuracy': 1.0}}}"
+    result = published(metrics={"accuracy": 50}, breakdowns={"locale": {"de": {"accuracy": 1}}})
+    assert repr(result.metrics) == "{'accuracy': 50.0}"
+    assert repr(result.breakdowns) == "{'locale': {'de': {'accuracy': 1.0}}}"
     assert repr(metric(right_from=4).right_from) == "4.0"
     assert TaskSpec(name="t", split="val", tags=["a"]).tags == ("a",)
 
@@ -87,7 +87,7 @@ BY_F = metric(aggregate=Mean(column="c", weight_by="f"))
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"id": "ReXTime"}, "an id is lower-case"),
         ({"version": 0}, "versions begin at 1"),
@@ -120,8 +120,8 @@ BY_F = metric(aggregate=Mean(column="c", weight_by="f"))
         ),
     ],
 )
-def test_what_does_not_fit_together_is_refused(changes, said):
-    with pytest.raises(InputError, match=f"^[A-Za-z]+: .*{said}"):
+def test_what_does_not_fit_together_is_refused(changes, message):
+    with pytest.raises(InputError, match=f"^[A-Za-z]+: .*{message}"):
         replace(registry.get("rextime"), **changes)
 
 

@@ -24,8 +24,8 @@ def test_of_each_label_there_are_so_many_and_what_else_is_there_changes_nothing(
     assert Strata("locale", 2).draw("x", LABELS) < drawn
     japanese = {name: of for name, of in LABELS.items() if of["locale"] == ["ja"]}
     assert Strata("locale", 4).draw("x", japanese) == drawn & japanese.keys()
-    left = {name: of for name, of in LABELS.items() if name in drawn or int(name[1:]) % 2}
-    assert Strata("locale", 4).draw("x", left) == drawn
+    fewer_labels = {name: of for name, of in LABELS.items() if name in drawn or int(name[1:]) % 2}
+    assert Strata("locale", 4).draw("x", fewer_labels) == drawn
     assert Strata("locale", 99).draw("x", LABELS) == LABELS.keys()
     # A question may have several labels or none.
     assert all(LABELS[name]["kinds"] for name in Strata("kinds", 99).draw("x", LABELS))

@@ -31,9 +31,9 @@ def test_a_question_stays_as_it_is_in_its_own_language(language, questions, lack
     monkeypatch.setenv("REELBENCH_LANGUAGE", language)
     translations = Translations.from_environment()
     assert translations.lacking(get("curve"), ROWS) == set(lacking)
-    asked = [translations.translated(row) for row in ROWS if row["id"] not in lacking]
-    assert [row["question"] for row in asked] == questions
-    assert {row["language"].partition("-")[0] for row in asked} == {language}
+    translated_rows = [translations.translated(row) for row in ROWS if row["id"] not in lacking]
+    assert [row["question"] for row in translated_rows] == questions
+    assert {row["language"].partition("-")[0] for row in translated_rows} == {language}
 
 
 @pytest.mark.usefixtures("file")
@@ -42,7 +42,7 @@ def test_without_a_language_nothing_is_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ('{"id": "a", "language": "es"}', "line 1: is not"),
         ('{"id": "a", "language": "es", "question": " "}', "line 1: is not"),
@@ -52,9 +52,9 @@ def test_without_a_language_nothing_is_asked_for():
         ),
     ],
 )
-def test_what_is_wrong_in_a_file(line, told, file):
+def test_what_is_wrong_in_a_file(line, message, file):
     file.write_text(line, encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_translations(file)
 
 

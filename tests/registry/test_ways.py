@@ -45,11 +45,11 @@ def test_answering_is_said_in_full_and_takes_a_task_s_own_span():
     )
     assert str(chosen.for_task(grounded)) == "options:norm=mean,over=sentence,span=predicted"
     assert str(chosen.for_task(alone)) == "options:norm=mean,over=sentence,span=none"
-    given = "options:norm=chars,over=option,span=truth"
-    assert str(Answering.parse(given).for_task(grounded)) == given
-    assert Answering.parse(given).span == "truth"
+    text = "options:norm=chars,over=option,span=truth"
+    assert str(Answering.parse(text).for_task(grounded)) == text
+    assert Answering.parse(text).span == "truth"
     with pytest.raises(InputError, match="the answers of dramaqa_cogme_options name no span"):
-        Answering.parse(given).for_task(alone)
+        Answering.parse(text).for_task(alone)
 
 
 @pytest.mark.parametrize(
