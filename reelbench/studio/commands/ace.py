@@ -1,4 +1,4 @@
-"""`reelbench ace`: a small language model chooses among a model's candidates; and what that is worth."""
+"""`reelbench ace`: choose among a model's candidates by a small language model."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +21,7 @@ from reelbench.terminal.option_groups import Json, NoOverlap, options_given, rep
 from reelbench.terminal.report import check_judged, report
 
 if TYPE_CHECKING:
+    from reelbench.pages.plots import Mark
     from reelbench.studio.ace import Enhancement
     from reelbench.tasks.score import Answers, Options, Outcome
 
@@ -83,143 +84,180 @@ def ace(
     from reelbench.studio.ace import Enhancement, Ranker, rank
     from reelbench.tasks.score import Options
 
-    ranker = Ranker(only_model(llm, retry_unread=retry_unread, batch=llm_batch), mode, llm_votes)  # type: ignore[arg-type] - held to its modes there
+    model = only_model(llm, retry_unread=retry_unread, batch=llm_batch)
+    ranker = Ranker(model, mode, llm_votes)  # type: ignore[arg-type] - it checks the mode
     options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
     sizes = numbers(k)
     run, cases, answers = source.read(metadata, judged=judge is not None)
-    documents, outcomes = [], []
+    documents: list[dict[str, Any]] = []
+    outcomes: list[Outcome] = []
     for size in sizes:
-        few = limit_candidates(cases, size)
-        enhanced = Enhancement(
-            few, ranker, rank(few, ranker, note=console.note, bar=console.progress), answers
-        )
-        document = enhanced.document({} if no_controls else enhanced.controls(options))
-        # The folder of a choice: in a run's folder by default; of a file without a benchmark
-        # nowhere.
-        if output is not None:
-            folder = output / f"k{enhanced.k}" if (len(sizes) > 1) else output
-        elif run is not None or answers is not None:
-            folder = (run or home() / "results") / enhanced.name
-        else:
-            folder = None
-        if folder is not None:
-            outcomes += _write(enhanced, document, options, folder)
+        limited_cases = limit_candidates(cases, size)
+        ranked = rank(limited_cases, ranker, note=console.note, bar=console.progress)
+        enhancement = Enhancement(limited_cases, ranker, ranked, answers)
+        controls = {} if no_controls else enhancement.controls(options)
+        document = enhancement.document(controls)
         documents.append(document)
+        # By default the folder is in the run's. Choices of a file without a benchmark have none.
+        folder = None
+        if output is not None:
+            folder = output / f"k{enhancement.k}" if len(sizes) > 1 else output
+        elif run is not None:
+            folder = run / enhancement.name
+        elif answers is not None:
+            folder = home() / "results" / enhancement.name
+        if folder is not None:
+            outcomes += _write(enhancement, document, options, folder)
         if not as_json:
             _show(document, answers)
     if answers is not None and output is not None:
         _plot(documents, answers, output)
     if as_json:
-        console.write_json(documents if len(documents) > 1 else documents[0])
-    report(
-        outcomes, as_json=False, again=["reelbench", "ace", *options_given(context)], quiet=as_json
-    )
+        whole = documents if len(documents) > 1 else documents[0]
+        console.write_json(whole)
+    again = ["reelbench", "ace", *options_given(context)]
+    report(outcomes, as_json=False, again=again, quiet=as_json)
     check_judged(outcomes)
     if all(document["unparsed"] == document["candidates"] for document in documents):
         raise ReelbenchError(
-            f"{ranker.model.model}: no reply of the ranker could be read, so each choice is the first candidate"
+            f"{ranker.model.model}: no reply of the ranker could be read, "
+            "so each choice is the first candidate"
         )
 
 
 def _write(
-    enhanced: "Enhancement", document: dict[str, Any], options: "Options", folder: Path
+    enhancement: "Enhancement", document: dict[str, Any], options: "Options", folder: Path
 ) -> "list[Outcome]":
+    """Write the chosen answers, scored where a benchmark is known, and the document."""
     from reelbench.base.files import write_json, write_jsonl
 
-    if enhanced.answers is not None:
-        outcomes = [enhanced.evaluation(enhanced.answers, options).write(folder)]
+    if enhancement.answers is not None:
+        evaluation = enhancement.evaluation(enhancement.answers, options)
+        outcomes = [evaluation.write(folder)]
         write_json(folder / ACE_FILE, document)
         return outcomes
-    texts = {case.id: case.candidates[enhanced.chosen[case.id]] for case in enhanced.cases}
-    write_jsonl(
-        folder / CHOSEN_FILE, ({"id": name, "prediction": text} for name, text in texts.items())
-    )
+    lines: list[dict[str, str]] = []
+    for case in enhancement.cases:
+        text = case.candidates[enhancement.chosen[case.id]]
+        lines.append({"id": case.id, "prediction": text})
+    write_jsonl(folder / CHOSEN_FILE, lines)
     write_json(folder / ACE_FILE, document)
     console.note(f"written to {folder}")
     return []
 
 
 def _show(document: dict[str, Any], answers: "Answers | None") -> None:
-    ranker, controls = document["ranker"], document["controls"]
-    names = list(
-        dict.fromkeys(name for control in controls.values() for name in control["metrics"])
-    )
-    names = [name for name in names if not name.endswith("_per_question")]
-    title = f"{ranker['model']} among {document['k']} candidates ({ranker['mode']}), {document['questions']} questions"
-    table = console.table(title, "choice", "#mean words", *(f"#{name}" for name in names))
-    for control, figures in controls.items():
-        cells = (
-            f"{figures['metrics'][name]['value']:.{answers.questions.spec.metric(name).in_unit.long_digits}f}"
-            if answers is not None and name in figures["metrics"]
-            else ""
-            for name in names
-        )
-        table.add_row(control, f"{figures['mean_words']:.1f}", *cells)
+    """Show the controls, the gain over the first candidate, and the counts."""
+    ranker = document["ranker"]
+    controls = document["controls"]
+    names = [name for name in _metric_names([document]) if not name.endswith("_per_question")]
     if controls:
-        console.show(table)
-    first, ace = (controls.get(name, {"metrics": {}})["metrics"] for name in ("first", "ace"))
-    for name in (name for name in names if name in first and name in ace and first[name]["value"]):
-        before, gain = first[name]["value"], ace[name]["value"] - first[name]["value"]
-        console.write(
-            f"{name}: {gain:+.2f} over the first candidate ({100 * gain / before:+.1f} %)"
+        title = (
+            f"{ranker['model']} among {document['k']} candidates ({ranker['mode']}), "
+            f"{document['questions']} questions"
         )
-    alike = (
-        ""
-        if document["similarity"] is None
-        else f"; candidates' similarity {document['similarity']:.2f}"
-    )
+        table = console.table(title, "choice", "#mean words", *(f"#{name}" for name in names))
+        for control, figures in controls.items():
+            row = [control, f"{figures['mean_words']:.1f}"]
+            for name in names:
+                cell = ""
+                if answers is not None and name in figures["metrics"]:
+                    digits = answers.questions.spec.metric(name).in_unit.long_digits
+                    cell = f"{figures['metrics'][name]['value']:.{digits}f}"
+                row.append(cell)
+            table.add_row(*row)
+        console.show(table)
+        _show_gains(controls, names)
     share = 100 * document["not_first"] / document["questions"]
-    console.write(
-        f"not the first: {document['not_first']} of {document['questions']} ({share:.1f} %); ties: {document['ties']}; "
-        f"unparsed candidates: {document['unparsed']} of {document['candidates']}{alike}"
+    summary = (
+        f"not the first: {document['not_first']} of {document['questions']} "
+        f"({share:.1f} %); ties: {document['ties']}; "
+        f"unparsed candidates: {document['unparsed']} of {document['candidates']}"
     )
+    if document["similarity"] is not None:
+        summary += f"; candidates' similarity {document['similarity']:.2f}"
+    console.write(summary)
+    calls = number_of(ranker["calls"], "call")
     cached = number_of(ranker["cached"], "reply", "replies")
-    console.write(f"{number_of(ranker['calls'], 'call')}, {cached} from the cache")
+    console.write(f"{calls}, {cached} from the cache")
+
+
+def _metric_names(documents: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the names of the metrics that any control has."""
+    names: dict[str, None] = {}
+    for document in documents:
+        for control in document["controls"].values():
+            names |= dict.fromkeys(control["metrics"])
+    return list(names)
+
+
+def _show_gains(controls: dict[str, Any], names: Sequence[str]) -> None:
+    """Show each metric's gain of the choice over the first candidate."""
+    first = controls["first"]["metrics"]
+    chosen = controls["ace"]["metrics"]
+    for name in names:
+        if name not in first or name not in chosen or not first[name]["value"]:
+            continue
+        before = first[name]["value"]
+        gain = chosen[name]["value"] - before
+        share = 100 * gain / before
+        console.write(f"{name}: {gain:+.2f} over the first candidate ({share:+.1f} %)")
 
 
 def _plot(documents: Sequence[dict[str, Any]], answers: "Answers", output: Path) -> None:
-    """Draw the controls: of several numbers of candidates their first metric, and METEOR against length."""
+    """Draw the controls.
+
+    Of several numbers of candidates their first metric, and always METEOR against length.
+    """
     from reelbench.base.files import write_text
     from reelbench.pages.figures import scatter
-    from reelbench.pages.plots import Mark, lines
+    from reelbench.pages.plots import lines
 
-    def marks(metric: str, *, by_length: bool) -> dict[str, list[Mark]]:
-        """Return each control's marks in a metric, one for each number of candidates."""
-        series: dict[str, list[Mark]] = {}
-        for k, name, control in (
-            (each["k"], *pair) for each in documents for pair in each["controls"].items()
-        ):
-            if value := control["metrics"].get(metric):
-                at = control["mean_words"] if by_length else k
-                series.setdefault(name, []).append(
-                    Mark(at, str(k), value["value"], value["ci95"], value["n"])
-                )
-        return series
-
-    spec, title = (
-        answers.questions.spec,
-        f"{answers.questions.spec.title} · {answers.model.id} + ACE",
-    )
-    there = {
-        name
-        for document in documents
-        for control in document["controls"].values()
-        for name in control["metrics"]
-    }
-    metrics = [metric for metric in spec.metrics if metric.name in there]
+    spec = answers.questions.spec
+    title = f"{spec.title} · {answers.model.id} + ACE"
+    names = _metric_names(documents)
+    metrics = [metric for metric in spec.metrics if metric.name in names]
     if metrics and len(documents) > 1:
-        first, path = metrics[0], output / "ace.svg"
-        series, span = marks(first.name, by_length=False), first.in_unit.high - first.in_unit.low
-        name = f"{first.title}, {first.in_unit.label}"
-        write_text(path, lines(title, name, series, "candidates of each question", least=span / 10))
+        first = metrics[0]
+        unit = first.in_unit
+        svg = lines(
+            title,
+            f"{first.title}, {unit.label}",
+            _marks(documents, first.name, by_length=False),
+            "candidates of each question",
+            least=(unit.high - unit.low) / 10,
+        )
+        path = output / "ace.svg"
+        write_text(path, svg)
         console.note(
             f"written to {path}; a search with 3 beams may find others than the first 3 of 7"
         )
-    # A longer answer has more words that may be a reference's: what that alone is worth, `longest`
-    # shows.
-    if METEOR in there:
-        number = ", and of how many candidates" if len(documents) > 1 else ""
-        axes = f"mean words of the answers chosen{number}", spec.metric(METEOR).title
+    # A longer answer has more words that may be a reference's. `longest` shows the gain of that.
+    if METEOR in names:
+        length_title = "mean words of the answers chosen"
+        if len(documents) > 1:
+            length_title += ", and of how many candidates"
+        axes = (length_title, spec.metric(METEOR).title)
+        marks = _marks(documents, METEOR, by_length=True)
         path = output / "ace_length.svg"
-        write_text(path, scatter(title, axes, marks(METEOR, by_length=True), least=(1.0, 0.02)))
+        write_text(path, scatter(title, axes, marks, least=(1.0, 0.02)))
         console.note(f"written to {path}")
+
+
+def _marks(
+    documents: Sequence[dict[str, Any]], metric: str, *, by_length: bool
+) -> "dict[str, list[Mark]]":
+    """Return each control's marks in a metric, one for each number of candidates."""
+    from reelbench.pages.plots import Mark
+
+    series: dict[str, list[Mark]] = {}
+    for document in documents:
+        k = document["k"]
+        for name, control in document["controls"].items():
+            value = control["metrics"].get(metric)
+            if not value:
+                continue
+            x = control["mean_words"] if by_length else k
+            mark = Mark(x, str(k), value["value"], value["ci95"], value["n"])
+            series.setdefault(name, []).append(mark)
+    return series

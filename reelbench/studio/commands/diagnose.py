@@ -1,4 +1,4 @@
-"""`reelbench diagnose`: evidence graphs, where in them answers went wrong, and what that comes to."""
+"""`reelbench diagnose`: make evidence graphs, and find the errors of answers in them."""
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -31,9 +31,11 @@ from reelbench.terminal.option_groups import (
 )
 
 if TYPE_CHECKING:
+    from reelbench.llm.ask_options import AskOptions
     from reelbench.studio.diagnosis.asking import RoleModels
     from reelbench.studio.diagnosis.folder import Folder, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan
+    from reelbench.studio.evidence.graphs import Graph
 
 
 Name = Annotated[
@@ -57,7 +59,7 @@ PromptFolder = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolationOptions:
-    """How errors are found, for answers that are there and for those that are asked for."""
+    """Options of isolating errors, for existing answers and for new ones."""
 
     out: Out
     graphs: Annotated[
@@ -90,18 +92,21 @@ class IsolationOptions:
         about: dict[str, Any],
         rounds: int,
     ) -> "Plan":
-        """Return the plan of a diagnosis; `about` is said of it in the folder's settings."""
+        """Return the plan of a diagnosis; the folder's settings have `about`."""
         from reelbench.base.files import sha256_of
         from reelbench.studio.diagnosis.loop import Plan
         from reelbench.studio.evidence.graphs import read_graphs
 
+        graphs: dict[str, Graph] = {}
+        graphs_hash = None
+        if self.graphs is not None:
+            graphs = {graph.id: graph for graph in read_graphs(self.graphs)}
+            graphs_hash = sha256_of(self.graphs)
         return Plan(
             questions=questions,
-            graphs={}
-            if self.graphs is None
-            else {graph.id: graph for graph in read_graphs(self.graphs)},
+            graphs=graphs,
             models=models,
-            about={"graphs": None if self.graphs is None else sha256_of(self.graphs), **about},
+            about={"graphs": graphs_hash, **about},
             votes=self.llm_votes,
             rounds=rounds,
             right=self.right,
@@ -115,7 +120,7 @@ def graphs(
     name: Name = None,
     *,
     out: Out,
-    given: Annotated[
+    source: Annotated[
         Path | None,
         typer.Option(
             "--from", metavar="FILE", help="Check and count existing graphs; asks no model."
@@ -141,9 +146,11 @@ def graphs(
     from reelbench.studio.diagnosis.folder import read_questions
     from reelbench.studio.evidence.graphs import read_graphs
 
-    lacking, asked = dict[str, str](), dict[str, Any]()
-    if given is not None:
-        made, questions = read_graphs(given), []
+    questions: list[ReasonedQuestion] = []
+    lacking: dict[str, str] = {}
+    calls: dict[str, Any] = {}
+    if source is not None:
+        evidence_graphs = read_graphs(source)
         if name is not None:
             with suppress(DataUnavailableError):  # counting graphs needs none
                 questions = read_questions(name, split, data, fetch=False)
@@ -155,38 +162,47 @@ def graphs(
         models = _models(llm, prompts, (asking.GRAPH,), retry_unread=retry_unread)
         questions = read_questions(name, split, data)
         with console.progress("making graphs", len(questions)) as show:
-            made, lacking, asked = asking.make(questions, models, show)
-    counted = asking.write(out, made, questions, lacking, asked, form=form)
+            evidence_graphs, lacking, calls = asking.make(questions, models, show)
+    statistics = asking.write(out, evidence_graphs, questions, lacking, calls, form=form)
     if lacking:
         console.note(
-            f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), first: {next(iter(lacking))}"
+            f"no graph: {number_of(len(lacking), 'question')} (graph_invalid), "
+            f"first: {next(iter(lacking))}"
         )
     if as_json:
-        console.write_json(counted)
+        console.write_json(statistics)
     else:
-        groups = {
-            "all": counted,
-            **counted.get("locales", {}),
-            "CURVE, Tab. 7": from_papers("diagnosis")["graphs"],
-        }
-        table = console.table(
-            "Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth"
-        )
-        for group, figures in groups.items():
-            spreads = (figures[key] for key in ("nodes", "timestamps", "edges", "depth"))
-            cells = (
-                "–" if one["mean"] is None else f"{one['mean']:.1f} ({one['sd']:.1f})"
-                for one in spreads
-            )
-            table.add_row(group, str(figures["questions"]), *cells)
-        console.show(table)
-        if warnings := ", ".join(f"{kind} {n}" for kind, n in counted["warnings"].items() if n):
-            console.note(f"warnings: {warnings}")
+        _show_graphs(statistics)
     console.note(f"written to {out}")
-    if lacking and not made:
+    if lacking and not evidence_graphs:
         raise ReelbenchError(
             "no reply of the model could be read as a graph; ask again with --retry-unread"
         )
+
+
+def _show_graphs(statistics: dict[str, Any]) -> None:
+    """Show the sizes of graphs, of all and by locale, beside CURVE's."""
+    groups = {
+        "all": statistics,
+        **statistics.get("locales", {}),
+        "CURVE, Tab. 7": from_papers("diagnosis")["graphs"],
+    }
+    table = console.table(
+        "Evidence graphs: mean (sd)", "", "#questions", "#nodes", "#timed", "#edges", "#depth"
+    )
+    for group, figures in groups.items():
+        cells = [group, str(figures["questions"])]
+        for key in ("nodes", "timestamps", "edges", "depth"):
+            spread = figures[key]
+            cell = "–"
+            if spread["mean"] is not None:
+                cell = f"{spread['mean']:.1f} ({spread['sd']:.1f})"
+            cells.append(cell)
+        table.add_row(*cells)
+    console.show(table)
+    warnings = [f"{kind} {count}" for kind, count in statistics["warnings"].items() if count]
+    if warnings:
+        console.note(f"warnings: {', '.join(warnings)}")
 
 
 @reports_status
@@ -210,23 +226,31 @@ def errors(
     result = result_files.folder_of_one(result)
     name, split, answers = attempts.attempts_of_result(result)
     questions = read_questions(name, split, data)
-    known, asked = {question.id for question in questions}, {attempt.id for attempt in answers}
-    if unknown := [attempt.id for attempt in answers if attempt.id not in known]:
-        without = number_of(len(unknown), "answer")
-        console.note(f"left out: {without} without steps in {name} {split} (first: {unknown[0]})")
+    question_ids = {question.id for question in questions}
+    answer_ids = [attempt.id for attempt in answers]
+    unknown_ids = [answer for answer in answer_ids if answer not in question_ids]
+    if unknown_ids:
+        without = number_of(len(unknown_ids), "answer")
+        console.note(
+            f"left out: {without} without steps in {name} {split} (first: {unknown_ids[0]})"
+        )
     record = result_files.read(result)
-    about = {"command": "errors", "benchmark": name, "split": split}
-    about |= {"result": sha256_of(result_files.samples_of(result)), "model": record.model.id}
-    plan = options.plan(
-        [question for question in questions if question.id in asked], models, about, rounds=1
-    )
+    about = {
+        "command": "errors",
+        "benchmark": name,
+        "split": split,
+        "result": sha256_of(result_files.samples_of(result)),
+        "model": record.model.id,
+    }
+    answered_questions = [question for question in questions if question.id in set(answer_ids)]
+    plan = options.plan(answered_questions, models, about, rounds=1)
 
-    def answered(run: Path, _lock: int) -> list[attempts.Attempt]:
+    def existing_answers(run: Path, _lock: int) -> list[attempts.Attempt]:
         if record.judge is not None:
             attempts.keep_judge(run, record.judge)
-        return [attempt for attempt in answers if attempt.id in known]
+        return [attempt for attempt in answers if attempt.id in question_ids]
 
-    diagnosis = loop.isolate(plan, answered, options.out)
+    diagnosis = loop.isolate(plan, existing_answers, options.out)
     _finish(diagnosis, as_json=options.as_json)
 
 
@@ -257,15 +281,15 @@ def run(
     from reelbench.tasks.lmms.worker import Worker
 
     models = _models(llm, options.prompts, retry_unread=options.retry_unread)
-    # A model that we run ourselves may need the memory of the one that would be kept between
-    # rounds.
-    ours = any(
-        model.local for model in (*models.options.values(), *(judge.members if judge else ()))
-    )
-    with Worker() as kept:
-        start = None if ours else kept
+    asked_models: list[Any] = [*models.options.values()]
+    if judge is not None:
+        asked_models += judge.members
+    runs_locally = any(model.local for model in asked_models)
+    with Worker() as worker:
+        # A model in this process may need the memory of one that stays loaded between rounds.
+        start = None if runs_locally else worker
         sampling = choice(frames, settings.FRAMES, FrameSampling.parse)
-        asked = attempts.LmmsEval(
+        lmms_eval = attempts.LmmsEval(
             name,
             context.args,
             judge,
@@ -274,10 +298,15 @@ def run(
             bar=console.progress,
             start=start,
         )
-        split = asked.task.split
-        about = {"command": "run", "benchmark": asked.spec.id, "split": split, **asked.about}
+        split = lmms_eval.task.split
+        about = {
+            "command": "run",
+            "benchmark": lmms_eval.spec.id,
+            "split": split,
+            **lmms_eval.about,
+        }
         plan = options.plan(read_questions(name, split), models, about, rounds)
-        diagnosis = loop.isolate(plan, asked, options.out)
+        diagnosis = loop.isolate(plan, lmms_eval, options.out)
     _finish(diagnosis, as_json=options.as_json)
 
 
@@ -315,31 +344,49 @@ def report(
         raise InputError("--round: holds two diagnoses against each other; give two DIRs")
     agreement = None
     if people:
-        from reelbench.studio.diagnosis.folder import judged_steps
-        from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
-        from reelbench.studio.review import evidence, kinds
-
-        reviews = kinds.read(people)
-        if reviews.kind != "nodes":
-            raise InputError(
-                f"{people[0]}: is of a page that asks {reviews.kind}; --people takes files of --ask nodes"
-            )
-        codes, still_open, alpha = evidence.NODES.settled_codes(reviews)
-        measured = asdict(tagger_agreement(judged_steps(unique[0]), codes))
-        about = {"people": len(reviews.reviewers), "alpha": alpha, "open": len(still_open)}
-        agreement = about | measured  # with the tagger, and with each other
+        agreement = _agreement_with_people(unique[0], people)
     _report(*unique, as_json=as_json, people=agreement, only=only)
 
 
+def _agreement_with_people(diagnosis: "Folder", files: list[Path]) -> dict[str, Any]:
+    """Return the agreement of people with the tagger, and with each other."""
+    from reelbench.studio.diagnosis.folder import judged_steps
+    from reelbench.studio.diagnosis.tagger_agreement import tagger_agreement
+    from reelbench.studio.review import evidence, kinds
+
+    reviews = kinds.read(files)
+    if reviews.kind != "nodes":
+        raise InputError(
+            f"{files[0]}: is of a page that asks {reviews.kind}; "
+            "--people takes files of --ask nodes"
+        )
+    codes, still_open, alpha = evidence.NODES.settled_codes(reviews)
+    with_tagger = tagger_agreement(judged_steps(diagnosis), codes)
+    return {
+        "people": len(reviews.reviewers),
+        "alpha": alpha,
+        "open": len(still_open),
+        **asdict(with_tagger),
+    }
+
+
 def _models(
-    llm: Llm, prompts: Path | None, roles: tuple[str, ...] = (), **changed: bool
+    llm: Llm,
+    prompts: Path | None,
+    roles: tuple[str, ...] = (),
+    *,
+    retry_unread: bool,
+    batch: bool = False,
 ) -> "RoleModels":
+    """Return the models of the roles, and how they are asked."""
     from reelbench.studio.diagnosis.asking import ROLES, DiagnosisPrompts, RoleModels
 
-    asked = {
-        role: replace(model, **changed) for role, model in by_role(llm, roles or ROLES).items()
-    }
-    return RoleModels(asked, shared_budget(llm), console.note, DiagnosisPrompts(prompts))
+    models: dict[str, AskOptions] = {}
+    for role, model in by_role(llm, roles or ROLES).items():
+        models[role] = replace(model, retry_unread=retry_unread)
+        if batch:
+            models[role] = replace(models[role], batch=True)
+    return RoleModels(models, shared_budget(llm), console.note, DiagnosisPrompts(prompts))
 
 
 def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
@@ -349,7 +396,7 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
     _report(diagnosis, as_json=as_json)
     stops = {step.record.stop for step in diagnosis.steps()}
     if stops and stops <= UNREAD:
-        why = ", ".join(sorted(filter(None, stops)))
+        why = ", ".join(sorted(stop for stop in stops if stop))
         raise ReelbenchError(
             f"{diagnosis.path}: no reply could be read ({why}); ask again with --retry-unread"
         )
@@ -358,152 +405,192 @@ def _finish(diagnosis: "Folder", *, as_json: bool) -> None:
 def _report(
     *folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None
 ) -> None:
+    """Write the pages of diagnoses, and show their reports; compare the first two."""
     from reelbench.studio.diagnosis import report as reports
 
     documents = {str(folder.path): reports.write(folder) for folder in folders}
+    figures = list(documents.values())
     out = folders[0].path / reports.PAGE
-    reports.write_page(folders, list(documents.values()), out)
-    both: dict[str, dict[str, Any]] = {}
+    reports.write_page(folders, figures, out)
+    pair: dict[str, dict[str, Any]] = {}
     if len(folders) > 1:
-        compared = {"agreement": reports.agreement, "differences": reports.differences}
-        both = {name: compare(folders[0], folders[1], only) for name, compare in compared.items()}
-    if as_json:
-        alone = next(iter(documents.values())) | ({} if people is None else {"people": people})
-        console.write_json({"reports": documents, **both} if both else alone)
-    else:
-        _show_reports([Path(path).name for path in documents], list(documents.values()))
-        if both:
-            _show_pair(**both)
+        first, second, *_ = folders
+        pair["agreement"] = reports.agreement(first, second, only)
+        pair["differences"] = reports.differences(first, second, only)
+    if not as_json:
+        _show_reports([folder.path.name for folder in folders], figures)
+        if pair:
+            _show_pair(**pair)
         if people is not None:
-            first, same = people["first_errors"], people["same"]
-            kappa = "undefined" if people["kappa"] is None else f"{people['kappa']:.2f}"
-            title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
-            rows = [
-                ("says the same", _percent(same["value"], same["ci95"]), ""),
-                (
-                    "the same in CURVE, D.3 (60 questions)",
-                    f"{from_papers('diagnosis')['people_agree']:.1%}",
-                    "",
-                ),
-                ("Cohen's kappa", kappa, ""),
-                ("first error found", _percent(first["found"]), str(first["erroneous"])),
-                ("no error, none seen", _percent(first["cleared"]), str(first["correct"])),
-                ("F1 (ProcessBench)", _percent(first["f1"]), ""),
-            ]
-            console.show(console.table(title, "", "#value", "#n", rows=rows))
+            _show_people(people)
+    elif pair:
+        console.write_json({"reports": documents, **pair})
+    else:
+        document = dict(figures[0])
+        if people is not None:
+            document["people"] = people
+        console.write_json(document)
     console.note(f"open {out} in a browser; {reports.PICTURE} beside it draws the errors by round")
 
 
+def _show_people(people: dict[str, Any]) -> None:
+    """Show how the tagger agrees with people."""
+    first = people["first_errors"]
+    same = people["same"]
+    people_of_curve = from_papers("diagnosis")["people_agree"]
+    title = f"The tagger beside {people['people']} people, {people['nodes']} nodes"
+    table = console.table(title, "", "#value", "#n")
+    table.add_row("says the same", _percent(same["value"], same["ci95"]), "")
+    table.add_row("the same in CURVE, D.3 (60 questions)", f"{people_of_curve:.1%}", "")
+    table.add_row("Cohen's kappa", _kappa(people["kappa"]), "")
+    table.add_row("first error found", _percent(first["found"]), str(first["erroneous"]))
+    table.add_row("no error, none seen", _percent(first["cleared"]), str(first["correct"]))
+    table.add_row("F1 (ProcessBench)", _percent(first["f1"]), "")
+    console.show(table)
+
+
 def _show_reports(names: list[str], documents: list[dict[str, Any]]) -> None:
+    """Show the errors of diagnoses side by side, then the rates of each by group."""
     table = console.table(
         "Errors: share (95 % interval), n", "label", *(f"#{name}" for name in names)
     )
-    by_order = any(figures["labels_by_order"]["changed"] for figures in documents)
-    columns = [_column(figures, by_order=by_order) for figures in documents]
+    by_order = any(document["labels_by_order"]["changed"] for document in documents)
+    columns = [_column(document, by_order=by_order) for document in documents]
     for title in columns[0]:
         table.add_row(title, *(column[title] for column in columns))
     console.show(table)
-    first = [figures["consensus_by_round"].get("1", {}) for figures in documents]
+    _show_consensus(names, documents)
+    for document in documents:
+        # The rate of right first answers by size of graph and by skill, and the errors of a skill's
+        # questions.
+        sizes = document["sizes"] or {}
+        _show_rates("nodes", sizes.get("nodes", {}))
+        _show_rates("depth", sizes.get("depth", {}))
+        _show_rates("skill", document["skills"])
+
+
+def _show_consensus(names: list[str], documents: list[dict[str, Any]]) -> None:
+    """Show the majorities of votes on the nodes of round 1, by locale."""
+    counts_by_locale = [document["consensus_by_round"].get("1", {}) for document in documents]
+    if not any(counts_by_locale):
+        return
+    locales: dict[str, None] = {}
+    for counts in counts_by_locale:
+        locales |= dict.fromkeys(counts)
+    counts_by_locale.append(from_papers("diagnosis")["consensus"])
     table = console.table(
         "Round 1, nodes with a majority of votes + without",
-        *("locale", *(f"#{name}" for name in names), "#CURVE, Tab. 9 (of what is not stated)"),
+        "locale",
+        *(f"#{name}" for name in names),
+        "#CURVE, Tab. 9 (of what is not stated)",
     )
-    for locale in dict.fromkeys(locale for locales in first for locale in locales):
-        counted = [
-            locales.get(locale) for locales in (*first, from_papers("diagnosis")["consensus"])
-        ]
-        table.add_row(
-            locale,
-            *("–" if each is None else "{majority} + {none}".format_map(each) for each in counted),
-        )
-    if any(first):
-        console.show(table)
-    for figures in documents:
-        # How many first answers were right by size of graph and by skill, and the errors of a
-        # skill's questions.
-        sizes = figures["sizes"] or {}
-        groups = {
-            "nodes": sizes.get("nodes", {}),
-            "depth": sizes.get("depth", {}),
-            "skill": figures["skills"],
-        }
-        for title, rates in groups.items():
-            errors = ("#errors a question", "most of them") if title == "skill" else ()
-            table = console.table(
-                f"Right at first by {title}", "", "#right", "#95 % interval", "#questions", *errors
-            )
-            for name, rate in rates.items():
-                cells = [_percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
-                if labels := rate.get("labels"):
-                    most, each = max(labels.items(), key=lambda label: label[1])
-                    cells += [f"{sum(labels.values()):.2f}", f"{most} {each:.2f}" if each else "–"]
-                table.add_row(name, *cells)
-            if rates:
-                console.show(table)
+    for locale in locales:
+        cells = [locale]
+        for counts in counts_by_locale:
+            count = counts.get(locale)
+            cell = "–"
+            if count is not None:
+                cell = f"{count['majority']} + {count['none']}"
+            cells.append(cell)
+        table.add_row(*cells)
+    console.show(table)
+
+
+def _show_rates(title: str, rates: dict[str, Any]) -> None:
+    """Show the rate of right first answers by group; for skills also their errors."""
+    if not rates:
+        return
+    heads = ["", "#right", "#95 % interval", "#questions"]
+    if title == "skill":
+        heads += ["#errors a question", "most of them"]
+    table = console.table(f"Right at first by {title}", *heads)
+    for name, rate in rates.items():
+        cells = [name, _percent(rate["right"]), _between(rate["ci95"]), str(rate["n"])]
+        labels = rate.get("labels")
+        if labels:
+            most_frequent = max(labels, key=labels.__getitem__)
+            errors = labels[most_frequent]
+            share = f"{most_frequent} {errors:.2f}" if errors else "–"
+            cells += [f"{sum(labels.values()):.2f}", share]
+        table.add_row(*cells)
+    console.show(table)
 
 
 def _column(figures: dict[str, Any], *, by_order: bool) -> dict[str, str]:
-    """Return a diagnosis' column of the table of errors: title of a row -> cell."""
-    order, right = figures["labels_by_order"], figures["right_answers"]
+    """Return a diagnosis' column of the table of errors, by the row's title."""
+    order = figures["labels_by_order"]
     shares = {**figures["labels"], "perception": figures["perception"]}
     if by_order:
-        shares |= {
-            f"{label}, by the earliest cause": share for label, share in order["labels"].items()
-        }
-    return {
-        **{
-            title: "–" if of["share"] is None else f"{_percent(of['share'], of['ci95'])}, {of['n']}"
-            for title, of in shares.items()
-        },
-        "found by later rounds": str(figures["later"]["n"]),
-        "questions entered": "{entered} of {asked}".format_map(figures["questions"]),
-        "stops": ", ".join(f"{reason} {n}" for reason, n in figures["stops"].items()) or "–",
-        "hints ignored": str(figures["nodes"]["hint_ignored"]),
-        "labels that the earliest cause changes": "{changed} of {n}".format_map(order),
-        "right answers without an error": "{without_error} of {n}".format_map(right)
-        if right
-        else "not tagged",
-        "errors of right answers (in no sum)": str(sum(right["labels"].values())) if right else "–",
-    }
+        for label, share in order["labels"].items():
+            shares[f"{label}, by the earliest cause"] = share
+    column: dict[str, str] = {}
+    for title, share in shares.items():
+        column[title] = "–"
+        if share["share"] is not None:
+            column[title] = f"{_percent(share['share'], share['ci95'])}, {share['n']}"
+    questions = figures["questions"]
+    stops = [f"{reason} {count}" for reason, count in figures["stops"].items()]
+    column["found by later rounds"] = str(figures["later"]["n"])
+    column["questions entered"] = f"{questions['entered']} of {questions['asked']}"
+    column["stops"] = ", ".join(stops) or "–"
+    column["hints ignored"] = str(figures["nodes"]["hint_ignored"])
+    column["labels that the earliest cause changes"] = f"{order['changed']} of {order['n']}"
+    without_error = "not tagged"
+    errors = "–"
+    right = figures["right_answers"]
+    if right:
+        without_error = f"{right['without_error']} of {right['n']}"
+        errors = str(sum(right["labels"].values()))
+    column["right answers without an error"] = without_error
+    column["errors of right answers (in no sum)"] = errors
+    return column
 
 
 def _show_pair(agreement: dict[str, Any], differences: dict[str, Any]) -> None:
+    """Show how two diagnoses agree, and the differences of their shares of errors."""
     if agreement["nodes"]:
-        kappa = "undefined" if agreement["kappa"] is None else f"{agreement['kappa']:.2f}"
         console.note(
-            f"the first two agree on {agreement['same']:.0%} of {agreement['nodes']} nodes (kappa {kappa})"
+            f"the first two agree on {agreement['same']:.0%} of {agreement['nodes']} nodes "
+            f"(kappa {_kappa(agreement['kappa'])})"
         )
-    shared = differences["questions"]
+    questions = differences["questions"]
     if differences["shares"] is None:
         console.note(
-            f"shares of errors are not compared: of {shared} shared questions one has no error"
+            f"shares of errors are not compared: of {questions} shared questions one has no error"
         )
         return
-    table = console.table(
-        f"Shares of errors in the {shared} questions that both lost",
-        "label",
-        "#a",
-        "#b",
-        "#a - b",
-        "#95 %",
-    )
+    title = f"Shares of errors in the {questions} questions that both lost"
+    table = console.table(title, "label", "#a", "#b", "#a - b", "#95 %")
     for label, share in differences["shares"].items():
-        ends = _between(share["ci95"], "+")
         table.add_row(
-            label, f"{share['a']:.0%}", f"{share['b']:.0%}", f"{share['difference']:+.0%}", ends
+            label,
+            f"{share['a']:.0%}",
+            f"{share['b']:.0%}",
+            f"{share['difference']:+.0%}",
+            _between(share["ci95"], "+"),
         )
     console.show(table)
+    change = from_papers("diagnosis")["other_tagger"]
     console.note(
-        f"CURVE, D.3: another tagger changed the shares of perception and reasoning by about "
-        f"{from_papers('diagnosis')['other_tagger']:.0%}"
+        "CURVE, D.3: another tagger changed the shares of perception and reasoning "
+        f"by about {change:.0%}"
     )
+
+
+def _kappa(kappa: float | None) -> str:
+    return "undefined" if kappa is None else f"{kappa:.2f}"
 
 
 def _percent(share: float | None, ends: list[float] | None = None) -> str:
     if share is None:
         return "–"
-    return f"{share:.0%}" + (f" ({_between(ends)})" if ends else "")
+    if ends is None:
+        return f"{share:.0%}"
+    return f"{share:.0%} ({_between(ends)})"
 
 
 def _between(ends: list[float] | None, sign: str = "") -> str:
-    return "" if ends is None else f"{ends[0]:{sign}.0%} to {ends[1]:{sign}.0%}"
+    if ends is None:
+        return ""
+    low, high = ends
+    return f"{low:{sign}.0%} to {high:{sign}.0%}"

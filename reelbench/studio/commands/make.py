@@ -30,17 +30,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from reelbench.llm.ask_options import AskOptions
+    from reelbench.registry.strata import Strata
     from reelbench.studio.benchmark_files import MadeBy, SplitShares
     from reelbench.studio.chain import ChainSetup, Role
+    from reelbench.studio.discussion_files import DiscussionVideo
 
 
-_FAILED = {"unavailable", "refused", "budget"}
+_FAILURES = {"unavailable", "refused", "budget"}
 """Reasons that are the run's, not the item's."""
+_HASH = 8  # characters of a prompt's hash that are shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeOptions:
-    """Options that all commands here share."""
+    """Options of all commands here."""
 
     limit: Annotated[
         int | None,
@@ -117,14 +120,22 @@ class ChainOptions(MakeOptions):
         self.out.mkdir(parents=True, exist_ok=True)
         return self.out
 
-    def source(self, given: Path | None, option: str) -> Path:
-        """Return the file to start from: the user's, or a stage's of an earlier run; InputError where none is named."""
+    def source(self, path: Path | None, option: str) -> Path:
+        """Return the file to start from: the user's, or that of a stage.
+
+        Args:
+            path: The user's file.
+            option: The option that names it.
+
+        Raises:
+            InputError: Neither is named, or the stage's is not there.
+        """
         if self.start_after is None:
-            if given is None:
+            if path is None:
                 raise InputError(
                     f"{option}: name a file to start from, or a stage to go on from with --from"
                 )
-            return given
+            return path
         from reelbench.studio.chain import stage_file
 
         if self.out is None:
@@ -132,22 +143,24 @@ class ChainOptions(MakeOptions):
         path = self.out / stage_file(self.start_after)
         if not path.is_file():
             raise InputError(
-                f"--from {self.start_after}: {path} doesn't exist; write it with --until {self.start_after}"
+                f"--from {self.start_after}: {path} doesn't exist; "
+                f"write it with --until {self.start_after}"
             )
         return path
 
-    def declare(self, made: "MadeBy", shares: "SplitShares", funnel: Mapping[str, Any]) -> None:
-        """Declare what a chain made as a benchmark, and say what to type next; a plan or a stage is none."""
+    def declare(self, chain: "MadeBy", shares: "SplitShares", funnel: Mapping[str, Any]) -> None:
+        """Declare a chain's questions as a benchmark, unless it stopped before its end."""
         from reelbench.studio import benchmark_files
 
         folder = self.folder()
         if folder is None or self.until is not None:
             return
-        if benchmark_files.write(made, folder, shares, funnel, self.media) is None:
+        if benchmark_files.write(chain, folder, shares, funnel, self.media) is None:
             console.note("nothing was made, so there is no benchmark.yaml")
         else:
             console.note(
-                f"a benchmark now: reelbench ask {folder} --llm MODEL --llm-url URL, or reelbench cards render {folder}"
+                f"a benchmark now: reelbench ask {folder} --llm MODEL --llm-url URL, "
+                f"or reelbench cards render {folder}"
             )
 
 
@@ -191,40 +204,51 @@ def compare(
     from reelbench.studio.question_sets import comparison_of_runs, read_run
     from reelbench.studio.readability import load_parser
 
-    document = comparison_of_runs(read_run(a), read_run(b), load_parser() if parse_depth else None)
+    parser = load_parser() if parse_depth else None
+    document = comparison_of_runs(read_run(a), read_run(b), parser)
     if as_json:
         console.write_json(document)
         return
-    stages = [{stage["name"]: stage for stage in document[side]["stages"]} for side in "ab"]
-    table = console.table("Came through", "stage", "#a", "#b", "model of a", "model of b")
-    for name in dict.fromkeys(name for side in stages for name in side):
-        shown = (
-            f"{side[name]['out']} of {side[name]['in']}" if name in side else "–" for side in stages
-        )
-        # A later round's stage has its role's name and the round's number.
-        table.add_row(
-            name,
-            *shown,
-            *(document[side]["models"].get(name.rstrip(" 0123456789"), "") for side in "ab"),
-        )
-    console.show(table)
-    for side in "ab":
+    _show_stages(document["a"], document["b"])
+    for side in ("a", "b"):
         for part, values in document[side]["differs"].items():
-            told = ", ".join(
-                f"{key} {value[:8] if part == 'prompts' else value}"
-                for key, value in values.items()
-            )
-            console.note(f"{side} alone, {part}: {told}")
+            texts: list[str] = []
+            for key, value in values.items():
+                text = value[:_HASH] if part == "prompts" else value
+                texts.append(f"{key} {text}")
+            console.note(f"{side} alone, {part}: {', '.join(texts)}")
     title = f"Questions and answers on {number_of(document['videos'], 'video')} of both"
     table = console.table(title, "mean", "#a", "#b", "#b - a", "#95 % interval")
     for name, measure in document["measures"].items():
-        cells = (number(measure[key], 2) for key in ("a", "b", "difference"))
+        cells = [number(measure[key], 2) for key in ("a", "b", "difference")]
         table.add_row(name.replace("_", " "), *cells, interval(measure["ci95"], 2))
     console.show(table)
     console.write(
-        f"{document['a']['questions']} questions in a, {document['b']['questions']} in b; the same in both: "
-        f"{document['same']}, with the same answer: {document['same_answers']}"
+        f"{document['a']['questions']} questions in a, {document['b']['questions']} in b; "
+        f"the same in both: {document['same']}, with the same answer: {document['same_answers']}"
     )
+
+
+def _show_stages(a: Mapping[str, Any], b: Mapping[str, Any]) -> None:
+    """Show what came through each stage of two runs, and by which models."""
+    counts_a = _stage_counts(a["stages"])
+    counts_b = _stage_counts(b["stages"])
+    table = console.table("Came through", "stage", "#a", "#b", "model of a", "model of b")
+    for name in counts_a | counts_b:
+        # A later round's stage has its role's name and the round's number.
+        role = name.rstrip(" 0123456789")
+        table.add_row(
+            name,
+            counts_a.get(name, "–"),
+            counts_b.get(name, "–"),
+            a["models"].get(role, ""),
+            b["models"].get(role, ""),
+        )
+    console.show(table)
+
+
+def _stage_counts(stages: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {stage["name"]: f"{stage['out']} of {stage['in']}" for stage in stages}
 
 
 def _rules(rules: type, panel: str, kind: Kind = Kind.OWN) -> "Callable[..., Any]":
@@ -288,34 +312,39 @@ def discussion(
     gate = Gates(gates, making.prompts)
     chain = discussing.Discussion(ChainPrompts("discussion", making.prompts), options, gate)
     source = making.source(videos, "--videos")
-    known = read_videos(source, len(chain.context_questions))[: making.limit]
-    if (of_each := strata(per, limit=making.limit)) is not None:
-        fields = {
-            video.name: {key: [str(value)] for key, value in video.metadata.items()}
-            for video in known
-        }
-        drawn = of_each.draw(str(source), fields)
-        known = [video for video in known if video.name in drawn]
-    optional = {
-        discussing.CONTEXT: any(video.context is None for video in known),
-        **{role.name: False for role in chain.roles if role not in chain.speakers},
-        **{
-            role: making.until is None and role in llm
-            for role in (discussing.JUDGE, discussing.BLOOM)
-        },
-        **{name: making.until is None and need for name, need in gate.roles(options=False).items()},
-    }
+    file_videos = read_videos(source, len(chain.context_questions))[: making.limit]
+    drawn_videos = _drawn_videos(file_videos, source, strata(per, limit=making.limit))
+    to_the_end = making.until is None
+    optional = {role.name: False for role in chain.roles if role not in chain.speakers}
+    optional[discussing.CONTEXT] = any(video.context is None for video in drawn_videos)
+    optional[discussing.JUDGE] = to_the_end and discussing.JUDGE in llm
+    optional[discussing.BLOOM] = to_the_end and discussing.BLOOM in llm
+    for name, is_asked in gate.roles(options=False).items():
+        optional[name] = to_the_end and is_asked
     models = _models(llm, chain.speakers, optional, making=making)
     document = _run_chain(
         "discussing",
-        len(known),
+        len(drawn_videos),
         models,
         folder,
-        lambda setup: discussing.run(known, chain, setup, parser),
+        lambda setup: discussing.run(drawn_videos, chain, setup, parser),
     )
     making.declare("discussion", shares, document)
     stage = making.until or "questions"
     _report(document, folder, stage, as_json=making.as_json, start_after=making.start_after)
+
+
+def _drawn_videos(
+    videos: "list[DiscussionVideo]", source: Path, of_each: "Strata | None"
+) -> "list[DiscussionVideo]":
+    """Return the videos that are drawn by a field of their metadata; all without one."""
+    if of_each is None:
+        return videos
+    fields_by_video: dict[str, dict[str, list[str]]] = {}
+    for video in videos:
+        fields_by_video[video.name] = {key: [str(value)] for key, value in video.metadata.items()}
+    drawn_names = of_each.draw(str(source), fields_by_video)
+    return [video for video in videos if video.name in drawn_names]
 
 
 @reports_status
@@ -355,7 +384,10 @@ def moments(
 
     folder = making.folder()
     shares = SplitShares.parse(making.split or [])
-    cuts = replace(cuts, query_answers=cuts.query_answers or ("query" if no_options else "any"))
+    if cuts.query_answers is None and no_options:
+        cuts = replace(cuts, query_answers="query")
+    elif cuts.query_answers is None:
+        cuts = replace(cuts, query_answers="any")
     options = pairing.MomentOptions(
         rules=rules,
         cuts=cuts,
@@ -366,17 +398,15 @@ def moments(
     )
     gate = Gates(gates, making.prompts, seed=seed)
     chain = pairing.Moments(ChainPrompts("moments", making.prompts), options, gate)
-    known = read_sources(captions)
-    sources = [MomentSource(source) for source in known]
+    file_sources = read_sources(captions)
+    sources = [MomentSource(source) for source in file_sources]
     if making.start_after is not None:
-        sources = read_pairs(making.source(None, "--captions"), known)
+        sources = read_pairs(making.source(None, "--captions"), file_sources)
     sources = sources[: making.limit]
-    speakers = chain.speakers(known[0])
+    speakers = chain.speakers(file_sources[0])
     optional = {name: False for name, role in chain.roles.items() if role not in speakers}
-    optional |= {
-        name: making.until is None and need
-        for name, need in gate.roles(options=not no_options).items()
-    }
+    for name, is_asked in gate.roles(options=not no_options).items():
+        optional[name] = making.until is None and is_asked
     models = _models(llm, speakers, optional, making=making)
     document = _run_chain(
         "making", len(sources), models, folder, lambda setup: pairing.run(sources, chain, setup)
@@ -435,12 +465,13 @@ def tags(
     pictures = None
     if frames is not None:
         pictures = VideoFrames(located.spec, frames, data, located.split)
-    seen = {} if visual is None else tagging.read_visual(visual)
-    tagger = tagging.Tagger(ChainPrompts("tags", making.prompts), llm_votes, pictures, seen)
+    visual_counts = {} if visual is None else tagging.read_visual(visual)
+    prompts = ChainPrompts("tags", making.prompts)
+    tagger = tagging.Tagger(prompts, llm_votes, pictures, visual_counts)
     if pictures is None:
         console.note(
-            "no frames are shown: CogME's tags hang on what is in view, so these are a guess from words (on record as "
-            "frames: none); give --frames uniform:8, say, for a model that sees"
+            "no frames are shown: CogME's tags hang on what is in view, so these are a guess from "
+            "words (on record as frames: none); give --frames uniform:8, say, for a model that sees"
         )
     models = _models(llm, [tagger.role], {}, making=making)
     target = None if making.plan else out
@@ -457,17 +488,28 @@ def _models(
     *,
     making: MakeOptions,
 ) -> "dict[str, AskOptions]":
-    """Return each role's model: the one named for it, else its own in the roles' file, else the one for all."""
-    wanted = [role.name for role in roles] + [name for name, needed in optional.items() if needed]
-    unneeded = {name for name, needed in optional.items() if not needed}
-    models = by_role(
-        {name: options for name, options in llm.items() if name not in unneeded}, wanted
-    )
+    """Return each role's model.
+
+    It is the one named for the role, or else the one in the roles' file, or else the one for all.
+
+    Args:
+        llm: The models that the user named.
+        roles: The roles that are always asked.
+        optional: True for each further role that is asked, False for one that is not.
+        making: The options of the command.
+    """
+    names = [role.name for role in roles]
+    names += [name for name, is_asked in optional.items() if is_asked]
+    options_by_name = {name: options for name, options in llm.items() if optional.get(name, True)}
+    models = by_role(options_by_name, names)
     for role in roles:
         if role.model is not None and role.name not in llm:
             models[role.name] = replace(models[role.name], model=role.model)
-    changed = {"retry_unread": making.retry_unread, "batch": making.llm_batch}
-    return {role: replace(options, **changed) for role, options in models.items()}
+    for role_name, options in models.items():
+        models[role_name] = replace(
+            options, retry_unread=making.retry_unread, batch=making.llm_batch
+        )
+    return models
 
 
 def _run_chain(
@@ -477,84 +519,105 @@ def _run_chain(
     out: Path | None,
     run: "Callable[[ChainSetup], Coroutine[Any, Any, dict[str, Any]]]",
 ) -> dict[str, Any]:
-    """Run a chain over `total` items by the models of its roles; return its funnel, or its plan."""
+    """Run a chain over `total` items, and return its funnel, or its plan."""
     from reelbench.llm import loop
     from reelbench.studio.chain import ChainSetup
 
+    budget = shared_budget(models) if models else None
     with console.progress(title, total) as show:
-        return loop.run(
-            run(
-                ChainSetup(
-                    models, out, shared_budget(models) if models else None, console.note, show
-                )
-            )
-        )
+        setup = ChainSetup(models, out, budget, console.note, show)
+        return loop.run(run(setup))
 
 
 def _report(
     document: dict[str, Any],
-    made: Path | None,
+    out: Path | None,
     stage: str | None,
     *,
     as_json: bool,
     start_after: str | None = None,
 ) -> None:
-    """Show the funnel or the plan; exit with 1 where nothing came out of `stage` and no rule dropped it all.
+    """Show the funnel or the plan, and the advice that its reasons call for.
 
-    None is the last stage. What an earlier run lost, up to `start_after`, is none of this one's.
+    Args:
+        document: The funnel or the plan.
+        out: The file or folder that was written; None for a plan.
+        stage: The stage whose output the user wants; None for the last one.
+        as_json: True to print the document instead of tables.
+        start_after: The stage of an earlier run; the losses up to it are none of this run's.
+
+    Raises:
+        Exit: With 1 where nothing came out of the stage, and not because rules dropped it all.
     """
     if as_json:
         console.write_json(document)
     else:
-        table = console.table("", "stage", "#in", "#out", "dropped")
-        for stage_of in document["stages"]:
-            dropped = ", ".join(
-                f"{reason} {count}" for reason, count in stage_of["dropped"].items()
-            )
-            table.add_row(stage_of["name"], str(stage_of["in"]), str(stage_of["out"]), dropped)
-        console.show(table)
-        tokens, cost = document["tokens"], document["cost_usd"]
-        dollars = "" if cost is None else f", ${cost:.2f}"
-        console.note(
-            f"{number_of(document['calls'], 'call')}, {number_of(document['cached'], 'reply', 'replies')} from the "
-            f"cache, {tokens['prompt']} + {tokens['completion']} tokens{dollars}"
-        )
-        if per_1000 := document.get("per_1000_kept"):
-            console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
-        if (measured := document.get("across_time")) and measured["questions"]:
-            length, overlap = (measured[name] for name in ("certificate_length", "qa_miou"))
-            figures = (
-                f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}"
-                if length and overlap
-                else ""
-            )
-            console.note(
-                f"{measured['across_time']} of {measured['known']} questions with both spans reason across time "
-                f"({measured['questions']} in all){figures}"
-            )
-    if made is None:
+        _show_funnel(document)
+    if out is None:
         return
     stages = document["stages"]
-    names = [known["name"] for known in stages]
-    own = stages[names.index(start_after) + 1 :] if start_after in names else stages
+    names = [entry["name"] for entry in stages]
+    if start_after in names:
+        stages = stages[names.index(start_after) + 1 :]
     reasons = Counter[str]()
-    for known in own:
-        reasons.update(known["dropped"])
-    if failed := sorted(reasons.keys() & _FAILED):
+    for entry in stages:
+        reasons.update(entry["dropped"])
+    is_incomplete = _note_reasons(reasons)
+    results = [entry["out"] for entry in stages if stage in (None, entry["name"])]
+    if results and results[-1] == 0 and is_incomplete:
+        raise typer.Exit(1)
+    if not as_json:
+        console.write(str(out))
+
+
+def _note_reasons(reasons: Counter[str]) -> bool:
+    """Give advice on items that no rule dropped; return True for any."""
+    failures = sorted(reasons.keys() & _FAILURES)
+    if failures:
         console.note(
-            f"not everything was asked ({', '.join(failed)}): rerun the command to continue; no reply is lost"
+            f"not everything was asked ({', '.join(failures)}): "
+            "rerun the command to continue; no reply is lost"
         )
-    if missing := reasons[Reason.MEDIA_MISSING]:
+    missing = reasons[Reason.MEDIA_MISSING]
+    if missing:
         console.note(
-            f"{number_of(missing, 'video')} not here: give their folder with --media, or set REELBENCH_MEDIA"
+            f"{number_of(missing, 'video')} not here: "
+            "give their folder with --media, or set REELBENCH_MEDIA"
         )
-    if unread := reasons["unparsable"]:
+    unread = reasons["unparsable"]
+    if unread:
         replies = number_of(unread, "reply", "replies")
         console.note(
             f"unreadable and dropped: {replies} (in the trace file); ask again with --retry-unread"
         )
-    left = next((known["out"] for known in reversed(own) if stage in (None, known["name"])), None)
-    if left == 0 and (failed or missing or unread):
-        raise typer.Exit(1)
-    if not as_json:
-        console.write(str(made))
+    return bool(failures or missing or unread)
+
+
+def _show_funnel(document: Mapping[str, Any]) -> None:
+    """Show a funnel or a plan: stages, cost, and figures across time."""
+    table = console.table("", "stage", "#in", "#out", "dropped")
+    for stage in document["stages"]:
+        dropped = [f"{reason} {count}" for reason, count in stage["dropped"].items()]
+        table.add_row(stage["name"], str(stage["in"]), str(stage["out"]), ", ".join(dropped))
+    console.show(table)
+    calls = number_of(document["calls"], "call")
+    cached = number_of(document["cached"], "reply", "replies")
+    tokens = document["tokens"]
+    cost = f"{tokens['prompt']} + {tokens['completion']} tokens"
+    if document["cost_usd"] is not None:
+        cost += f", ${document['cost_usd']:.2f}"
+    console.note(f"{calls}, {cached} from the cache, {cost}")
+    per_1000 = document.get("per_1000_kept")
+    if per_1000:
+        console.note(f"${per_1000['usd']:.2f} for 1,000 questions kept, before people's time")
+    measured = document.get("across_time")
+    if measured and measured["questions"]:
+        counts = (
+            f"{measured['across_time']} of {measured['known']} questions with both spans "
+            f"reason across time ({measured['questions']} in all)"
+        )
+        length = measured["certificate_length"]
+        overlap = measured["qa_miou"]
+        if length and overlap:
+            counts += f", C.L. {length['value']:.1f} s, QA-mIoU {overlap['value']:.3f}"
+        console.note(counts)
