@@ -1,11 +1,11 @@
-"""`reelbench judge anchors`: is the judge still the one that it was?"""
+"""`reelbench judge anchors`: ask a judge again about a few answers, to see whether it changed."""
 
 import shlex
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.terminal import console
 from reelbench.terminal.asking_options import Judge
 from reelbench.terminal.option_groups import Per, reports_status, strata
+
+if TYPE_CHECKING:
+    from reelbench.registry.records import Sample
 
 _NOTE = "anchors: a few answers, to ask a judge about again"
 
@@ -53,43 +56,39 @@ def anchors(
     if number < 1:
         raise InputError(f"--number: {number} is not a number from 1 up")
     if not (out / result_files.RESULT_FILE).is_file():
-        given = read_one(result)
-        spec = discovery.spec_of(given.result.benchmark)
-        drawn = (
-            drawing.draw(spec, given.samples, number, strata(per))
-            if given.result.judge and spec.judge
-            else []
-        )
+        judged = read_one(result)
+        spec = discovery.spec_of(judged.result.benchmark)
+        drawn: list[Sample] = []
+        if judged.result.judge and spec.judge:
+            drawn = drawing.draw(spec, judged.samples, number, strata(per))
         if not drawn:
             raise InputError(
-                f"{result}: no answer in it has a judge's score; judge it first (reelbench score --judge)"
+                f"{result}: no answer in it has a judge's score; "
+                "judge it first (reelbench score --judge)"
             )
-        scored = aggregation.ScoredItems(spec, drawn, given.result.judge, overlap=False)
-        write_anew(out, spec, scored, given.result, note=_NOTE)
+        scored = aggregation.ScoredItems(spec, drawn, judged.result.judge, overlap=False)
+        write_anew(out, spec, scored, judged.result, note=_NOTE)
         console.note(f"{number_of(len(drawn), 'anchor')} drawn into {out}")
     if judge is None:
         return
-    # Ask a judge about a folder's anchors and write its result to a folder of its own in it, named
-    # by the time.
     first = read_one(out)
     spec = discovery.spec_of(first.result.benchmark)
-    items = against_data.as_asked(
-        spec, first.samples, against_data.KnownRows().rows_of(first.result), str(out)
-    )
-    asked = out / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    with TemporaryDirectory(prefix="reelbench-anchors-") as kept:
-        # A cache of its own: kept replies are what the judge was.
-        cache = Path(kept) / "judge.sqlite"
-        others = tuple(replace(other, cache=cache) for other in judge.others)
+    rows = against_data.KnownRows().rows_of(first.result)
+    items = against_data.as_asked(spec, first.samples, rows, str(out))
+    with TemporaryDirectory(prefix="reelbench-anchors-") as folder:
+        # A cache of its own, since the usual one has replies of the judge as it was.
+        cache = Path(folder) / "judge.sqlite"
+        members = tuple(replace(member, cache=cache) for member in judge.others)
+        uncached_judge = replace(judge, cache=cache, others=members)
         notes: list[str] = []
-        ask = judge_of(replace(judge, cache=cache, others=others), notes.append, console.progress)
+        ask = judge_of(uncached_judge, notes.append, console.progress)
         scored = aggregation.score(spec, items, overlap=False, judged=ask(spec, items))
     if not scored.counts.scored:
-        raise ReelbenchError(
-            "; ".join(notes) or f"no reply of the judge {judge.name} at {judge.host} could be read"
-        )
+        unread = f"no reply of the judge {judge.name} at {judge.host} could be read"
+        raise ReelbenchError("; ".join(notes) or unread)
     for line in notes:
         console.note(line)
-    write_anew(asked, spec, scored, first.result, note=_NOTE)
-    console.note(f"asked again: {asked}; how far that is from the first scores:")
-    console.write(shlex.join(["reelbench", "judge", "agree", str(out), str(asked)]))
+    new_folder = out / f"asked-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    write_anew(new_folder, spec, scored, first.result, note=_NOTE)
+    console.note(f"asked again: {new_folder}; how far that is from the first scores:")
+    console.write(shlex.join(["reelbench", "judge", "agree", str(out), str(new_folder)]))

@@ -1,9 +1,8 @@
-"""`reelbench leaderboard`: results into a store, and from there to a table, a page and the Hub."""
+"""`reelbench leaderboard`: add results to a store, and publish tables, a page and data sets."""
 
 import json
 import sys
 from collections import Counter
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -40,6 +39,9 @@ if TYPE_CHECKING:
     from reelbench.base.workers import Workers
     from reelbench.leaderboard.bridge import Bridge
     from reelbench.leaderboard.rejudge import Rejudge
+    from reelbench.leaderboard.rejudgement import Rejudgement
+    from reelbench.leaderboard.store import StoredResult
+    from reelbench.registry.records import Result
 
 
 NumberOfWorkers = Annotated[
@@ -92,7 +94,7 @@ def rejudge_options(
     judge_budget: JudgeBudget = None,
     judge_price: JudgePrice = None,
 ) -> "Rejudge | None":
-    """Return the plan to ask judges again, or None where that is not wanted; the results say which judges."""
+    """Return the plan to ask the results' judges again, or None without --rejudge."""
     if rejudge is None:
         return None
     from reelbench.judges.judge_options import JudgeOptions
@@ -149,44 +151,48 @@ def add(
     from reelbench.leaderboard import withheld
     from reelbench.leaderboard.trust import Filing
 
-    brought = list(withheld.bring(run_dir, store, believed=as_maintainer))
-    for file in brought:
-        console.note(
-            f"brought: {file}"
-            if as_maintainer
-            else f"left: {file} (--as-maintainer brings a board's own)"
-        )
-    if brought and as_maintainer and not any(run_dir.rglob("result.json")):
+    board_files = list(withheld.bring(run_dir, store, believed=as_maintainer))
+    for file in board_files:
+        if as_maintainer:
+            console.note(f"brought: {file}")
+        else:
+            console.note(f"left: {file} (--as-maintainer brings a board's own)")
+    if board_files and as_maintainer and not any(run_dir.rglob("result.json")):
         return
     filing = Filing(account, as_maintainer)
-    done = stores.add(run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=spread)
-    for one in [one for one in done if one.outcome != "refused"][:_SHOWN]:
-        console.note(f"{one.outcome}: {one.place}" + (f" ({one.why})" if one.why else ""))
-    if len(done) > _SHOWN:
-        counted = sorted(Counter(one.outcome for one in done).items())
-        console.note(", ".join(f"{number} {outcome}" for outcome, number in counted))
-    # Say what was filed without the metric that ranks, and how it gets it.
+    added = stores.add(run_dir, store, rejudge=rejudge, about=about, filing=filing, workers=spread)
+    accepted = [each for each in added if each.outcome != "refused"]
+    for each in accepted[:_SHOWN]:
+        reason = f" ({each.why})" if each.why else ""
+        console.note(f"{each.outcome}: {each.place}{reason}")
+    if len(added) > _SHOWN:
+        outcomes = Counter(each.outcome for each in added)
+        counts = [f"{number} {outcome}" for outcome, number in sorted(outcomes.items())]
+        console.note(", ".join(counts))
+    for each in added[:_SHOWN]:
+        if each.place is not None and each.result is not None and each.outcome != "refused":
+            _note_if_unjudged(each.source, each.result)
+    if as_json:
+        console.write_json({"results": [each.as_json() for each in added]})
+    _refuse([each.why for each in added if each.outcome == "refused"], len(added))
+
+
+def _note_if_unjudged(source: Path, result: "Result") -> None:
+    """Say how a result without the metric that ranks gets it."""
     from reelbench.leaderboard.entries import metric_value
     from reelbench.registry import discovery
 
-    for one in done[:_SHOWN]:
-        if one.place is None or (result := one.result) is None or one.outcome == "refused":
-            continue
-        spec = discovery.spec_of(result.benchmark)
-        if spec.judge is None or metric_value(result.metrics, spec.primary.name) is not None:
-            continue
-        name = (
-            f"score --run {one.source}"
-            if result.model.adapter
-            else f"score {spec.id} --predictions FILE"
-        )
-        console.note(
-            f"{one.source}: no {spec.primary.name} yet, so no rank; judge it and add it again: reelbench {name} "
-            f"--judge {spec.judge.suggested} --judge-prompts official (the prompts of published numbers)"
-        )
-    if as_json:
-        console.write_json({"results": [one.as_json() for one in done]})
-    _refuse([one.why for one in done if one.outcome == "refused"], len(done))
+    spec = discovery.spec_of(result.benchmark)
+    if spec.judge is None or metric_value(result.metrics, spec.primary.name) is not None:
+        return
+    command = f"score {spec.id} --predictions FILE"
+    if result.model.adapter:
+        command = f"score --run {source}"
+    console.note(
+        f"{source}: no {spec.primary.name} yet, so no rank; judge it and add it again: "
+        f"reelbench {command} --judge {spec.judge.suggested} --judge-prompts official "
+        "(the prompts of published numbers)"
+    )
 
 
 @reports_status
@@ -236,94 +242,126 @@ def rejudge(
         for line in work.refused:
             console.note(f"left out: {line}")
         return
-    failed = []
-    for done in work.judge(out or home() / "rejudged"):
-        if done.failed:
-            failed.append(f"{done.key}: {done.why}")
-        else:
-            console.note(
-                f"judged: {done.folder}" if done.folder else f"waiting: {done.key}: {done.why}"
-            )
-    if silent := sum(answers.unanswered for answers in work.answers):
-        console.note(f"none of the questions drawn has an answer: {number_of(silent, 'result')}")
-    if kept := sum(not answers.wanted and not answers.unanswered for answers in work.answers):
-        console.note(f"judged by {judge.name} already: {number_of(kept, 'result')}")
-    made = {name: bridge.bridges(pairs) for name, pairs in work.pairs().items()}
+    failed = _judge_all(work, out or home() / "rejudged")
+    _note_skipped(work, judge.name)
+    bridges = {name: bridge.bridges(pairs) for name, pairs in work.pairs().items()}
     if as_json:
-        console.write_json({name: bridge.as_json(some) for name, some in made.items()})
-    for each in () if as_json else chain.from_iterable(made.values()):
-        show(each)
+        console.write_json({name: bridge.as_json(each) for name, each in bridges.items()})
+    else:
+        for bridges_of_benchmark in bridges.values():
+            for each in bridges_of_benchmark:
+                show(each)
     if failed:
         raise ReelbenchError(first_of(failed, separator="; "))
     if work.refused:
         raise InputError(first_of(work.refused, separator="; "))
 
 
-def show(made: "Bridge") -> None:
-    """Print a bridge: a row a result, then what the two orders have in common."""
+def _judge_all(work: "Rejudgement", out: Path) -> list[str]:
+    """Judge the answers, say what came of each result, and return the failures."""
+    failed: list[str] = []
+    for outcome in work.judge(out):
+        if outcome.failed:
+            failed.append(f"{outcome.key}: {outcome.why}")
+        elif outcome.folder:
+            console.note(f"judged: {outcome.folder}")
+        else:
+            console.note(f"waiting: {outcome.key}: {outcome.why}")
+    return failed
+
+
+def _note_skipped(work: "Rejudgement", judge: str) -> None:
+    """Say which results there was nothing to judge of."""
+    unanswered = 0
+    judged_before = 0
+    for answers in work.answers:
+        if answers.unanswered:
+            unanswered += 1
+        elif not answers.wanted:
+            judged_before += 1
+    if unanswered:
+        results = number_of(unanswered, "result")
+        console.note(f"none of the questions drawn has an answer: {results}")
+    if judged_before:
+        console.note(f"judged by {judge} already: {number_of(judged_before, 'result')}")
+
+
+def show(bridge: "Bridge") -> None:
+    """Print a bridge: a row for each result, then the agreement of both orders."""
     table = console.table(
-        f"{made.old.benchmark}: old = {made.old.label}; new = {made.new.label}",
-        *(
-            "model",
-            "#old",
-            "#new",
-            "#shift",
-            "#95 % interval",
-            "#equal %",
-            "#kappa",
-            "#answers",
-            "#rank old",
-            "#new",
-        ),
+        f"{bridge.old.benchmark}: old = {bridge.old.label}; new = {bridge.new.label}",
+        "model",
+        "#old",
+        "#new",
+        "#shift",
+        "#95 % interval",
+        "#equal %",
+        "#kappa",
+        "#answers",
+        "#rank old",
+        "#new",
     )
-    for one in made.results:
-        shift = one.shift
-        ci95 = "" if shift.ci95 is None else f"{shift.ci95[0]:+.2f} to {shift.ci95[1]:+.2f}"
-        values = (f"{value:.2f}" for value in one.values)
-        kappa = "undefined" if one.kappa is None else f"{one.kappa:.3f}"
-        agreement = (f"{100 * one.exact:.1f}", kappa, str(shift.n))
-        model = one.new.result.model.id
+    for each in bridge.results:
+        shift = each.shift
+        ci95 = ""
+        if shift.ci95 is not None:
+            low, high = shift.ci95
+            ci95 = f"{low:+.2f} to {high:+.2f}"
+        kappa = "undefined" if each.kappa is None else f"{each.kappa:.3f}"
         table.add_row(
-            model, *values, f"{shift.difference:+.2f}", ci95, *agreement, *map(str, one.ranks)
+            each.new.result.model.id,
+            *(f"{value:.2f}" for value in each.values),
+            f"{shift.difference:+.2f}",
+            ci95,
+            f"{100 * each.exact:.1f}",
+            kappa,
+            str(shift.n),
+            *map(str, each.ranks),
         )
     console.show(table)
-    if len(made.results) > 1:
-        tau = "undefined" if made.tau is None else f"{made.tau:.2f}"
-        changed = "no pair changed places beyond chance"
-        if made.changed is None:
-            changed = "too many results to compare each with each"
-        elif made.changed:
-            pairs = (
-                f"{a.result.model.id} and {b.result.model.id} (p = {p_value(p)})"
-                for a, b, p in made.changed
-            )
-            changed = f"changed places beyond chance: {', '.join(pairs)}"
-        console.write(f"Kendall's tau of the two orders: {tau}; {changed}")
+    if len(bridge.results) > 1:
+        tau = "undefined" if bridge.tau is None else f"{bridge.tau:.2f}"
+        changes = _changed_places(bridge)
+        console.write(f"Kendall's tau of the two orders: {tau}; {changes}")
     console.note("shift is new less old, over the answers that both scored; no value is converted")
+
+
+def _changed_places(bridge: "Bridge") -> str:
+    """Return the pairs of results that changed places, in words."""
+    if bridge.changed is None:
+        return "too many results to compare each with each"
+    if not bridge.changed:
+        return "no pair changed places beyond chance"
+    pairs: list[str] = []
+    for a, b, p in bridge.changed:
+        pairs.append(f"{a.result.model.id} and {b.result.model.id} (p = {p_value(p)})")
+    return f"changed places beyond chance: {', '.join(pairs)}"
 
 
 def list_(*, store: Store, as_json: Json = False) -> None:
     """List the results in a store, a line each with its key."""
     from reelbench.leaderboard import store as stores
 
-    kept = stores.read(store)
+    stored_results = stores.read(store)
     if as_json:
-        rows = [{"key": one.key, "result": str(one.folder / "result.json")} for one in kept]
+        rows = [
+            {"key": stored.key, "result": str(stored.folder / "result.json")}
+            for stored in stored_results
+        ]
         console.write_json({"results": rows})
         return
     table = console.table("", "key", "model", "#scored", "judge", "partial", "as stated", "date")
-    for stored in kept:
-        result, partial, stated = (
-            stored.result,
+    for stored in stored_results:
+        result = stored.result
+        judge = result.judge.requested if result.judge else ""
+        table.add_row(
+            stored.key,
+            result.model.id,
+            f"{result.counts.scored}/{result.counts.items}",
+            judge,
             stored.check.partial or "",
             ", ".join(stored.check.stated or ()),
-        )
-        scored, judge = (
-            f"{result.counts.scored}/{result.counts.items}",
-            result.judge.requested if result.judge else "",
-        )
-        table.add_row(
-            stored.key, result.model.id, scored, judge, partial, stated, result.provenance.date
+            result.provenance.date,
         )
     console.show(table)
 
@@ -359,7 +397,8 @@ def import_hub(
     from reelbench.data.loading import find_split
     from reelbench.leaderboard import community
 
-    board = community.fetch(find_split(name)[0], store, dataset)
+    spec, *_ = find_split(name)
+    board = community.fetch(spec, store, dataset)
     console.note(f"{number_of(len(board.rows), 'row')} of {board.dataset}")
 
 
@@ -388,21 +427,25 @@ def build(
     """Write the leaderboard's page; it works from disk and on any static host."""
     from reelbench.leaderboard import site
 
-    made = site.build(store, out, published=published, workers=spread, common=common or (), url=url)
-    for key, why in made.left_out.items():
-        _tell_left_out(key, why)
-    runs = sum(entry.stored is not None for entry in made.entries)
-    console.note(
-        f"{number_of(runs, 'result')} of runs and {len(made.entries) - runs} published ones"
+    board = site.build(
+        store, out, published=published, workers=spread, common=common or (), url=url
     )
+    for key, why in board.left_out.items():
+        _tell_left_out(key, why)
+    runs = sum(entry.stored is not None for entry in board.entries)
+    published_rows = len(board.entries) - runs
+    console.note(f"{number_of(runs, 'result')} of runs and {published_rows} published ones")
     page = str(out / "index.html")
-    counted = {
-        "page": page,
-        "runs": runs,
-        "published": len(made.entries) - runs,
-        "left_out": dict(made.left_out),
-    }
-    console.write(json.dumps(counted, ensure_ascii=False) if as_json else page)
+    if as_json:
+        document = {
+            "page": page,
+            "runs": runs,
+            "published": published_rows,
+            "left_out": dict(board.left_out),
+        }
+        console.write(json.dumps(document, ensure_ascii=False))
+    else:
+        console.write(page)
 
 
 def check(
@@ -429,28 +472,31 @@ def check(
     from reelbench.leaderboard import submission, submission_page
 
     checked = stores.check(*folders, workers=spread)
-    refused = {one.source: one.why for one in checked if one.outcome == "refused"}
+    refused: dict[Path, str] = {}
     if as_json or markdown is not None or store is not None:
         report = submission.Report(submission.read(checked, store, left_out=_tell_left_out))
-        of_store = {
-            one.folder: f"{one.folder}: {one.why}"
-            for one in report.submissions
-            if one.verdict == "refused"
-        }
-        refused = of_store | refused
-        for one in report.submissions:
-            if one.entry and one.entry.group.differs:
-                console.note(f"{one.folder}: a table of its own: {one.entry.group.differs}")
+        for each in report.submissions:
+            if each.verdict == "refused":
+                refused[each.folder] = f"{each.folder}: {each.why}"
+            if each.entry and each.entry.group.differs:
+                console.note(f"{each.folder}: a table of its own: {each.entry.group.differs}")
         if markdown is not None:
             write_text(markdown, submission_page.markdown(report))
         if as_json:
             console.write_json(report.as_json())
-    for one in checked:
-        if one.source not in refused:
-            console.note(f"holds: {one.source}" + (f" ({one.why})" if one.why else ""))
+    for result in checked:
+        if result.outcome == "refused":
+            refused[result.source] = result.why
+        elif result.source not in refused:
+            reason = f" ({result.why})" if result.why else ""
+            console.note(f"holds: {result.source}{reason}")
     _refuse([*refused.values()], len(checked))
-    if not as_json:
-        console.write("1 result holds" if len(checked) == 1 else f"{len(checked)} results hold")
+    if as_json:
+        return
+    if len(checked) == 1:
+        console.write("1 result holds")
+    else:
+        console.write(f"{len(checked)} results hold")
 
 
 def tables(
@@ -484,14 +530,17 @@ def tables(
     from reelbench.registry import discovery
 
     benchmark = benchmark or name
-    made = board.make(store, published=published, common=common or ())
-    if benchmark is not None and benchmark not in made.specs:
+    whole_board = board.make(store, published=published, common=common or ())
+    if benchmark is not None and benchmark not in whole_board.specs:
         discovery.get(benchmark)
-    for key, why in made.left_out.items():
+    for key, why in whole_board.left_out.items():
         _tell_left_out(key, why)
     metrics = columns.split(",") if columns else None
-    style = style or ("text" if sys.stdout is not None and sys.stdout.isatty() else "markdown")
-    console.write(files.tables(made, style, benchmark=benchmark, metrics=metrics).rstrip("\n"))
+    if style is None:
+        at_terminal = sys.stdout is not None and sys.stdout.isatty()
+        style = "text" if at_terminal else "markdown"
+    text = files.tables(whole_board, style, benchmark=benchmark, metrics=metrics)
+    console.write(text.rstrip("\n"))
 
 
 def figures(
@@ -510,17 +559,16 @@ def figures(
 ) -> None:
     """Draw each benchmark's main table for a paper: PDF and SVG, 84 or 174 mm wide, letters of 8 pt, fonts inside."""
     from reelbench.leaderboard import board
-    from reelbench.leaderboard.exports import figures as drawn
+    from reelbench.leaderboard.exports import figures as drawing
 
-    made = board.make(store, published=False)
-    wanted = [group for name, group in made.main.items() if benchmark in (None, name)]
-    if not wanted:
-        raise InputError(
-            f"{store}: no ranked table{f' of {benchmark}' if benchmark else ''} to draw"
-        )
+    runs_board = board.make(store, published=False)
+    groups = [group for name, group in runs_board.main.items() if benchmark in (None, name)]
+    if not groups:
+        which = f" of {benchmark}" if benchmark else ""
+        raise InputError(f"{store}: no ranked table{which} to draw")
     out.mkdir(parents=True, exist_ok=True)
-    for group in wanted:
-        for path in drawn.write(made, group, width, out):
+    for group in groups:
+        for path in drawing.write(runs_board, group, width, out):
             console.write(str(path))
 
 
@@ -579,11 +627,11 @@ def publish(
     options = publishing.PublishOptions(
         create_pr=create_pr, dry_run=dry_run, private=private, install=install, forget=forget or ()
     )
-    done = publishing.publish(
+    steps = publishing.publish(
         store, space=repo, dataset=dataset, webhook=webhook, options=options, note=console.note
     )
-    for one in done:
-        console.write(f"{one.done}: {one.url}")
+    for step in steps:
+        console.write(f"{step.done}: {step.url}")
 
 
 def webhook(
@@ -650,20 +698,25 @@ def export(
     from reelbench.leaderboard import store as stores_
     from reelbench.leaderboard.exports import every_eval_ever, hub_results
 
-    pairs = [pair.partition("=") for pair in dataset or ()]
-    if not all(name and repository for name, _, repository in pairs):
-        raise InputError("--dataset: expected BENCHMARK=ORG/NAME, like rextime=ReXTime/ReXTime")
-    stored = [one for store in stores for one in stores_.read(store)]
+    repositories: dict[str, str] = {}
+    for pair in dataset or ():
+        name, _, repository = pair.partition("=")
+        if not name or not repository:
+            raise InputError("--dataset: expected BENCHMARK=ORG/NAME, like rextime=ReXTime/ReXTime")
+        repositories[name] = repository
+    stored: list[StoredResult] = []
+    for store in stores:
+        stored += stores_.read(store)
     if style == "eee":
-        done = every_eval_ever.export(
+        exports = every_eval_ever.export(
             stored, out, organization=organization, relationship=relationship
         )
     else:
-        done = hub_results.export(stored, out, {name: repository for name, _, repository in pairs})
-    for one in done:
-        if one.why:
-            console.note(f"left out: {one.key}: {one.why}")
-        for path in one.files:
+        exports = hub_results.export(stored, out, repositories)
+    for exported in exports:
+        if exported.why:
+            console.note(f"left out: {exported.key}: {exported.why}")
+        for path in exported.files:
             console.write(str(path))
 
 

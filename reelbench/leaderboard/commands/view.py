@@ -56,15 +56,16 @@ def view(
     from reelbench.base.files import write_text
     from reelbench.leaderboard.view import page
 
-    if absent := [path for path in runs if not path.exists()]:
-        raise InputError(
-            f"{absent[0]}: no such run; give the folder that `reelbench score --output` wrote"
-        )
+    for path in runs:
+        if not path.exists():
+            raise InputError(
+                f"{path}: no such run; give the folder that `reelbench score --output` wrote"
+            )
     groups = page.read_groups(runs)
-    one_file = next(
-        (path for path in (out, table) if path and (path is table or path.suffix == ".html")), None
-    )
-    if len(groups) > 1 and one_file:
+    one_file = table
+    if out is not None and out.suffix == ".html":
+        one_file = out
+    if len(groups) > 1 and one_file is not None:
         raise InputError(
             f"{one_file}: the runs are of {len(groups)} benchmarks, and this is one file"
         )
@@ -73,15 +74,19 @@ def view(
         console.note(f"the questions as CSV: {table}")
     for group in groups:
         place = page.place_of(group, out, several=len(groups) > 1)
-        total = len({name for run in group for name in run.samples})
-        with console.progress("questions", total) as bar:
-            made = page.write(
+        ids: set[str] = set()
+        for run in group:
+            ids.update(run.samples)
+        with console.progress("questions", len(ids)) as bar:
+            written = page.write(
                 group, place, pictures=pictures, show=lambda done, bar=bar: bar(done, ""), only=only
             )
-        console.write(str(made.path))
-        for line in made.faults:
+        console.write(str(written.path))
+        for line in written.faults:
             console.note(f"the numbers are not what the samples say: {line}")
-        if made.with_question < made.items:
+        missing = written.items - written.with_question
+        if missing:
             console.note(
-                f"{made.items - made.with_question} of {made.items} questions are not on this machine: ids stand for them"
+                f"{missing} of {written.items} questions are not on this machine: "
+                "ids stand for them"
             )

@@ -1,4 +1,4 @@
-"""`reelbench review`: pages for people to rate, mark, tag and answer on, and what they said put together."""
+"""`reelbench review`: write pages for people to work on, and merge their answers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _SHOWN = 10
 
 
 class Form(StrEnum):
-    """What to write."""
+    """The form of what is written."""
 
     PAGE = "page"
     FOLDER = "folder"
@@ -39,7 +39,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewMaterial:
-    """What else is looked at than the benchmark's rows, as it was typed."""
+    """The material beside the benchmark's rows, as it was typed."""
 
     answers: Annotated[
         Path | None,
@@ -148,48 +148,38 @@ def page(
 
     labels = None
     if material.tags is not None:
-        from reelbench.scoring.cognitive_profile import read_tags
-
-        if per is None:
-            raise InputError(
-                "--tags: is for draws by its labels; give --per too, as in --per content=5"
-            )
-        labels = {question: found.facets for question, found in read_tags(material.tags).items()}
+        labels = _labels_to_draw_by(material.tags, per)
     draw = Draw(sample, seed, raters, overlap, strips, strata(per), labels)
     name = discovery.plain_name(name)
-    if form is Form.LABEL_STUDIO and media_url is None:
-        raise InputError(
-            "--as label-studio: name where its server has the videos, with --media-url PREFIX"
-        )
-    if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
-        raise InputError(
-            "--as folder goes with --embed: page and clips in one folder; Label Studio has its own videos"
-        )
-    if embed and media_url is not None:
-        raise InputError(
-            "--embed and --media-url: give one of them; embedded clips come from the page itself"
-        )
-    if embed and strips:
-        raise InputError("--strips and --embed: give one of them; browsers play the clips")
-    beside = {source: path for source in SOURCES if (path := getattr(material, source)) is not None}
-    given = Sources(name=name, split=split, data=data, beside=beside)
-    content = kinds.draw_content(ask, given, draw, material.consensus or ())
+    _check_form(form, embed=embed, strips=strips, media_url=media_url)
+    paths_by_source: dict[str, Path] = {}
+    for source in SOURCES:
+        path = getattr(material, source)
+        if path is not None:
+            paths_by_source[source] = path
+    sources = Sources(name=name, split=split, data=data, beside=paths_by_source)
+    content = kinds.draw_content(ask, sources, draw, material.consensus or ())
     if form is Form.LABEL_STUDIO and media_url is not None:
         folder = output or Path(f"label-studio-{name}")
         tasks, missing = label_studio.write(content, folder, media_url, data)
         _report_missing(missing)
-        told = f"make a project with {folder / label_studio.CONFIG}, and import {folder / label_studio.TASKS}"
-        console.note(f"{number_of(tasks, 'task')}; {told}")
+        console.note(
+            f"{number_of(tasks, 'task')}; make a project with {folder / label_studio.CONFIG}, "
+            f"and import {folder / label_studio.TASKS}"
+        )
         console.write(str(folder))
         return
-    named = Path(f"review-{name}.html" if ask is KindName.RATINGS else f"{ask.value}-{name}.html")
-    clips: Clips = "folder" if form is Form.FOLDER else "page"
+    if output is None:
+        output = _default_output(name, ask, form)
+    clips: Clips | None = None
+    if embed:
+        clips = "folder" if form is Form.FOLDER else "page"
     written = pages.write(
         content,
-        output or (named.with_suffix("") if form is Form.FOLDER else named),
+        output,
         draw,
         data=data,
-        clips=clips if embed else None,
+        clips=clips,
         media_url=media_url,
         note=console.note,
         bar=console.progress,
@@ -200,13 +190,55 @@ def page(
     questions = number_of(written.questions, "question")
     console.note(f"{number_of(written.videos, 'video')}, {questions}; open the page in a browser")
     if embed:
-        where = "zip the folder, and send" if form is Form.FOLDER else "send"
+        action = "zip the folder, and send" if form is Form.FOLDER else "send"
         title = content.spec.title
         console.note(
-            f"{where} it only to your reviewers: {title}'s videos belong to their owners (the page says this too)"
+            f"{action} it only to your reviewers: {title}'s videos belong to their owners "
+            "(the page says this too)"
         )
     for path in written.paths:
         console.write(str(path))
+
+
+def _labels_to_draw_by(tags: Path, per: str | None) -> dict[str, dict[str, Sequence[str]]]:
+    """Return the labels of questions in a tags file."""
+    from reelbench.scoring.cognitive_profile import read_tags
+
+    if per is None:
+        raise InputError(
+            "--tags: is for draws by its labels; give --per too, as in --per content=5"
+        )
+    labels: dict[str, dict[str, Sequence[str]]] = {}
+    for question, question_tags in read_tags(tags).items():
+        labels[question] = question_tags.facets
+    return labels
+
+
+def _check_form(form: Form, *, embed: bool, strips: bool, media_url: str | None) -> None:
+    """Refuse options of a page that exclude each other."""
+    if form is Form.LABEL_STUDIO and media_url is None:
+        raise InputError(
+            "--as label-studio: name where its server has the videos, with --media-url PREFIX"
+        )
+    if (form is Form.FOLDER and not embed) or (embed and form is Form.LABEL_STUDIO):
+        raise InputError(
+            "--as folder goes with --embed: page and clips in one folder; "
+            "Label Studio has its own videos"
+        )
+    if embed and media_url is not None:
+        raise InputError(
+            "--embed and --media-url: give one of them; embedded clips come from the page itself"
+        )
+    if embed and strips:
+        raise InputError("--strips and --embed: give one of them; browsers play the clips")
+
+
+def _default_output(name: str, ask: KindName, form: Form) -> Path:
+    """Return the page's file, or its folder, in the working folder."""
+    kind = "review" if ask is KindName.RATINGS else ask.value
+    if form is Form.FOLDER:
+        return Path(f"{kind}-{name}")
+    return Path(f"{kind}-{name}.html")
 
 
 def agree(
@@ -261,24 +293,22 @@ def agree(
 
     if person and machine is None:
         raise InputError(
-            "--person names people beside A and B for the test of --machine; give --machine FILE too"
+            "--person names people beside A and B for the test of --machine; "
+            "give --machine FILE too"
         )
 
-    first, second = read_tags(a), read_tags(b)
-    videos = tags.videos_by_question(
-        benchmark, first.keys() & second.keys(), console.note, split=split, data=data
-    )
+    first = read_tags(a)
+    second = read_tags(b)
+    common_ids = first.keys() & second.keys()
+    videos = tags.videos_by_question(benchmark, common_ids, console.note, split=split, data=data)
     agreement = tag_agreement(first, second, videos)
     if result is not None:
-        agreement["profile"] = profile_difference(
-            list(result_files.read_samples(result)), first, second
-        )
+        samples = list(result_files.read_samples(result))
+        agreement["profile"] = profile_difference(samples, first, second)
     if machine is not None:
-        people = {
-            str(a): first,
-            str(b): second,
-            **{str(path): read_tags(path) for path in person or ()},
-        }
+        people = {str(a): first, str(b): second}
+        for path in person or ():
+            people[str(path)] = read_tags(path)
         tests = annotator_tests(read_tags(machine), people, epsilon=epsilon)
         agreement["alternative_annotator"] = {"epsilon": epsilon, **tests}
     if as_json:
@@ -330,18 +360,19 @@ def summarize(
     if write is not None:
         console.note(summary.write(write))
     for reason, times in summary.reviews.ignored.items():
-        console.note(
-            f"left out: {number_of(times, 'result')} of Label Studio, {reason.replace('_', ' ')}"
-        )
+        results = number_of(times, "result")
+        reason_text = reason.replace("_", " ")
+        console.note(f"left out: {results} of Label Studio, {reason_text}")
     if as_json:
         console.write_json(summary.document())
         return
 
     for name, progress in summary.document()["progress"].items():
-        total = "" if progress["total"] is None else f" of {progress['total']}"
-        console.note(
-            f"{name}: {progress['marked']}{total} done in {progress['seconds'] / 60:.0f} min"
-        )
+        marked = str(progress["marked"])
+        if progress["total"] is not None:
+            marked += f" of {progress['total']}"
+        minutes = progress["seconds"] / 60
+        console.note(f"{name}: {marked} done in {minutes:.0f} min")
     show_tables(summary.tables)
     for line in summary.notes:
         console.note(line)
@@ -354,47 +385,54 @@ def show_tables(tables: Iterable[Table]) -> None:
 
 
 def show_profile_difference(difference: dict[str, Any]) -> None:
-    """Print what two tag files make of one result's profile."""
-    rows = []
-    for name, label in difference["labels"].items():
-        weak = " and ".join(who for who in ("a", "b") if label[f"weak_{who}"])
-        values = (number(label[part]["value"], 1) for part in ("a", "b", "difference"))
-        ends = interval(label["difference"]["ci95"], 1)
-        rows.append(
-            (name, str(label["n_a"]), str(label["n_b"]), *values, ends, weak and f"by {weak}")
-        )
+    """Print one result's profile under two tag files."""
     title = f"the profile of one result under both, {difference['answers']} answers: per cent right"
-    show_tables(
-        [
-            Table(
-                title,
-                ("label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak"),
-                rows,
-            )
-        ]
-    )
+    heads = ("label", "#n a", "#n b", "#a", "#b", "#a - b", "#95 % interval", "weak")
+    table = console.table(title, *heads)
+    for name, label in difference["labels"].items():
+        weak_in = [file for file in ("a", "b") if label[f"weak_{file}"]]
+        weak = f"by {' and '.join(weak_in)}" if weak_in else ""
+        table.add_row(
+            name,
+            str(label["n_a"]),
+            str(label["n_b"]),
+            number(label["a"]["value"], 1),
+            number(label["b"]["value"], 1),
+            number(label["difference"]["value"], 1),
+            interval(label["difference"]["ci95"], 1),
+            weak,
+        )
+    console.show(table)
+    mean = number(difference["mean_absolute"], 1)
+    largest = difference["largest"] or "–"
+    rho = number(difference["spearman"])
     console.write(
-        f"mean absolute difference {number(difference['mean_absolute'], 1)} points, largest on "
-        f"{difference['largest'] or '–'}; the labels' order: Spearman's rho {number(difference['spearman'])}"
+        f"mean absolute difference {mean} points, largest on {largest}; "
+        f"the labels' order: Spearman's rho {rho}"
     )
 
 
 def show_annotator_tests(tests: dict[str, Any]) -> None:
-    """Print whether a machine's tags may stand in for people's."""
-    rows = []
+    """Print the tests of replacing people's tags by a machine's."""
+    title = f"alternative-annotator test, epsilon {tests['epsilon']:g}"
+    heads = ("component", "#winning rate", "#advantage", "passes", "people (advantage, items)")
+    table = console.table(title, *heads)
     for component, test in tests.items():
         if component == "epsilon":
             continue
-        people = ", ".join(
-            f"{Path(name).stem} ({number(person['advantage_model'])}, {person['n']})"
-            for name, person in test["people"].items()
+        people: list[str] = []
+        for name, person in test["people"].items():
+            advantage = number(person["advantage_model"])
+            people.append(f"{Path(name).stem} ({advantage}, {person['n']})")
+        if test["winning_rate"] is None:
+            verdict = "too few items"
+        else:
+            verdict = "yes" if test["passes"] else "no"
+        table.add_row(
+            component,
+            number(test["winning_rate"]),
+            number(test["advantage"]),
+            verdict,
+            ", ".join(people),
         )
-        passes = (
-            "too few items" if test["winning_rate"] is None else "yes" if test["passes"] else "no"
-        )
-        rows.append(
-            (component, number(test["winning_rate"]), number(test["advantage"]), passes, people)
-        )
-    title = f"alternative-annotator test, epsilon {tests['epsilon']:g}"
-    columns = ("component", "#winning rate", "#advantage", "passes", "people (advantage, items)")
-    show_tables([Table(title, columns, rows)])
+    console.show(table)
