@@ -261,26 +261,17 @@ COMMANDS = {
     ),
     "make page": CommandEntry(
         place="reelbench.studio.commands.make:page",
-        summary=(
-            "Write a page of one video's discussion: turns, surviving questions, "
-            "and the funnel of all videos"
-        ),
+        summary="Write a page of one video's discussion",
         examples=("questions --video tide --out tide.html",),
     ),
     "make compare": CommandEntry(
         place="reelbench.studio.commands.make:compare",
-        summary=(
-            "Compare two runs of a chain: funnels, questions that are the same, "
-            "and how the texts differ"
-        ),
+        summary="Compare two runs of a chain",
         examples=("questions/first questions/second",),
     ),
     "make discussion": CommandEntry(
         place="reelbench.studio.commands.make:discussion",
-        summary=(
-            "Let models discuss and write questions: expert, skeptic, detective, "
-            "meta reviewer, critic (MovieCORE, 3.2)"
-        ),
+        summary="Let models discuss and write questions (MovieCORE, 3.2)",
         examples=(
             "--videos videos.jsonl --llm my-model --out questions --plan",
             ("--videos videos.jsonl --llm expert=strong-model --llm my-model --out questions"),
@@ -289,10 +280,7 @@ COMMANDS = {
     ),
     "make moments": CommandEntry(
         place="reelbench.studio.commands.make:moments",
-        summary=(
-            "Write questions about how two moments relate, from captions or "
-            "queries (ReXTime, supplement C)"
-        ),
+        summary="Write questions about how two moments relate (ReXTime, supplement C)",
         examples=("--captions captions.jsonl --llm my-model --out questions --plan",),
         on_stop=_PAID_ONCE,
     ),
@@ -316,19 +304,13 @@ COMMANDS = {
     ),
     "diagnose errors": CommandEntry(
         place="reelbench.studio.commands.diagnose:errors",
-        summary=(
-            "Find the first error in the evidence behind each wrong answer; the "
-            "model is not asked again"
-        ),
+        summary="Find the first error in the evidence behind each wrong answer",
         examples=("out/curve_mini --llm my-model --graphs graphs --out errors",),
         on_stop=_PAID_ONCE,
     ),
     "diagnose run": CommandEntry(
         place="reelbench.studio.commands.diagnose:run",
-        summary=(
-            "Ask, find the first error, give the right fact as a cue, and ask "
-            "again; lmms-eval's arguments follow `--`"
-        ),
+        summary="Ask, find the first error, give the right fact, and ask again",
         examples=(
             (
                 "curve_mini --llm my-model --out errors -- --model qwen2_5_vl "
@@ -343,17 +325,12 @@ COMMANDS = {
     ),
     "diagnose report": CommandEntry(
         place="reelbench.studio.commands.diagnose:report",
-        summary=(
-            "Count the errors of a diagnosis and write its page; several are shown side by side"
-        ),
+        summary="Count the errors of a diagnosis and write its page",
         examples=("errors",),
     ),
     "review page": CommandEntry(
         place="reelbench.studio.commands.review:page",
-        summary=(
-            "Write a page on which people rate, answer, audit, tag, score, choose"
-            " or write; or one per rater"
-        ),
+        summary="Write a page on which people review a benchmark, or one per rater",
         examples=(
             "rextime_mini --ask spans --sample 20 --output review.html",
             "curve_mini --ask nodes --diagnosis errors --output nodes.html",
@@ -362,10 +339,7 @@ COMMANDS = {
     ),
     "review agree": CommandEntry(
         place="reelbench.studio.commands.review:agree",
-        summary=(
-            "Measure the agreement of two taggers, by label and by set, with "
-            "intervals over videos if the data is here"
-        ),
+        summary="Measure the agreement of two taggers, by label and by set",
         examples=("ada.jsonl ben.jsonl --benchmark dramaqa_cogme",),
     ),
     "review summarize": CommandEntry(
@@ -391,10 +365,7 @@ COMMANDS = {
     ),
     "judge anchors": CommandEntry(
         place="reelbench.leaderboard.commands.anchors:anchors",
-        summary=(
-            "Draw a few answers of a result, by quantile of score; with --judge, "
-            "ask that judge about them again"
-        ),
+        summary="Draw a few answers of a result, by quantile of score",
         examples=(
             "out/moviecore --out anchors",
             (
@@ -468,18 +439,12 @@ COMMANDS = {
     ),
     "leaderboard add": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:add",
-        summary=(
-            "Recompute every number of a result from its samples; add the result,"
-            " or refuse it if a number differs"
-        ),
+        summary="Recompute every number of a result from its samples, and add it",
         examples=("out/rextime_mini --store results",),
     ),
     "leaderboard rejudge": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:rejudge",
-        summary=(
-            "Judge a store's answers with another judge, file each new result "
-            "beside the old one, and relate the two"
-        ),
+        summary="Judge a store's answers with another judge, and relate the two",
         examples=(
             (
                 "--store results --judge judge-model --judge-url "
@@ -515,10 +480,7 @@ COMMANDS = {
     ),
     "leaderboard check": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:check",
-        summary=(
-            "Check results as the results dataset's CI does: recompute every "
-            "number, and check the paths"
-        ),
+        summary="Check results as the results dataset's CI does",
         examples=("results", "submitted --store results --markdown comment.md"),
     ),
     "leaderboard tables": CommandEntry(
@@ -528,26 +490,17 @@ COMMANDS = {
     ),
     "leaderboard figures": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:figures",
-        summary=(
-            "Draw each benchmark's main table for a paper: PDF and SVG, 84 or 174"
-            " mm wide, letters of 8 pt, fonts inside"
-        ),
+        summary="Draw each benchmark's main table for a paper",
         examples=("--store results --out figures",),
     ),
     "leaderboard publish": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:publish",
-        summary=(
-            "Publish the page as a static Space, the results as a dataset, and a "
-            "Space that checks submissions"
-        ),
+        summary="Publish the page as a static Space, and the results as a dataset",
         examples=("--store results --repo ORG/SPACE --dataset ORG/RESULTS --dry-run",),
     ),
     "leaderboard webhook": CommandEntry(
         place="reelbench.leaderboard.commands.leaderboard:webhook",
-        summary=(
-            "Serve the Hub's webhook of a results dataset: check each pull "
-            "request and comment with the outcome"
-        ),
+        summary="Serve the Hub's webhook of a results dataset",
         examples=("--dataset ORG/RESULTS",),
     ),
     "leaderboard export": CommandEntry(

@@ -40,7 +40,9 @@ def anchors(
     per: Per = None,
     judge: Judge,
 ) -> None:
-    """Draw a few answers of a result, by quantile of score; with --judge, ask that judge about them again.
+    """Draw a few answers of a result, by quantile of score.
+
+    With --judge, that judge is asked about them again.
 
     Kept replies are not used, so each call pays for all anchors. `judge agree` says how far the
     judge has drifted.

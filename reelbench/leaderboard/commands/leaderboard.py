@@ -142,7 +142,9 @@ def add(
     about: AboutModel,
     rejudge: Annotated["Rejudge | None", rejudge_options],
 ) -> None:
-    """Recompute every number of a result from its samples; add the result, or refuse it if a number differs.
+    """Recompute every number of a result from its samples, and add it.
+
+    The result is refused if a number differs.
 
     A judge's replies are taken from the result; --rejudge asks again about some, and costs as many
     calls.
@@ -215,7 +217,9 @@ def rejudge(
     judge_estimate: JudgeEstimate = False,
     judge: Judge,
 ) -> None:
-    """Judge a store's answers with another judge, file each new result beside the old one, and relate the two.
+    """Judge a store's answers with another judge, and relate the two.
+
+    Each new result is filed beside the old one.
 
     Answers and their judge's replies stay. What the new judge has scored is not asked again: run it
     once more after an interruption.
@@ -466,7 +470,10 @@ def check(
     as_json: Json = False,
     spread: Spread,
 ) -> None:
-    """Check results as the results dataset's CI does: recompute every number, and check the paths."""
+    """Check results as the results dataset's CI does.
+
+    Every number is recomputed, and the paths are checked.
+    """
     from reelbench.base.files import write_text
     from reelbench.leaderboard import store as stores
     from reelbench.leaderboard import submission, submission_page
@@ -557,7 +564,10 @@ def figures(
         str | None, typer.Option("--benchmark", help="One benchmark only.")
     ] = None,
 ) -> None:
-    """Draw each benchmark's main table for a paper: PDF and SVG, 84 or 174 mm wide, letters of 8 pt, fonts inside."""
+    """Draw each benchmark's main table for a paper.
+
+    It is PDF and SVG, 84 or 174 mm wide, with letters of 8 pt and fonts inside.
+    """
     from reelbench.leaderboard import board
     from reelbench.leaderboard.exports import figures as drawing
 
@@ -621,7 +631,10 @@ def publish(
         bool, typer.Option("--dry-run", help="Show what would change; change nothing.")
     ] = False,
 ) -> None:
-    """Publish the page as a static Space, the results as a dataset, and a Space that checks submissions."""
+    """Publish the page as a static Space, and the results as a dataset.
+
+    A further Space checks submissions.
+    """
     from reelbench.leaderboard import publish as publishing
 
     options = publishing.PublishOptions(
@@ -647,7 +660,9 @@ def webhook(
         int, typer.Option("--port", metavar="N", help="Port to listen on; 0 takes a free one.")
     ] = 7860,
 ) -> None:
-    """Serve the Hub's webhook of a results dataset: check each pull request and comment with the outcome.
+    """Serve the Hub's webhook of a results dataset.
+
+    It checks each pull request, and comments with the outcome.
 
     It comments as the owner of HF_TOKEN; WEBHOOK_SECRET is the webhook's secret. `publish
     --webhook` makes a Space that runs it.
@@ -658,7 +673,8 @@ def webhook(
 
     if not WEBHOOK_SECRET.is_set:
         raise InputError(
-            "WEBHOOK_SECRET is not set: without it anybody could call; set it here and at the Hub's webhook"
+            "WEBHOOK_SECRET is not set: without it anybody could call; "
+            "set it here and at the Hub's webhook"
         )
     webhooks.serve(
         PullRequests(dataset), WEBHOOK_SECRET.get(), host=host, port=port, note=console.note

@@ -216,7 +216,10 @@ def errors(
     llm_batch: LlmBatch = False,
     llm: Llm,
 ) -> None:
-    """Find the first error in the evidence behind each wrong answer; the model is not asked again."""
+    """Find the first error in the evidence behind each wrong answer.
+
+    The model is not asked again.
+    """
     from reelbench.base.files import sha256_of
     from reelbench.scoring import result_files
     from reelbench.studio.diagnosis import attempts, loop
@@ -270,7 +273,9 @@ def run(
     judge: Judge,
     llm: Llm,
 ) -> None:
-    """Ask, find the first error, give the right fact as a cue, and ask again; lmms-eval's arguments follow `--`.
+    """Ask, find the first error, give the right fact, and ask again.
+
+    The fact is given as a cue. lmms-eval's arguments follow `--`.
 
     Roles of --llm: graph, tagger, translator. Rerun to resume. Answers
     given with cues contain the truth, so they are saved in DIR only, without a score.
@@ -331,7 +336,9 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Count the errors of a diagnosis and write its page; several are shown side by side.
+    """Count the errors of a diagnosis and write its page.
+
+    Several diagnoses are shown side by side.
 
     Two are compared on the questions that both got wrong.
     """

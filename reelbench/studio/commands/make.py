@@ -179,7 +179,10 @@ def page(
         Path | None, typer.Option("--out", help="The page's file; default DIR/VIDEO.html.")
     ] = None,
 ) -> None:
-    """Write a page of one video's discussion: turns, surviving questions, and the funnel of all videos."""
+    """Write a page of one video's discussion.
+
+    It shows the turns, the surviving questions, and the funnel of all videos.
+    """
     from reelbench.studio import chain_page
 
     console.write(str(chain_page.write(folder, video, out)))
@@ -199,7 +202,10 @@ def compare(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Compare two runs of a chain: funnels, questions that are the same, and how the texts differ."""
+    """Compare two runs of a chain.
+
+    It shows both funnels, the questions that are the same, and how the texts differ.
+    """
     from reelbench.base.text_tables import interval, number
     from reelbench.studio.question_sets import comparison_of_runs, read_run
     from reelbench.studio.readability import load_parser
@@ -297,7 +303,10 @@ def discussion(
     gates: Gating,
     llm: Llm,
 ) -> None:
-    """Let models discuss and write questions: expert, skeptic, detective, meta reviewer, critic (MovieCORE, 3.2)."""
+    """Let models discuss and write questions (MovieCORE, 3.2).
+
+    The roles are expert, skeptic, detective, meta reviewer and critic.
+    """
     from reelbench.studio import discussion as discussing
     from reelbench.studio.benchmark_files import SplitShares
     from reelbench.studio.chain import ChainPrompts
@@ -374,7 +383,10 @@ def moments(
     gates: Gating,
     llm: Llm,
 ) -> None:
-    """Write questions about how two moments relate, from captions or queries (ReXTime, supplement C)."""
+    """Write questions about how two moments relate (ReXTime, supplement C).
+
+    They are made from captions or queries.
+    """
     from reelbench.studio import moments as pairing
     from reelbench.studio.benchmark_files import SplitShares
     from reelbench.studio.chain import ChainPrompts

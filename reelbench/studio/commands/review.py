@@ -138,7 +138,9 @@ def page(
         typer.Option("--output", help="The page's file (default review-NAME.html), or its folder."),
     ] = None,
 ) -> None:
-    """Write a page on which people rate, answer, audit, tag, score, choose or write; or one per rater.
+    """Write a page on which people review a benchmark, or one per rater.
+
+    They rate, answer, audit, tag, score, choose or write.
 
     With --tags FILE, a file of CogME tags, --per draws by its labels too (content=5).
     """
@@ -284,7 +286,10 @@ def agree(
     data: Data = None,
     as_json: Json = False,
 ) -> None:
-    """Measure the agreement of two taggers, by label and by set, with intervals over videos if the data is here."""
+    """Measure the agreement of two taggers, by label and by set.
+
+    There are intervals over videos if the data is here.
+    """
     from reelbench.scoring import result_files
     from reelbench.scoring.cognitive_profile import read_tags
     from reelbench.scoring.profile_difference import profile_difference
