@@ -13,11 +13,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from reelbench.base import bounds
+from reelbench.base import bounds, delimited_text
 from reelbench.base.errors import InputError, first_line
 from reelbench.base.files import (
     Decoder,
@@ -52,18 +51,15 @@ def read_csv(path: Path, choose: Choose) -> Cells:
     """
     csv.field_size_limit(_LONGEST_FIELD)
     with open_input(path) as file:
-        lines = _decoded_lines(path, file)
-        header_line = next(lines, "")
-        # Some call files with tabs .csv, too.
-        has_tabs = "\t" in header_line and "," not in header_line
-        delimiter = "\t" if has_tabs or path.suffix.lower() == ".tsv" else ","
-        table = csv.reader(chain([header_line], lines), delimiter=delimiter, strict=True)
+        form = delimited_text.form_of(path, file)
+        lines = delimited_text.lines_of(file, form.encoding)
+        table = csv.reader(lines, delimiter=form.delimiter, strict=True)
         try:
             header = next(table, [])
             bounds.hold(f"{path}: columns", len(header), bounds.COLUMNS)
-            indices = [header.index(name) for name in choose(header)]
+            indices = _column_indices(path, header, choose(header))
             for row in table:
-                if not row:
+                if not any(row):  # as exports of cleared rows leave them
                     continue
                 if len(row) != len(header):
                     raise InputError(
@@ -78,13 +74,18 @@ def read_csv(path: Path, choose: Choose) -> Cells:
             ) from None
 
 
-def _decoded_lines(path: Path, file: IO[bytes]) -> Iterator[str]:
-    for number, line in enumerate(file, start=1):
-        encoding = "utf-8-sig" if number == 1 else "utf-8"
-        try:
-            yield line.decode(encoding)
-        except UnicodeDecodeError:
-            raise InputError(f"{path}, line {number}: not UTF-8 text; save it as UTF-8") from None
+def _column_indices(path: Path, header: Sequence[str], names: Sequence[str]) -> list[int]:
+    """Return the place of each chosen column in the header.
+
+    Raises:
+        InputError: Two columns have one of these names.
+    """
+    for name in dict.fromkeys(names):
+        if name and header.count(name) > 1:
+            raise InputError(
+                f"{path}: {header.count(name)} columns are called {name!r}; rename all but one"
+            )
+    return [header.index(name) for name in names]
 
 
 def read_parquet(path: Path, choose: Choose) -> Cells:
@@ -217,7 +218,7 @@ def _sheet_rows(path: Path, sheet: Any, choose: Choose) -> Cells:  # noqa: ANN40
             continue
         if indices is None:
             names = list(map(str, row))
-            indices = [names.index(name) for name in choose(names)]
+            indices = _column_indices(path, names, choose(names))
             continue
         padding = [""] * (len(names) - len(row))
         padded_row = row + padding

@@ -178,3 +178,57 @@ def test_a_cell_of_a_file_is_no_formula(cell):
 def test_a_long_cell_is_made_safe_in_one_pass(text):
     with one_pass():
         assert spreadsheet_cell("a" + text * 500_000 + "=1").endswith("'=1")
+
+
+TEXT_ROWS = [
+    {"id": "1", "question": "Wer kocht in der Küche, um 12:30?"},
+    {"id": "2", "question": "Wo?"},
+]
+COMMAS = 'id,question\n1,"Wer kocht in der Küche, um 12:30?"\n2,Wo?\n'
+SEMICOLONS = "id;question\n1;Wer kocht in der Küche, um 12:30?\n2;Wo?\n"
+TABS = SEMICOLONS.replace(";", "\t")
+
+
+def read_rows(path):
+    return [cells for _, cells in tables.read(path)]
+
+
+@pytest.mark.parametrize("text", [COMMAS, SEMICOLONS, TABS], ids=["commas", "semicolons", "tabs"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le-bom", "cp1252"])
+def test_a_csv_is_read_as_spreadsheets_of_all_countries_write_it(text, encoding, tmp_path):
+    data = text.encode(encoding.removesuffix("-bom"))
+    if encoding == "utf-16-le-bom":
+        data = b"\xff\xfe" + data
+    path = tmp_path / "rows.csv"
+    path.write_bytes(data)
+    assert read_rows(path) == TEXT_ROWS
+
+
+def test_a_code_page_is_told_once(tmp_path, caplog):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(COMMAS.encode("cp1252"))
+    read_rows(path)
+    read_rows(path)
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 1
+    assert "Western code page (cp1252)" in told[0]
+
+
+def test_blank_rows_of_a_csv_are_no_rows(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,question\n,\n1,Who?\n\n,\n2,Where?\n,\n,\n", encoding="utf-8")
+    assert [row["id"] for row in read_rows(path)] == ["1", "2"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_two_columns_of_one_name_are_refused(suffix, tmp_path):
+    path = tmp_path / f"rows.{suffix}"
+    if suffix == "csv":
+        path.write_text("id,answer,answer\n1,A,B\n", encoding="utf-8")
+    else:
+        book = openpyxl.Workbook()
+        book.active.append(["id", "answer", "answer"])
+        book.active.append(["1", "A", "B"])
+        book.save(path)
+    with pytest.raises(InputError, match="2 columns are called 'answer'; rename all but one"):
+        read_rows(path)

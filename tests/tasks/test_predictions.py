@@ -359,7 +359,7 @@ BAD = {
     "no texts": ("p.csv", b"id,question,answer\n7,a,b\n", r"texts.*it has id, question, answer.*--text-column"),
     "unquoted": ("p.csv", b"id,prediction\n7,A, from 1\n", r"line 2: 3 fields where the header has 2.*double quotes"),
     "cut off": ("p.csv", b'id,prediction\n7,"carp\n', r"p.csv, line 2: .*double quotes"),
-    "Latin-1": ("p.csv", b"id,prediction\n7,M\xfcll\n", r"p.csv, line 2: not UTF-8 text; save it as UTF-8"),
+    "damaged": ("p.csv", b"id,prediction\n\xc3\xbc,M\xfcll\n", r"p.csv, line 2: not UTF-8 text; save it as UTF-8"),
     "empty": ("p.csv", b"", r"no column of ids.*it has no columns"),
     "header alone": ("p.tsv", b"id\tprediction\n", r"no predictions in it"),
     "columns alone": ("p.parquet", pd.DataFrame({"id": [], "prediction": []}).to_parquet(), r"no predictions in it"),
