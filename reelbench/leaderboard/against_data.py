@@ -15,6 +15,9 @@ from reelbench.registry.splits import MINI, upstream_split
 from reelbench.scoring.aggregation import reason_before_judging
 from reelbench.scoring.value_bounds import is_few
 
+_Split = tuple[str, str]
+"""A benchmark's id and the name of its split."""
+
 
 @dataclass
 class KnownRows:
@@ -23,8 +26,8 @@ class KnownRows:
     Each split is read once. Nothing is fetched.
     """
 
-    _read_rows: dict[tuple[str, str], dict[str, Row] | None] = field(default_factory=dict)
-    _hashes: dict[tuple[str, str], str] = field(default_factory=dict)
+    _read_rows: dict[_Split, dict[str, Row] | None] = field(default_factory=dict)
+    _hashes: dict[_Split, str] = field(default_factory=dict)
 
     def rows(self, spec: BenchmarkSpec, split: str) -> dict[str, Row] | None:
         """Return a split's rows by id, or None where they are not on this machine."""
@@ -140,8 +143,9 @@ def as_the_data_has_them(
                 "facets": {**sample.facets, **rows.facets(spec, row)},
                 "video": row["video"],
             }
-            if any(getattr(sample, name) != value for name, value in update.items()):
-                corrected.append(sample.model_copy(update=update))
+            corrected_sample = sample.model_copy(update=update)
+            if corrected_sample != sample:
+                corrected.append(corrected_sample)
                 continue
         corrected.append(sample)
     return corrected

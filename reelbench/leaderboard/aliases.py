@@ -53,8 +53,8 @@ class Aliases:
         models: dict[str, str] = {}
         for name, spelling in one_spelling(names).items():
             models[name] = self._ids.get(name.casefold(), spelling)
-        owners = [_owner(model) for model in (*self._ids.values(), *models.values())]
-        owner_spellings = one_spelling(owners)
+        all_models = [*self._ids.values(), *models.values()]
+        owner_spellings = one_spelling(_owner(model) for model in all_models)
         for name, model in models.items():
             owner, slash, rest = model.partition("/")
             if slash:
@@ -64,8 +64,11 @@ class Aliases:
     def names_of(self, name: str) -> set[str]:
         """Return all names of a model, in lower case."""
         model = self._ids.get(name.casefold(), name).casefold()
-        names = {alias for alias, model_id in self._ids.items() if model_id.casefold() == model}
-        return {model} | names
+        names = {model}
+        for alias, model_id in self._ids.items():
+            if model_id.casefold() == model:
+                names.add(alias)
+        return names
 
 
 def one_spelling(names: Iterable[str]) -> dict[str, str]:

@@ -40,6 +40,10 @@ from reelbench.scoring.shortcuts import Shortcuts, column_of, shortcuts
 from reelbench.scoring.value_bounds import is_left_out, with_unscored_at
 from reelbench.scoring.videos import videos_had
 
+_Document = dict[str, Any]
+"""Plain data, for JSON."""
+_Documents = list[_Document]
+
 
 @dataclass(frozen=True, slots=True)
 class Board:
@@ -94,7 +98,7 @@ class Board:
     apart: Mapping[RankingGroup, BenchmarkSpec] = field(default_factory=dict)
     listed_only: Mapping[RankingGroup, str] = field(default_factory=dict)
     withheld: Mapping[RankingGroup, Table] = field(default_factory=dict)
-    withheld_bridges: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    withheld_bridges: Mapping[str, _Documents] = field(default_factory=dict)
 
     def spec(self, group: RankingGroup) -> BenchmarkSpec:
         """Return the benchmark by which a group's rows are scored."""
@@ -106,14 +110,14 @@ class Board:
         """Return those of a group's rows that have a rank."""
         return [row for row in self.rows[group] if row.key in self.ranks]
 
-    def shares(self, group: RankingGroup) -> dict[str, dict[str, Any]]:
+    def shares(self, group: RankingGroup) -> dict[str, _Document]:
         """Return the share of a group's questions that need no watching.
 
         It is by column: the number of runs, the percentage, and its interval.
         """
         if group in self.withheld:
             return self.withheld[group].shares
-        shares: dict[str, dict[str, Any]] = {}
+        shares: dict[str, _Document] = {}
         if group not in self.shortcuts:
             return shares
         group_shortcuts = self.shortcuts[group]
@@ -133,12 +137,12 @@ class Board:
         bridges = [bridge for bridge in self.bridges if group in (bridge.old, bridge.new)]
         return [relation(spec, bridge, group) for bridge in bridges]
 
-    def bridge_documents(self, benchmark: str | None = None) -> list[dict[str, Any]]:
+    def bridge_documents(self, benchmark: str | None = None) -> _Documents:
         """Return the relations of tables of the same answers, as plain data.
 
         They are of one benchmark, or of all.
         """
-        documents: list[dict[str, Any]] = []
+        documents: _Documents = []
         for bridge in self.bridges:
             if benchmark in (None, bridge.old.benchmark):
                 groups = {"old": bridge.old.id, "new": bridge.new.id}
@@ -252,18 +256,16 @@ class _WithheldRows:
         left_out: Key -> why, of rows that would stand among rows with samples.
     """
 
-    rows: list[BoardEntry] = field(default_factory=list[BoardEntry])
-    tables: dict[RankingGroup, Table] = field(default_factory=dict[RankingGroup, Table])
-    bridges: dict[str, list[dict[str, Any]]] = field(
-        default_factory=dict[str, list[dict[str, Any]]]
-    )
-    left_out: dict[str, str] = field(default_factory=dict[str, str])
+    rows: list[BoardEntry]
+    tables: dict[RankingGroup, Table]
+    bridges: dict[str, _Documents]
+    left_out: dict[str, str]
 
 
 def _withheld_rows(path: Path, rows_with_samples: Sequence[BoardEntry]) -> _WithheldRows:
     keys = {row.key for row in rows_with_samples}
     splits = {(row.group.benchmark, row.group.split) for row in rows_with_samples}
-    withheld_rows = _WithheldRows()
+    withheld_rows = _WithheldRows(rows=[], tables={}, bridges={}, left_out={})
     for file in withheld.read(path):
         for table in file.tables:
             if (table.group.benchmark, table.group.split) not in splits:
@@ -693,7 +695,8 @@ def _common_videos(runs: Sequence[_VideoRun]) -> _CommonVideos:
     for videos in videos_of.values():
         for video in videos:
             votes[video] += 2
-    counted = frozenset(video for video, number in votes.items() if number > len(videos_of))
+    accounts = len(videos_of)
+    counted = frozenset(video for video, number in votes.items() if number > accounts)
     deciding_account: str | None = None
     for account, videos in videos_of.items():
         if 2 * len(videos & counted) >= len(counted):

@@ -32,6 +32,13 @@ MOST_COMPARED = 100
 """Results of a group that are compared each with each."""
 
 
+ResultPair = tuple[StoredResult, StoredResult]
+"""Results of the same answers: by the old judge, by the new one."""
+_GroupPair = tuple[RankingGroup, RankingGroup]
+_Samples = dict[str, Sample]
+"""Samples by id."""
+
+
 @dataclass(frozen=True, slots=True)
 class BridgedResult:
     """Answers that two judges scored.
@@ -44,8 +51,8 @@ class BridgedResult:
         ratings: Pairs of answer and criterion that both judges scored.
         exact: Share of equal ratings, 0 to 1.
         kappa: Cohen's kappa with quadratic weights (Cohen 1968); None where it is undefined.
-        samples: The answers that both scored, by id, as the old judge and as the new one scored
-            them.
+        old_samples: The answers that both scored, as the old judge scored them.
+        new_samples: The same answers, as the new judge scored them.
         ranks: Ranks by the old and the new judge, over the answers that both scored.
     """
 
@@ -56,7 +63,8 @@ class BridgedResult:
     ratings: int
     exact: float
     kappa: float | None
-    samples: tuple[dict[str, Sample], dict[str, Sample]] = field(repr=False)
+    old_samples: _Samples = field(repr=False)
+    new_samples: _Samples = field(repr=False)
     ranks: tuple[int, int] = (0, 0)
 
 
@@ -122,13 +130,13 @@ def _filing_order(stored: StoredResult) -> tuple[object, str]:
     return stored.filed.taken, stored.key
 
 
-def bridges(pairs: Sequence[tuple[StoredResult, StoredResult]]) -> list[Bridge]:
+def bridges(pairs: Sequence[ResultPair]) -> list[Bridge]:
     """Return the bridges of pairs of results on one benchmark.
 
     A pair is (by the old judge, by the new one). Pairs without an answer that both judges scored
     are left out.
     """
-    by_groups: dict[tuple[RankingGroup, RankingGroup], list[BridgedResult]] = defaultdict(list)
+    by_groups: dict[_GroupPair, list[BridgedResult]] = defaultdict(list)
     for old, new in pairs:
         bridged = _bridge_results(old, new)
         if bridged is not None:
@@ -175,7 +183,8 @@ def _bridge_results(old: StoredResult, new: StoredResult) -> BridgedResult | Non
         ratings=len(old_ratings),
         exact=equal / len(old_ratings),
         kappa=cohen_kappa(old_ratings, new_ratings, weights="quadratic"),
-        samples=(_by_id(old_samples), _by_id(new_samples)),
+        old_samples=_by_id(old_samples),
+        new_samples=_by_id(new_samples),
     )
 
 
@@ -183,7 +192,7 @@ def _scored_samples(stored: StoredResult) -> list[Sample]:
     return [sample for sample in ranked_samples(stored) if sample.state == "scored"]
 
 
-def _by_id(samples: Sequence[Sample]) -> dict[str, Sample]:
+def _by_id(samples: Sequence[Sample]) -> _Samples:
     return {sample.id: sample for sample in samples}
 
 
@@ -223,35 +232,49 @@ class _PairTest:
 class _Resamples:
     """Resamples of results under one judge, each made once: equal items are drawn alike."""
 
-    def __init__(self, side: int) -> None:
-        self._side = side
-        self._cache: dict[tuple[int, tuple[str, ...]], Resampled] = {}
+    def __init__(self, spec: BenchmarkSpec, samples: Sequence[_Samples]) -> None:
+        self._spec = spec
+        self._samples = samples
+        self._resampled: dict[object, Resampled] = {}
 
-    def of(self, number: int, result: BridgedResult, ids: tuple[str, ...]) -> Resampled:
+    def of(self, number: int, ids: tuple[str, ...]) -> Resampled:
         """Return the resamples of the result of that number, over some of its answers."""
         key = (number, ids)
-        if key not in self._cache:
-            spec = result.new.spec
-            samples_by_id = result.samples[self._side]
-            samples = [samples_by_id[name] for name in ids]
-            self._cache[key] = aggregation.resampled(spec, spec.primary, samples)
-        return self._cache[key]
+        if key not in self._resampled:
+            samples = [self._samples[number][name] for name in ids]
+            resampled = aggregation.resampled(self._spec, self._spec.primary, samples)
+            self._resampled[key] = resampled
+        return self._resampled[key]
+
+    def test(self, first: int, second: int, ids: tuple[str, ...]) -> _PairTest:
+        """Test two results, by their numbers; p is None where it can't be told."""
+        a = self.of(first, ids)
+        b = self.of(second, ids)
+        if a.value is None or b.value is None:
+            return _PairTest(0.0, None)
+        if a.draws is None or b.draws is None:
+            return _PairTest(0.0, None)
+        difference = a.value - b.value
+        test = intervals.paired_test(difference, a.draws - b.draws, a.clusters)
+        p = None if test is None else test.p
+        return _PairTest(difference, p)
 
 
 def _changed_places(results: Sequence[BridgedResult]) -> list[ChangedPlaces]:
+    spec = results[0].new.spec
+    old_resamples = _Resamples(spec, [result.old_samples for result in results])
+    new_resamples = _Resamples(spec, [result.new_samples for result in results])
     pairs: list[tuple[BridgedResult, BridgedResult]] = []
     old_tests: list[_PairTest] = []
     new_tests: list[_PairTest] = []
-    old_resamples = _Resamples(0)
-    new_resamples = _Resamples(1)
     for (m, first), (n, second) in combinations(enumerate(results), 2):
-        ids = tuple(sorted(first.samples[0].keys() & second.samples[0].keys()))
-        if not ids:
+        shared_ids = first.old_samples.keys() & second.old_samples.keys()
+        if not shared_ids:
             continue
+        ids = tuple(sorted(shared_ids))
         pairs.append((first, second))
-        for resamples, tests in ((old_resamples, old_tests), (new_resamples, new_tests)):
-            test = _test_pair(resamples.of(m, first, ids), resamples.of(n, second, ids))
-            tests.append(test)
+        old_tests.append(old_resamples.test(m, n, ids))
+        new_tests.append(new_resamples.test(m, n, ids))
     p_values = multiple_comparisons.holm([test.p for test in old_tests + new_tests])
     changed: list[ChangedPlaces] = []
     for number, (first, second) in enumerate(pairs):
@@ -271,22 +294,12 @@ def _changed_places(results: Sequence[BridgedResult]) -> list[ChangedPlaces]:
     return changed
 
 
-def _test_pair(a: Resampled, b: Resampled) -> _PairTest:
-    """Test two results under one judge; p is None where it can't be told."""
-    if a.value is None or b.value is None or a.draws is None or b.draws is None:
-        return _PairTest(0.0, None)
-    difference = a.value - b.value
-    test = intervals.paired_test(difference, a.draws - b.draws, a.clusters)
-    p = None if test is None else test.p
-    return _PairTest(difference, p)
-
-
 def bridges_of(stored: Iterable[StoredResult]) -> list[Bridge]:
     """Return the bridges between all results of the same answers.
 
     The judges stand in the order of their names.
     """
-    pairs: dict[str, list[tuple[StoredResult, StoredResult]]] = defaultdict(list)
+    pairs: dict[str, list[ResultPair]] = defaultdict(list)
     for results in same_answers(stored):
         by_judge = sorted(results, key=lambda result: (_judge_name(result), result.key))
         benchmark = results[0].result.benchmark.id
@@ -331,7 +344,9 @@ def _shift_text(shifts: Sequence[float], digits: int) -> str:
     direction = "higher" if mean > 0 else "lower"
     text = f"there they score {abs(mean):.{digits}f} {direction}"
     if len(shifts) > 1:
-        ends = f"{shifts[0]:+.{digits}f} to {shifts[-1]:+.{digits}f}"
+        low = f"{shifts[0]:+.{digits}f}"
+        high = f"{shifts[-1]:+.{digits}f}"
+        ends = f"{low} to {high}"
         text += f" on average ({ends.replace('-', '−')})"
     return text
 

@@ -10,6 +10,8 @@ from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.registry.metrics import UNITS
 
+_LedGroups = Mapping[tuple[str, ...], Sequence[RankingGroup]]
+"""Models that share the first place -> the tables in which they do."""
 Text = list[str]
 """Words and names of models in turn, words first: a name keeps its own writing direction."""
 
@@ -71,9 +73,7 @@ def _leaders(board: Board, group: RankingGroup) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _note_on_stated_replies(
-    board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]
-) -> str:
+def _note_on_stated_replies(board: Board, by_leaders: _LedGroups) -> str:
     """Return a note where the text rests on replies for which only submitters vouch."""
     groups: list[RankingGroup] = []
     for led_groups in by_leaders.values():
@@ -102,7 +102,8 @@ def _of_leaders(
         text += _margin_among_leaders(board, leaders, groups[0])
     if not one_table:
         text += f" on {_benchmarks_text(board, groups)}"
-    if not was_run and any(len(board.ranked(group)) > 1 for group in groups):
+    sizes = [len(board.ranked(group)) for group in groups]
+    if not was_run and max(sizes) > 1:
         # So a margin says nothing of the models.
         return f"{text}; frames, prompts and settings differ between papers."
     if len(leaders) > 1:
@@ -129,7 +130,8 @@ def _who_leads(
     names = _marked_names(leaders)
     if number > 1 and was_run:
         return f"{names} may be first"
-    if number == 1 and all(len(board.ranked(group)) == 1 for group in groups):
+    sizes = [len(board.ranked(group)) for group in groups]
+    if number == 1 and max(sizes) == 1:
         return f"{names} is the only ranked model"
     if number == 1 and was_run:
         return f"{names} leads"
@@ -158,9 +160,7 @@ def _benchmarks_text(board: Board, groups: Sequence[RankingGroup]) -> str:
     return f"all {_number_word(len(groups))} benchmarks"
 
 
-def _of_several_leaders(
-    board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]]
-) -> str:
+def _of_several_leaders(board: Board, by_leaders: _LedGroups) -> str:
     """Return the text on several benchmarks with several leaders.
 
     It says on how many of them each model leads or shares the first place.
@@ -203,9 +203,7 @@ def _first_overall(board: Board) -> str:
     return f"{names} may be first overall: mean win rates {first_rates} %. "
 
 
-def _first_on_benchmarks(
-    board: Board, by_leaders: Mapping[tuple[str, ...], Sequence[RankingGroup]], number: str
-) -> str:
+def _first_on_benchmarks(board: Board, by_leaders: _LedGroups, number: str) -> str:
     """Return the sentence on the models that are first on most benchmarks, of `number`."""
     alone: dict[str, list[RankingGroup]] = defaultdict(list)
     shared: dict[str, list[RankingGroup]] = defaultdict(list)
@@ -261,7 +259,8 @@ def _margin(board: Board, group: RankingGroup) -> str:
     It is empty where no model is behind, and has the interval where both were run.
     """
     first, *rest = board.ranked(group)
-    behind = [row for row in rest if board.ranks[row.key] > board.ranks[first.key]]
+    first_rank = board.ranks[first.key]
+    behind = [row for row in rest if board.ranks[row.key] > first_rank]
     if not behind:
         return ""
     second = behind[0]
@@ -279,11 +278,15 @@ def _margin(board: Board, group: RankingGroup) -> str:
         points = f"of {unit.high:g} points"
     text = f"{difference:.{unit.digits}f} {points}"
     if pair is not None and pair.ci95 is not None:
-        low, high = (f"{end:.{unit.digits}f}".replace("-", "−") for end in pair.ci95)
+        low, high = (_with_minus(f"{end:.{unit.digits}f}") for end in pair.ci95)
         text += f" (adjusted 95 %: {low} to {high})"
         if not pair.direction:
             text += ", not told apart"
     return text
+
+
+def _with_minus(number: str) -> str:
+    return number.replace("-", "−")
 
 
 def _value(row: BoardEntry, metric: str) -> float:

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reelbench.base.errors import InputError, first_of
-from reelbench.registry.records import Metrics
+from reelbench.registry.records import Metrics, MetricValue
+
+_Interval = tuple[float, float]
 
 TOLERANCE = 1e-9
 """Relative difference that two ways of adding up the same numbers may show."""
@@ -30,7 +32,7 @@ def score_mismatches(scores: Mapping[str, float], recomputed: Mapping[str, float
         before = scores.get(name)
         after = recomputed.get(name)
         if not _close(before, after):
-            yield f"scores.{name} is {before}, recomputed {after}"
+            yield _line(f"scores.{name}", before, after)
 
 
 def metric_mismatches(
@@ -47,16 +49,22 @@ def metric_mismatches(
         place = f"{where}.{name}"
         if isinstance(before, Mapping) or isinstance(after, Mapping):
             yield from metric_mismatches(place, before or {}, after or {})
-        elif before is None:
-            yield f"{place} is absent, recomputed {after.value}"
-        elif after is None:
-            yield f"{place} is {before.value}, recomputed absent"
+        elif before is None or after is None:
+            yield _line(place, _value(before), _value(after))
         elif not _close(before.value, after.value):
-            yield f"{place} is {before.value}, recomputed {after.value}"
+            yield _line(place, before.value, after.value)
         elif before.n != after.n:
-            yield f"{place}.n is {before.n}, recomputed {after.n}"
+            yield _line(f"{place}.n", before.n, after.n)
         elif not _same_interval(before.ci95, after.ci95):
-            yield f"{place}.ci95 is {before.ci95}, recomputed {after.ci95}"
+            yield _line(f"{place}.ci95", before.ci95, after.ci95)
+
+
+def _value(metric: MetricValue | None) -> object:
+    return "absent" if metric is None else metric.value
+
+
+def _line(place: str, before: object, after: object) -> str:
+    return f"{place} is {before}, recomputed {after}"
 
 
 def listing(what: str, names: Sequence[str]) -> str:
@@ -67,10 +75,10 @@ def listing(what: str, names: Sequence[str]) -> str:
     return f"{what} {quoted} is"
 
 
-def _same_interval(before: tuple[float, float] | None, after: tuple[float, float] | None) -> bool:
+def _same_interval(before: _Interval | None, after: _Interval | None) -> bool:
     if before is None or after is None:
         return before is after
-    return _close(before[0], after[0]) and _close(before[1], after[1])
+    return all(_close(old, new) for old, new in zip(before, after, strict=True))
 
 
 def _close(before: float | None, after: float | None) -> bool:

@@ -20,6 +20,8 @@ LEAST = 3
 ModelKey = tuple[str, str | None, str]
 """A model overall: its one name, its revision (None where it is not told by one), its setting."""
 
+_BestRows = dict[ModelKey, dict[RankingGroup, BoardEntry]]
+_WinRates = dict[ModelKey, dict[RankingGroup, Fraction]]
 _Tables = Mapping[RankingGroup, Mapping[ModelKey, BoardEntry]]
 """Each group that counts -> the best ranked row of each of its models."""
 
@@ -189,13 +191,9 @@ def overall(
     scores: dict[ModelKey, Fraction] = {}
     for key, model_rates in rates.items():
         scores[key] = _mean(list(model_rates.values()))
-    ranked = {key: score for key, score in scores.items() if 2 * covered[key] >= len(counting)}
-    if len(ranked) < LEAST:
+    places = _places(scores, covered, len(counting))
+    if not places:
         scores = {}
-        ranked = {}
-    places: dict[ModelKey, int] = {}
-    for key, score in ranked.items():
-        places[key] = 1 + sum(rival > score for rival in ranked.values())
     ranges = _ranges(places, tables, noise)
     models: list[Overall] = []
     for key in cells:
@@ -226,12 +224,29 @@ def overall(
     return sorted(models, key=order)
 
 
+def _places(
+    scores: Mapping[ModelKey, Fraction], covered: Mapping[ModelKey, int], benchmarks: int
+) -> dict[ModelKey, int]:
+    """Return the ranks of models that have half of the benchmarks or more.
+
+    There are none of too few such models.
+    """
+    ranked = {key: score for key, score in scores.items() if 2 * covered[key] >= benchmarks}
+    places: dict[ModelKey, int] = {}
+    if len(ranked) < LEAST:
+        return places
+    for key, score in ranked.items():
+        better_models = sum(rival > score for rival in ranked.values())
+        places[key] = 1 + better_models
+    return places
+
+
 def _best_rows(
     entries: Sequence[BoardEntry],
     ranks: Mapping[str, int],
     specs: Mapping[str, BenchmarkSpec],
     model_of: Mapping[str, ModelKey],
-) -> dict[ModelKey, dict[RankingGroup, BoardEntry]]:
+) -> _BestRows:
     """Return each model's best row in each group; a ranked row is better than others."""
 
     def weight(entry: BoardEntry) -> tuple[bool, float]:
@@ -241,7 +256,7 @@ def _best_rows(
             score = float("-inf")
         return entry.key in ranks, score
 
-    best_rows: dict[ModelKey, dict[RankingGroup, BoardEntry]] = defaultdict(dict)
+    best_rows: _BestRows = defaultdict(dict)
     for entry in entries:
         rows = best_rows[model_of[entry.key]]
         best_row = rows.setdefault(entry.group, entry)
@@ -251,13 +266,13 @@ def _best_rows(
 
 def _win_rates(
     tables: _Tables, ranks: Mapping[str, int], noise: Mapping[RankingGroup, Noise]
-) -> dict[ModelKey, dict[RankingGroup, Fraction]]:
+) -> _WinRates:
     """Return each model's win rate by group.
 
     That is the share of a table's other models that it beats; those from which it can't be told
     apart count half.
     """
-    rates: dict[ModelKey, dict[RankingGroup, Fraction]] = defaultdict(dict)
+    rates: _WinRates = defaultdict(dict)
     for group, rows in tables.items():
         if len(rows) <= 1:
             continue
@@ -274,7 +289,8 @@ def _win_rates(
                     signs.append(0)
                 else:
                     signs.append(pair.direction)
-            rates[key][group] = Fraction(len(signs) + sum(signs), 2 * len(signs))
+            rivals = len(signs)
+            rates[key][group] = Fraction(rivals + sum(signs), 2 * rivals)
     return rates
 
 

@@ -28,6 +28,11 @@ MOST_COMPARED = 100
 """Models of a table that are compared each with each: 4,950 tests, about two seconds."""
 
 
+RowPair = tuple[str, str]
+"""The keys of two rows."""
+_Tests = list[intervals.PairedTest]
+
+
 class PairedDifference(NamedTuple):
     """The difference of two rows, one less the other, as the rows show it.
 
@@ -51,7 +56,9 @@ class PairedDifference(NamedTuple):
 
     def told_among(self, tables: int) -> int:
         """Return `direction` where so many tables are looked at together (Bonferroni)."""
-        if self.p is None or self.p * tables > power.ALPHA or self.difference == 0:
+        if self.p is None or self.difference == 0:
+            return 0
+        if self.p * tables > power.ALPHA:
             return 0
         return 1 if self.difference > 0 else -1
 
@@ -80,7 +87,7 @@ class Noise:
 
     ranges: Mapping[str, tuple[int, int]]
     smallest: float | None
-    pairs: Mapping[tuple[str, str], PairedDifference] = field(default_factory=dict)
+    pairs: Mapping[RowPair, PairedDifference] = field(default_factory=dict)
     videos: int = 0
 
     def pair(self, first: str, second: str) -> PairedDifference | None:
@@ -209,13 +216,11 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
     runs: dict[str, AtBothEnds] = {}
     for row in rows:
         runs[row.key] = _run(spec, row)
-    tests: dict[tuple[str, str], list[intervals.PairedTest]] = {}
+    tests: dict[RowPair, _Tests] = {}
     for first, second in combinations(rows, 2):
         tests[first.key, second.key] = _tests_of_pair(spec, first, second, runs)
     pairs = _adjusted_pairs(tests, runs)
-    differences: dict[tuple[str, str], tuple[float, float | None]] = {}
-    for keys, pair in pairs.items():
-        differences[keys] = (pair.difference, pair.p_alone)
+    differences = {keys: (pair.difference, pair.p_alone) for keys, pair in pairs.items()}
     return Noise(
         ranges=multiple_comparisons.rank_ranges(list(runs), differences),
         smallest=_smallest_difference(list(runs.values())),
@@ -226,7 +231,7 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
 
 def _tests_of_pair(
     spec: BenchmarkSpec, first: BoardEntry, second: BoardEntry, runs: Mapping[str, AtBothEnds]
-) -> list[intervals.PairedTest]:
+) -> _Tests:
     """Test two rows on their common items, at either end of what is unscored.
 
     There is no test of too few videos.
@@ -243,14 +248,13 @@ def _tests_of_pair(
 
 
 def _adjusted_pairs(
-    tests: Mapping[tuple[str, str], Sequence[intervals.PairedTest]],
-    runs: Mapping[str, AtBothEnds],
-) -> dict[tuple[str, str], PairedDifference]:
+    tests: Mapping[RowPair, _Tests], runs: Mapping[str, AtBothEnds]
+) -> dict[RowPair, PairedDifference]:
     """Return the pairs' differences, with their p values and intervals adjusted by Holm."""
     p_alone = [comparison.p_of(tests_of_pair) for tests_of_pair in tests.values()]
     p_adjusted = multiple_comparisons.holm(p_alone)
     levels = multiple_comparisons.holm_levels(p_alone)
-    pairs: dict[tuple[str, str], PairedDifference] = {}
+    pairs: dict[RowPair, PairedDifference] = {}
     for number, (keys, tests_of_pair) in enumerate(tests.items()):
         first_value, second_value = (runs[key].lowest.value for key in keys)
         if first_value is None or second_value is None:
@@ -279,7 +283,8 @@ def _smallest_difference(runs: Sequence[AtBothEnds]) -> float | None:
         if first.lowest.draws is None or second.lowest.draws is None:
             continue
         draws = first.lowest.draws - second.lowest.draws
-        errors.append(intervals.standard_error(draws[~np.isnan(draws)], clusters))
+        finite_draws = draws[~np.isnan(draws)]
+        errors.append(intervals.standard_error(finite_draws, clusters))
         videos.append(clusters)
     if not errors:
         return None

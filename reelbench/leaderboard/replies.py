@@ -23,6 +23,8 @@ from reelbench.scoring import panel_agreement
 if TYPE_CHECKING:
     from reelbench.judges.prompting import PromptSet
 
+_Question = tuple[str | None, str, int]
+"""What a judge is asked once: the judge, the criterion and the vote."""
 _PREFIX = 8  # hex digits by which a group names its prompt set
 _SHA256 = 64
 _HEX_DIGITS = set("0123456789abcdef")
@@ -77,7 +79,9 @@ def _prompt_faults(spec: BenchmarkSpec, judge: JudgeSpec, record: JudgeRecord) -
             yield f"judge.prompt is official, and {spec.id}'s owners publish none"
         return
     pinned = prompts.sha256
-    if pinned != digest and (is_official or pinned[:_PREFIX] == digest[:_PREFIX]):
+    if pinned is None or pinned == digest:
+        return
+    if is_official or pinned[:_PREFIX] == digest[:_PREFIX]:
         yield f"judge.prompt_sha256 is {digest}, the {record.prompt} prompts have {pinned}"
 
 
@@ -211,7 +215,7 @@ def _order_faults(judge: JudgeSpec, record: JudgeRecord, sample: Sample) -> Iter
     for member in single_judges(record):
         name = member.requested if record.panel else None
         returned_models[name] = member.returned
-    attempts: dict[tuple[str | None, str, int], list[JudgeReply]] = defaultdict(list)
+    attempts: dict[_Question, list[JudgeReply]] = defaultdict(list)
     for reply in sample.judge_replies:
         if reply.model is not None and reply.model not in returned_models.get(reply.judge, {}):
             yield f"a reply of the model {reply.model!r}, which judge.returned doesn't list"

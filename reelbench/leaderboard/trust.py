@@ -173,8 +173,8 @@ def misstatement(
         account: Who hands it in, where that is known.
     """
     old_taken = None if old_check is None else old_check.taken
-    is_new_date = check.taken is not None and check.taken != old_taken
-    if is_new_date and newest is not None and check.taken <= newest:
+    is_known_date = check.taken is None or check.taken == old_taken
+    if check.taken and newest and not is_known_date and check.taken <= newest:
         return (
             f"{CHECK_FILE}: taken is {check.taken:%Y-%m-%d %H:%M}, before what this board has; "
             "leave that out"
