@@ -256,14 +256,15 @@ def run_entry(stored: StoredResult) -> BoardEntry:
 
 def _kind(stored: StoredResult) -> Kind:
     model = stored.result.model
-    if model.about is not None and model.about.setting == "human":
-        is_by_people = True
-    else:
-        is_by_people = model.adapter == PEOPLE_ADAPTER and stored.check.account is None
     # Floors and people, against which others are read, are the maintainers'.
-    if model.adapter == BASELINE_ADAPTER and stored.check.account is None:
+    is_ours = stored.check.account is None
+    if is_ours and model.adapter == BASELINE_ADAPTER:
         return "baseline"
-    return "human" if is_by_people else "run"
+    if is_ours and model.adapter == PEOPLE_ADAPTER:
+        return "human"
+    if model.about is not None and model.about.setting == "human":
+        return "human"
+    return "run"
 
 
 def _setting(stored: StoredResult, kind: Kind) -> str:
