@@ -97,9 +97,11 @@ def judge_of(
 
     def judge(spec: BenchmarkSpec, items: Iterable[Item]) -> Judged:
         answered = [item for item in items if item.reason is None and is_judged(item)]
-        with bar(f"judging {spec.id}", len(answered)) as show:
+        title = f"judging {spec.id}"
+        with bar(title, len(answered)) as show:
             run = judge_items(spec, answered, options, show=show, on_note=note, budget=budget)
-        return {verdict.id: verdict for verdict in run}, run.record
+        verdicts = {verdict.id: verdict for verdict in run}
+        return verdicts, run.record
 
     return judge
 

@@ -188,19 +188,26 @@ class Member:
         verdict = Verdict(item.id, {}, {}, replies)
         for criterion in self._scale.criteria:
             results = [votes[criterion, vote] for vote in range(self.options.votes)]
-            # A reply that can't be read is a vote less; one that is not available leaves the
-            # criterion open.
-            reasons = [result.reason for result in results]
-            unavailable = [reason for reason in reasons if reason not in {None, UNPARSABLE}]
-            cast = [result.value for result in results if result.value is not None]
-            score = score_of_votes(cast, self.options.votes, self.options.vote_rule)
-            if unavailable:
-                verdict.reasons[criterion] = Reason(f"judge_{unavailable[-1]}")
-            elif score is None:
-                verdict.reasons[criterion] = Reason.JUDGE_UNPARSABLE
+            score = self._score_of(results)
+            if isinstance(score, Reason):
+                verdict.reasons[criterion] = score
             else:
                 verdict.scores[criterion] = score
         return verdict
+
+    def _score_of(self, results: Sequence[AskResult[int]]) -> float | Reason:
+        """Return the score of a criterion's votes, or the reason why there is none."""
+        # A reply that can't be read is a vote less; one that is not available leaves the criterion
+        # open.
+        reasons = [result.reason for result in results]
+        unavailable = [reason for reason in reasons if reason not in {None, UNPARSABLE}]
+        if unavailable:
+            return Reason(f"judge_{unavailable[-1]}")
+        cast = [result.value for result in results if result.value is not None]
+        score = score_of_votes(cast, self.options.votes, self.options.vote_rule)
+        if score is None:
+            return Reason.JUDGE_UNPARSABLE
+        return score
 
     def record(self) -> JudgeRecord:
         """Return the judge's record, over all verdicts so far."""

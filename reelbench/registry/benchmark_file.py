@@ -358,10 +358,13 @@ class _Declaration:
         split_by_task = self._split_by_task(splits)
         first_task = next(iter(split_by_task))
         for task, split in split_by_task.items():
-            yield TaskSpec(name=task, split=split, twin=self._twin(split))
-            if self._has_mini_rows(splits[split].source):
+            twin = self._twin(split)
+            yield TaskSpec(name=task, split=split, twin=twin)
+            source = splits[split].source
+            if self._has_mini_rows(source):
+                mini_task = f"{task}_mini"
                 mini_split = "mini" if task == first_task else f"mini_{split}"
-                yield TaskSpec(name=f"{task}_mini", split=mini_split, tags=("reelbench_mini",))
+                yield TaskSpec(name=mini_task, split=mini_split, tags=("reelbench_mini",))
 
     def _has_mini_rows(self, source: Source) -> bool:
         names = [Path(file).name for file in expected_files(source)]

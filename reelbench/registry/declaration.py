@@ -144,11 +144,13 @@ def _check_sizes(document: Mapping[str, Any]) -> None:
     for name in _TEXTS:
         text = str(document.get(name) or "")
         bounds.hold(f"characters of {name}", len(text), bounds.DECLARED_TEXT)
-    for part in (document, *_metrics_and_facets(document)):
-        title = str(part.get("title") or "")
+    titled_parts = [document, *_metrics_and_facets(document)]
+    for titled_part in titled_parts:
+        title = str(titled_part.get("title") or "")
         bounds.hold("characters of a title", len(title), bounds.TITLE)
     for name in (*_PARTS, "splits"):
-        bounds.hold(f"{name} of it", len(document.get(name) or ()), bounds.PARTS)
+        entries = document.get(name) or ()
+        bounds.hold(f"{name} of it", len(entries), bounds.PARTS)
 
 
 def _metrics_and_facets(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -158,9 +160,11 @@ def _metrics_and_facets(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _check_scale(metric: Mapping[str, Any]) -> None:
     aggregate: dict[str, Any] = metric.get("aggregate") or {}
     scale = aggregate.get("scale", 1.0)
-    if not isinstance(scale, int | float) or not 0 < scale < math.inf:
-        name = str(metric.get("name"))[:_SHOWN_NAME]
-        raise InputError(f"metric {name}: scale is {scale!s:.40}, expected one above 0")
+    if isinstance(scale, int | float) and 0 < scale < math.inf:
+        return
+    name = str(metric.get("name"))
+    shown_name = name[:_SHOWN_NAME]
+    raise InputError(f"metric {shown_name}: scale is {scale!s:.40}, expected one above 0")
 
 
 def _names(document: Mapping[str, Any]) -> Iterator[str]:

@@ -7,7 +7,7 @@ language that all questions are put in, by JSON Lines `{"id", "language", "quest
 """
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -100,19 +100,25 @@ def _read_texts(path: Path | str, *keys: str, blank: bool = False) -> dict[tuple
     texts: dict[tuple[str, ...], str] = {}
     for number, line in read_jsonl(path):
         where = f"{path}, line {number}"
-        values: list[str] = []
-        if is_object(line):
-            values = [line[key] for key in keys if isinstance(line.get(key), str)]
+        values = _values_of(line, keys)
         is_complete = len(values) == len(keys)
         if not is_complete or not (blank or values[-1].strip()):
             form = ", ".join(f'"{key}": "…"' for key in keys)
             raise InputError(f"{where}: is not {{{form}}}")
-        *names, text = values
-        if tuple(names) in texts:
-            shown_names = " in ".join([repr(names[0]), *names[1:]])
+        names = tuple(values[:-1])
+        if names in texts:
+            shown_id = repr(names[0])
+            shown_names = " in ".join([shown_id, *names[1:]])
             raise InputError(f"{where}: the id {shown_names} occurs twice; keep one of them")
-        texts[tuple(names)] = text
+        texts[names] = values[-1]
     return texts
+
+
+def _values_of(line: object, keys: Sequence[str]) -> list[str]:
+    """Return the texts under keys, without those that a line lacks."""
+    if not is_object(line):
+        return []
+    return [line[key] for key in keys if isinstance(line.get(key), str)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +136,11 @@ class QuestionCues:
     @classmethod
     def read(cls, path: Path | str) -> Self:
         """Read a file; InputError names the line that is wrong."""
-        cues = _read_texts(path, "id", "cue", blank=True)
-        if not cues:
+        texts = _read_texts(path, "id", "cue", blank=True)
+        if not texts:
             raise InputError(f"{path}: no cues in it, so nothing would be asked")
-        return cls({question_id: cue for (question_id,), cue in cues.items()}, sha256_of(path))
+        cue_by_id = {question_id: cue for (question_id,), cue in texts.items()}
+        return cls(cue_by_id, sha256_of(path))
 
 
 def is_in(row: Mapping[str, str], language: str) -> bool:

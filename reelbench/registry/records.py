@@ -497,8 +497,10 @@ def shared_labels(facets: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return one object for equal labels: there are few, and items may be many."""
     if len(_LABELS) > _LABEL_SETS_KEPT:
         _LABELS.clear()
-    key = tuple((facet, tuple(labels)) for facet, labels in facets.items())
-    return _LABELS.setdefault(key, facets)
+    pairs: list[tuple[str, tuple[str, ...]]] = []
+    for facet, labels in facets.items():
+        pairs.append((facet, tuple(labels)))
+    return _LABELS.setdefault(tuple(pairs), facets)
 
 
 class Answer(Record):

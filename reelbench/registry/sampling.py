@@ -271,7 +271,9 @@ class FrameSampling:
         factor = 1.0
         if self.size is not None and short_side > self.size:
             factor = self.size / short_side
-        return _even(width * factor), _even(height * factor)
+        scaled_width = _even(width * factor)
+        scaled_height = _even(height * factor)
+        return scaled_width, scaled_height
 
     def pick(self, timeline: Timeline) -> "np.ndarray":
         """Return the positions (m,) of the frames to show, rising, without repeats.
@@ -329,8 +331,10 @@ class FrameSampling:
                 return self.fps
         if count < 2:  # noqa: PLR2004 - one frame stands for all of the span
             start, end = self.window
-            least_seconds = _LEAST_WINDOW if self.kind == "window" else 0
-            return 1 / max(min(end, timeline.duration) - start, least_seconds)
+            seconds = min(end, timeline.duration) - start
+            if self.kind == "window":
+                seconds = max(seconds, _LEAST_WINDOW)
+            return 1 / max(seconds, 0)
         first = timeline.timestamps[picked[0]]
         last = timeline.timestamps[picked[-1]]
         return float((count - 1) / (last - first))

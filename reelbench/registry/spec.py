@@ -343,10 +343,12 @@ class OptionWords(Declared):
             options: The options.
             span: Start and end in seconds of the span that the answer names, where it names one.
         """
-        if span is None or self.grounded is None:
-            return [self.alone.format(option=option) for option in options]
-        start, end = span
-        return [self.grounded.format(start=start, end=end, option=option) for option in options]
+        template = self.alone
+        times: dict[str, float] = {}
+        if span is not None and self.grounded is not None:
+            template = self.grounded
+            times["start"], times["end"] = span
+        return [template.format(option=option, **times) for option in options]
 
 
 class TaskSpec(Declared):
