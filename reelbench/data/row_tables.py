@@ -53,7 +53,8 @@ def table(
         # What stands beside several rows is held in each of them.
         if (each or join) and not isinstance(entry.cells, InputError):
             cell_count += len(entry.cells)
-            bounds.hold(f"{entry.where}: cells of the rows so far", cell_count, tables.MOST_CELLS)
+            what = f"{entry.where}: cells of the rows so far"
+            bounds.hold(what, cell_count, tables.MOST_CELLS)
         read_entries.append(entry)
     return read_entries
 
@@ -148,10 +149,11 @@ def _rows_of_value(value: Any, beside: Cells, where: str) -> Iterator[Entry]:  #
     if is_array(value) and value and all(map(is_object, value)):
         for number, part in enumerate(value, start=1):
             yield Entry(f"{where}, {number}", {**beside, **part})
-    elif is_object(value):
-        yield Entry(where, {**beside, **value})
-    else:
-        yield Entry(where, {**beside, VALUE: value})
+        return
+    columns: Cells = {VALUE: value}
+    if is_object(value):
+        columns = value
+    yield Entry(where, {**beside, **columns})
 
 
 def _branch(value: Any, step: str, where: str) -> _Branches:  # noqa: ANN401 - any JSON
@@ -187,11 +189,14 @@ def _all_branches(value: Any, step: str, where: str) -> _Branches:  # noqa: ANN4
         raise InputError(
             f"{where}: is a {type(value).__name__}, expected a list or a mapping (each: {step})"
         )
-    branches = {name: part for name, part in value.items() if is_object(part)}
-    if not branches:
-        branches = {name: part for name, part in value.items() if is_array(part)}
-    if not branches:
-        branches = value
+    objects: dict[str, Any] = {}
+    lists: dict[str, Any] = {}
+    for name, part in value.items():
+        if is_object(part):
+            objects[name] = part
+        elif is_array(part):
+            lists[name] = part
+    branches = objects or lists or value
     beside = {name: part for name, part in value.items() if name not in branches}
     return _Branches(list(branches.items()), beside)
 

@@ -141,17 +141,32 @@ def _results_table(group: list[PublishedResult], declared: list[str], sources: S
     decimals = _decimals(group)
     lines: list[list[str]] = []
     for result in group:
-        numbers: list[str] = []
-        for name in names:
-            number = "–"
-            if name in result.metrics:
-                number = f"{result.metrics[name]:.{decimals[result.cite, name]}f}"
-            numbers.append(number)
-        model = f"{result.model} ({result.label})" if result.label else result.model
+        model = result.model
+        if result.label:
+            model += f" ({result.label})"
+        frames = result.frames or ""
         source = sources.number(_citation(result))
-        lines.append([model, result.setting, *numbers, result.frames or "", source])
+        line = [model, result.setting]
+        line += _numbers(result, names, decimals)
+        line += [frames, source]
+        lines.append(line)
     metric_heads = [f"#`{name}`" for name in names]
     return table(["Model", "Setting", *metric_heads, "Frames", "#Source"], lines)
+
+
+def _numbers(
+    result: PublishedResult, names: list[str], decimals: Mapping[tuple[str, str], int]
+) -> list[str]:
+    """Return a result's numbers, with a dash where it has none."""
+    numbers: list[str] = []
+    for name in names:
+        number = "–"
+        if name in result.metrics:
+            digits = decimals[result.cite, name]
+            value = result.metrics[name]
+            number = f"{value:.{digits}f}"
+        numbers.append(number)
+    return numbers
 
 
 def _decimals(group: list[PublishedResult]) -> Mapping[tuple[str, str], int]:

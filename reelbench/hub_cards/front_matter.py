@@ -95,7 +95,10 @@ def is_our_config(config: dict[str, Any]) -> bool:
     if not isinstance(files, list) or config.get("config_name") not in {CONFIG, OTHER_CONFIG}:
         return False
     for file in files:
-        if not isinstance(file, dict) or file.get("path") != data_path(str(file.get("split"))):
+        if not isinstance(file, dict):
+            return False
+        split = str(file.get("split"))
+        if file.get("path") != data_path(split):
             return False
     return True
 
@@ -149,8 +152,10 @@ def _edits(
         old = existing[key.value]
         new = values[key.value]
         added: list[Any] = []
-        if isinstance(old, list) and new[: len(old)] == old:
-            added = new[len(old) :]
+        if isinstance(old, list):
+            old_count = len(old)
+            if new[:old_count] == old:
+                added = new[old_count:]
         if old and added and isinstance(node, yaml.SequenceNode):
             edits.append(_appended(front_matter, node, added))
         else:
@@ -180,6 +185,7 @@ def _end_of(node: yaml.Node) -> int:
     YAML's own mark of a block is where the next one begins, behind the comments.
     """
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
-        last = node.value[-1]
-        node = last[1] if isinstance(last, tuple) else last
+        node = node.value[-1]
+        if isinstance(node, tuple):  # a key and its value
+            _, node = node
     return node.end_mark.index
