@@ -1,8 +1,8 @@
-"""Who serves a model, by its name: `provider/model`, or a name that can be one provider's alone.
+"""The server of a model, from its name: `provider/model`, or a name of one provider alone.
 
-The providers are data (`registry/providers.json`). Where a server's address is given, a name goes
-out as it was typed, so that what is kept under it stays its own; only `vllm/`, `sglang/` and
-`ollama/` are taken off.
+The providers are data (`registry/providers.json`). Where a server's address is given, a name is
+sent as it was typed, so that what is kept under it stays its own; only `vllm/`, `sglang/` and
+`ollama/` are removed.
 """
 
 import re
@@ -15,7 +15,7 @@ from reelbench.base import settings
 from reelbench.base.errors import InputError
 
 LOCAL = "hf:"
-"""How the name of a model begins that is loaded in this process, in the place of a server's."""
+"""The beginning of the name of a model that is loaded in this process."""
 
 _URL = re.compile(r"(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
 
@@ -25,13 +25,14 @@ class Provider:
     """A provider, as `providers.json` has it.
 
     Attributes:
-        title: What a sentence calls it.
+        title: Its name in a sentence.
         url: Base URL of its OpenAI-compatible server; `{VARIABLE}` stands for that variable's
             value.
         key: Variable of its key: it gets this one alone.
         source: Where its own documentation prints the address.
-        media: Where it says what it takes, if not there.
-        takes: What it takes beside words: `images`, `video`, `whole videos` alone, `batch`.
+        media: Where it documents the media that it accepts, if not there.
+        takes: The media that it accepts beside words: `images`, `video`, `whole videos` alone,
+            `batch`.
         most_images: Pictures of one request at most; None where it states no number.
         names: Pattern of the beginnings of names that are its own without its prefix.
         checkpoints: Pattern of the beginnings of names that, behind its prefix, are a checkpoint's
@@ -63,7 +64,9 @@ def read_model_name(
     *keys: settings.Setting,
     url_option: str | None = None,
 ) -> dict[str, Any]:
-    """Read a model's name into the fields of `AskOptions`: model, url, api_key, key_from, provider.
+    """Read a model's name into fields of `AskOptions`.
+
+    The fields are model, url, api_key, key_from and provider.
 
     Args:
         option: The option that names it, for errors.
@@ -72,60 +75,100 @@ def read_model_name(
         keys: Variables of the key of a server that is no provider's, the first that is set.
         url_option: The option that names the server, for errors; by default `option` with `-url`.
 
-    InputError where the name is a folder, several models, a checkpoint's as well as a provider's,
-    or a variable lacks.
+    Raises:
+        InputError: The name is a folder, several models, a checkpoint's as well as a provider's, or
+            a variable is missing.
     """
-    url_option = url_option or f"{option}-url"
+    model = text
     match = _URL.fullmatch(text)
-    model, url = (match["model"], match["url"] or url) if match else (text, url)
-    prefix, slash, rest = model.partition("/")
+    if match:
+        model = match["model"]
+        url = match["url"] or url
     if "," in model:
         raise InputError(
-            f"{option} {model}: one model at a time; several: `reelbench eval NAME --model A --model B`"
+            f"{option} {model}: one model at a time; "
+            "several: `reelbench eval NAME --model A --model B`"
         )
     if url is not None:
-        own = PROVIDERS.get(prefix)
-        model = rest if slash and own is not None and own.own else model
-    elif prefix == "hf" and rest:
-        return {"model": LOCAL + rest}
-    elif model.startswith((".", "/", "~")) or (Path(model) / "config.json").is_file():
+        return _at_server(_without_own_prefix(model), url, keys)
+    if model.startswith("hf/") and model != "hf/":
+        return {"model": LOCAL + model.removeprefix("hf/")}
+    if model.startswith((".", "/", "~")) or (Path(model) / "config.json").is_file():
         raise InputError(
-            f"{option} {model}: is a folder; `reelbench eval NAME --model {model}` runs it by lmms-eval"
+            f"{option} {model}: is a folder; "
+            f"`reelbench eval NAME --model {model}` runs it by lmms-eval"
         )
-    else:
-        for name, provider in PROVIDERS.items():
-            if slash and rest and prefix in {name, provider.alias}:
-                if prefix == name and re.match(provider.checkpoints or "(?!)", rest):
-                    at = (
-                        f"{option} {provider.alias}/{rest} asks {provider.title}"
-                        if provider.alias
-                        else ""
-                    )
-                    here = (
-                        f"{option} {model} {url_option} URL asks a server that has the checkpoint"
-                    )
-                    raise InputError(
-                        f"{option} {model}: {at or f'{provider.title} has none of that name'}; {here}"
-                    )
-                return _of_provider(option, rest, name, provider)
-            if name != "openai" and provider.names and re.match(provider.names, model):
-                return _of_provider(option, model, name, provider)
-    key = next((key for key in keys if key.get()), None)
-    return {"model": model, "url": url, "api_key": key and key.get(), "key_from": key and key.name}
+    for name, provider in PROVIDERS.items():
+        if _has_prefix(model, name, provider):
+            _refuse_checkpoint(option, url_option or f"{option}-url", model, name, provider)
+            _, _, model_at_provider = model.partition("/")
+            return _at_provider(option, model_at_provider, name, provider)
+        is_known_name = provider.names and re.match(provider.names, model)
+        if name != "openai" and is_known_name:
+            return _at_provider(option, model, name, provider)
+    return _at_server(model, None, keys)
 
 
-def _of_provider(option: str, model: str, name: str, provider: Provider) -> dict[str, Any]:
+def _without_own_prefix(model: str) -> str:
+    """Return a model's name without the prefix of a kind of server of the user's."""
+    prefix, slash, name = model.partition("/")
+    provider = PROVIDERS.get(prefix)
+    if slash and provider is not None and provider.own:
+        return name
+    return model
+
+
+def _has_prefix(model: str, name: str, provider: Provider) -> bool:
+    prefix, _, model_at_provider = model.partition("/")
+    return bool(model_at_provider) and prefix in {name, provider.alias}
+
+
+def _refuse_checkpoint(
+    option: str, url_option: str, model: str, name: str, provider: Provider
+) -> None:
+    """Raise an InputError for a name that is a checkpoint's on the Hub as well."""
+    prefix, _, model_at_provider = model.partition("/")
+    if prefix != name or not provider.checkpoints:
+        return
+    if not re.match(provider.checkpoints, model_at_provider):
+        return
+    advice = f"{provider.title} has none of that name"
+    if provider.alias:
+        advice = f"{option} {provider.alias}/{model_at_provider} asks {provider.title}"
+    raise InputError(
+        f"{option} {model}: {advice}; "
+        f"{option} {model} {url_option} URL asks a server that has the checkpoint"
+    )
+
+
+def _at_server(model: str, url: str | None, keys: Sequence[settings.Setting]) -> dict[str, Any]:
+    """Return the fields of a model at a server that is no provider's."""
+    fields: dict[str, Any] = {"model": model, "url": url, "api_key": None, "key_from": None}
+    for key in keys:
+        if key.get():
+            fields["api_key"] = key.get()
+            fields["key_from"] = key.name
+            break
+    return fields
+
+
+def _at_provider(option: str, model: str, name: str, provider: Provider) -> dict[str, Any]:
+    """Return the fields of a provider's model; InputError where a variable is missing."""
     url = provider.url
     for variable in re.findall(r"\{(\w+)\}", url):
         setting = next(setting for setting in settings.ALL if setting.name == variable)
         if not setting.get():
             raise InputError(f"{option} {name}/{model}: set {setting.name}, {setting.about}")
         url = url.replace(f"{{{variable}}}", setting.get().rstrip("/"))
-    key = settings.PROVIDER_KEYS[name].get() or None
-    return {
+    fields = {
         "model": model,
         "url": url,
-        "api_key": key,
-        "key_from": key and provider.key,
+        "api_key": None,
+        "key_from": None,
         "provider": name,
     }
+    key = settings.PROVIDER_KEYS[name].get()
+    if key:
+        fields["api_key"] = key
+        fields["key_from"] = provider.key
+    return fields

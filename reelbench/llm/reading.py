@@ -1,9 +1,9 @@
 """Reading a reply strictly: one JSON object or Python dictionary, or nothing.
 
-An object is read whatever stands around it, fenced or not; of several the one that ends the reply.
-What a model did not plainly say is never guessed: an object with a key that is there twice, one
-that was cut short, one beyond the caps below, or, where words end the reply, one that another one
-contradicts is not read.
+An object is read whatever text is around it, fenced or not; of several, the one that ends the
+reply. Nothing is guessed that a model did not plainly say. Not read are an object with a key that
+is there twice, one that was cut short, one beyond the caps below, and, where words end the reply,
+one that another one contradicts.
 
 Judges' scores are read more strictly (`judges.parsing`).
 """
@@ -13,8 +13,8 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
-from itertools import accumulate, islice
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,7 +25,7 @@ from reelbench.base.values import is_object
 MAX_CHARACTERS = 200_000
 """Longest reply that is read."""
 MAX_BRACKETS = 200
-"""Most opening brackets in a dictionary that may be a Python one: keeps that parser far from the recursion limit."""
+"""Most opening brackets in a Python dictionary; they keep its parser from the recursion limit."""
 MAX_DEPTH = 60
 """Deepest nesting of a JSON object."""
 
@@ -45,7 +45,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class UnreadableError(ValueError):
-    """A reply that can't be read; the message says why in one line, fit to be told to the model."""
+    """A reply that can't be read; its one line can be sent to the model."""
 
 
 def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
@@ -65,17 +65,18 @@ def read_model(reply: str | None, model: type[ModelT]) -> ModelT:
             "the reply does not end in one whole JSON object whose keys are there once each"
         )
     fitting: list[ModelT] = []
-    shown = ""
+    wrong = ""
     for value in candidates:
         try:
             fitting.append(model.model_validate(value))
         except ValidationError as error:
-            shown = first_of(wrong_fields(error), 5, "; ")
+            wrong = first_of(wrong_fields(error), 5, "; ")
     if not fitting:
-        raise UnreadableError(shown)
-    if any(other != fitting[-1] for other in fitting):
+        raise UnreadableError(wrong)
+    last = fitting[-1]
+    if any(value != last for value in fitting):
         raise UnreadableError(_CONTRADICTION)
-    return fitting[-1]
+    return last
 
 
 def last_dictionary(text: str) -> dict[Any, Any] | None:
@@ -87,26 +88,48 @@ def last_dictionary(text: str) -> dict[Any, Any] | None:
     if not candidates:
         return None
     last = candidates[-1]
-    return (
-        None if any(other.keys() == last.keys() and other != last for other in candidates) else last
-    )
+    for candidate in candidates:
+        if candidate.keys() == last.keys() and candidate != last:
+            return None
+    return last
 
 
-def beside_dictionary(text: str) -> tuple[str, dict[Any, Any] | None]:
-    """Return the text around the dictionary that `last_dictionary` reads, and it; the text as it is without one."""
-    whole, place = last_dictionary(text), 0
-    while whole is not None and (start := _STARTS.search(text, place)) is not None:
-        place = _end_of(text, start.start()) or len(text)
-        if dictionary(text[start.start() : place]) == whole:
-            around = f"{text[: start.start()].rstrip()}\n{text[place:].lstrip()}"
-            return _EMPTY_FENCE.sub("", around).strip(), whole
-    return text.strip(), whole
+class TextAndDictionary(NamedTuple):
+    """A text, and the dictionary that was in it, if any."""
+
+    text: str
+    dictionary: dict[Any, Any] | None
 
 
-_UNABLE = r"(?:i|we)(?:['’]m| am| are)?\s+(?:can(?:no|['’]|\s+no)t|unable\s+to|not\s+able\s+to|won['’]t)\b[^.!?]{0,60}?\b"
-_SORRY = r"(?:i(?:['’]m| am) (?:(?:very|so) )?sorry|sorry|i apologi[sz]e|as an ai)\b[^.!?]{0,40}?\W\s*(?:but\s+)?"
+def beside_dictionary(text: str) -> TextAndDictionary:
+    """Return the text around the dictionary that `last_dictionary` reads, and the dictionary.
+
+    A text without a dictionary is returned whole.
+    """
+    last = last_dictionary(text)
+    if last is None:
+        return TextAndDictionary(text.strip(), None)
+    start = _start_of(text, 0)
+    while start is not None:
+        end = _end_of(text, start) or len(text)
+        if dictionary(text[start:end]) == last:
+            around = f"{text[:start].rstrip()}\n{text[end:].lstrip()}"
+            return TextAndDictionary(_EMPTY_FENCE.sub("", around).strip(), last)
+        start = _start_of(text, end)
+    return TextAndDictionary(text.strip(), last)
+
+
+_UNABLE = (
+    r"(?:i|we)(?:['’]m| am| are)?\s+"
+    r"(?:can(?:no|['’]|\s+no)t|unable\s+to|not\s+able\s+to|won['’]t)\b[^.!?]{0,60}?\b"
+)
+_SORRY = (
+    r"(?:i(?:['’]m| am) (?:(?:very|so) )?sorry|sorry|i apologi[sz]e|as an ai)\b"
+    r"[^.!?]{0,40}?\W\s*(?:but\s+)?"
+)
 _REFUSAL = re.compile(
-    rf"\W*(?:{_SORRY}{_UNABLE}(?:assist|help|comply|fulfil|provide|continue|answer|discuss|review|generate|create|do)\b"
+    rf"\W*(?:{_SORRY}{_UNABLE}(?:assist|help|comply|fulfil|provide|continue|answer|discuss|review"
+    r"|generate|create|do)\b"
     rf"|{_UNABLE}(?:assist|comply|fulfil|help\s+(?:you\s+)?with))",
     re.IGNORECASE,
 )
@@ -114,16 +137,21 @@ _LONGEST_REFUSAL = 400  # characters: what goes on at length said something afte
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a reply in words is nothing but a refusal ("I'm sorry, but I can't assist with that."), in English."""
+    """Return True where a reply is nothing but a refusal in English.
+
+    For example: "I'm sorry, but I can't assist with that."
+    """
     return len(text) <= _LONGEST_REFUSAL and _REFUSAL.match(text.strip()) is not None
 
 
 def dictionary(text: str) -> dict[Any, Any] | None:
-    """Return the dictionary that a text is, as a whole; None where it is not one or a key is there twice."""
+    """Return the dictionary that a whole text is.
+
+    None where it is not one, or a key is there twice.
+    """
     if not (text.startswith("{") and text.endswith("}")):
         return None
-    levels = accumulate(1 if bracket[0] in "[{(" else -1 for bracket in _BRACKETS.finditer(text))
-    if any(level > MAX_DEPTH for level in levels):
+    if _depth(text) > MAX_DEPTH:
         return None
     try:
         value = json.loads(text, object_pairs_hook=_unique)
@@ -131,59 +159,106 @@ def dictionary(text: str) -> dict[Any, Any] | None:
         return None
     except (ValueError, RecursionError):
         value = _python_literal(text)
-    return value if is_object(value) else None
+    if is_object(value):
+        return value
+    return None
+
+
+def _depth(text: str) -> int:
+    """Return the deepest nesting of a text's brackets, those in strings too."""
+    level = 0
+    deepest = 0
+    for bracket in _BRACKETS.finditer(text):
+        level += _step(bracket[0])
+        deepest = max(deepest, level)
+    return deepest
+
+
+def _step(token: str) -> int:
+    """Return by how many levels a bracket, or any other token, leads deeper."""
+    if token[0] in "{[(":
+        return 1
+    if token[0] in "}])":
+        return -1
+    return 0
 
 
 def _dictionaries(text: str) -> list[dict[Any, Any]]:
-    """Return the dictionary that a text ends in, alone, or else all that are in it, in order.
+    """Return the dictionary that ends a text, alone, or else all in it.
 
-    Those inside others, or inside a broken one, aren't any.
+    They are in order. Those inside other dictionaries, or inside a broken one, don't count.
     """
     text = text.strip().removeprefix("\ufeff").strip()
-    if (whole := dictionary(text)) is not None:
+    whole = dictionary(text)
+    if whole is not None:
         return [whole]
     values: list[dict[Any, Any]] = []
-    place = tries = 0
-    while tries < _TRIES and (start := _STARTS.search(text, place)) is not None:
-        tries += 1
-        end = _end_of(text, start.start())
+    place = 0
+    for _ in range(_TRIES):
+        start = _start_of(text, place)
+        if start is None:
+            break
+        end = _end_of(text, start)
         if end is None:
             return values  # it was cut short: what follows stands inside it
-        value = dictionary(text[start.start() : end])
-        place = end
+        value = dictionary(text[start:end])
         if value is not None:
             values.append(value)
-    ends: Iterator[str] = iter(())
-    if text.endswith("```") and len(text) > len(
-        "```"
-    ):  # what the last fence holds ends it, if anything does
-        # The longest first, and not from the last fence alone: the object's own texts may hold
-        # fences.
+        place = end
+    for ending in _endings(text):
+        value = dictionary(ending)
+        if value is not None:
+            return [value]
+    return values
+
+
+def _endings(text: str) -> Iterator[str]:
+    """Yield the ends of a text that may be a dictionary, the longest first.
+
+    The last fence ends a text, if anything does. Not that fence alone is tried: the object's own
+    texts may have fences.
+    """
+    if text.endswith("```") and text != "```":
         body = text.removesuffix("```")
-        ends = (body[match.end() :].strip() for match in islice(_OPENING.finditer(body), _TRIES))
+        for opening in islice(_OPENING.finditer(body), _TRIES):
+            yield body[opening.end() :].strip()
     elif text.endswith("}"):
-        ends = (text[match.start() :] for match in islice(re.finditer(r"\{", text), _TRIES))
-    ending = next((value for end in ends if (value := dictionary(end)) is not None), None)
-    return values if ending is None else [ending]
+        for brace in islice(re.finditer(r"\{", text), _TRIES):
+            yield text[brace.start() :]
+
+
+def _start_of(text: str, place: int) -> int | None:
+    """Return the next place at which an object may start."""
+    match = _STARTS.search(text, place)
+    if match is None:
+        return None
+    return match.start()
 
 
 def _end_of(text: str, start: int) -> int | None:
     """Return the end of the bracket that opens at `start`; None where it has none."""
     level = 0
     for token in _tokens(text, start):
-        level += (token[0] in "{[(") - (token[0] in "}])")
+        level += _step(token[0])
         if level == 0:
             return token.end()
     return None
 
 
 def _tokens(text: str, start: int, quotes: str = "\"'") -> Iterator[re.Match[str]]:
-    """Yield the strings and the brackets of a text from `start` on, in one pass.
+    """Yield the strings and the brackets of a text, in one pass.
 
-    A quote whose string never ends is none, and so is any like it behind it: they are all escaped.
+    A quote whose string never ends begins no string. Neither does any such quote behind it: they
+    are all escaped.
+
+    Args:
+        text: The text.
+        start: Where to begin.
+        quotes: The signs that may begin a string.
     """
-    kinds = "|".join([*(_STRINGS[quote] for quote in quotes), _BRACKETS.pattern])
-    for token in re.compile(kinds, re.DOTALL).finditer(text, start):
+    patterns = [_STRINGS[quote] for quote in quotes]
+    patterns.append(_BRACKETS.pattern)
+    for token in re.compile("|".join(patterns), re.DOTALL).finditer(text, start):
         if token.lastgroup is not None:
             yield from _tokens(text, token.start() + 1, quotes.replace(token[0][0], ""))
             return
@@ -191,7 +266,7 @@ def _tokens(text: str, start: int, quotes: str = "\"'") -> Iterator[re.Match[str
 
 
 class _RepeatedKeyError(ValueError):
-    """A dictionary that says two things under one key."""
+    """A dictionary that has two values for one key."""
 
 
 def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
@@ -202,19 +277,27 @@ def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def _python_literal(text: str) -> Any:  # noqa: ANN401 - any literal
+    """Return the value of a Python literal; None of any other text.
+
+    None too where a dictionary has a key twice.
+    """
     if sum(map(text.count, "{[(")) > MAX_BRACKETS:
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # a stray backslash in a model's remark is no business of the user's
+            # A stray backslash in a model's remark is no business of the user's.
+            warnings.simplefilter("ignore")
             tree = ast.parse(text, mode="eval")
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Dict):
-                    keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
-                    if len(set(keys)) != len(node.keys):
-                        return None
+            if not all(map(_has_unique_keys, ast.walk(tree))):
+                return None
             return ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
+
+
+def _has_unique_keys(node: ast.AST) -> bool:
+    """Return False for a dictionary with a key twice, or one that is no constant."""
+    if not isinstance(node, ast.Dict):
+        return True
+    keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
+    return len(keys) == len(node.keys)

@@ -1,4 +1,4 @@
-"""The one way to ask many questions: bounded, in the items' order, with one tally and one account of what is lacking.
+"""Asking many questions: bounded, in the items' order, with one tally.
 
 A run has no state of its own to keep: every reply is in the cache the moment it arrives. A run that
 was killed and is started again reads what is there and asks for the rest.
@@ -28,11 +28,11 @@ PENDING_SHOWN = "{} wait for replies in a batch; the same command again collects
 
 
 class Runner:
-    """Works on many items at once, and counts what comes of it.
+    """Works on many items at once, and counts the results.
 
     Attributes:
-        lacking: Reason (`unavailable`, `budget`, …) -> replies that could not be had for it. The
-            work counts them.
+        lacking: Reason (`unavailable`, `budget`, …) -> replies that are lacking for it. The work
+            counts them.
     """
 
     def __init__(
@@ -41,29 +41,31 @@ class Runner:
         """Set up, without asking anything.
 
         Args:
-            askers: Those that the work asks; the same one may be there for several roles.
+            askers: Those that the work uses; the same one may be there for several roles.
             show: Called whenever an item is done, with how many are, and with the tally in words.
             at_once: Items at work at most; by default two for each call in flight, so that the next
                 is ready.
         """
         self._askers = list({id(asker): asker for asker in askers}.values())
         self._show = show
-        self._at_once = at_once or 2 * max(
-            (asker.ahead * asker.options.concurrency for asker in self._askers), default=1
-        )
+        calls = [asker.ahead * asker.options.concurrency for asker in self._askers]
+        self._at_once = at_once or 2 * max(calls, default=1)
         self.lacking: Counter[str] = Counter()
 
     @property
     def tally(self) -> Tally:
-        """What all askers have come to so far."""
+        """The sum of all askers' tallies."""
         return Tally.total([asker.tally for asker in self._askers])
 
     async def run(
         self, items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]]
     ) -> AsyncIterator[tuple[ItemT, ResultT]]:
-        """Yield each item with what `work` made of it, in the order of the items; an error of the work ends the run."""
+        """Yield each item with the result of `work`, in the order of the items.
+
+        An error of the work ends the run.
+        """
         room = asyncio.Semaphore(self._at_once)
-        begun: deque[tuple[ItemT, asyncio.Task[ResultT]]] = deque()
+        begun: deque[tuple[ItemT, asyncio.Task[ResultT]]] = deque()  # the oldest first
         done = 0
 
         def ended(task: asyncio.Task[ResultT]) -> None:
@@ -80,11 +82,15 @@ class Runner:
                 task = asyncio.ensure_future(work(item))
                 task.add_done_callback(ended)
                 begun.append((item, task))
-                while begun and (begun[0][1].done() or len(begun) >= WINDOW):
-                    yield begun[0][0], await begun[0][1]
+                while begun:
+                    oldest_item, oldest_task = begun[0]
+                    if not oldest_task.done() and len(begun) < WINDOW:
+                        break
+                    yield oldest_item, await oldest_task
                     begun.popleft()
             while begun:
-                yield begun[0][0], await begun[0][1]
+                oldest_item, oldest_task = begun[0]
+                yield oldest_item, await oldest_task
                 begun.popleft()
         finally:
             for _, task in begun:
@@ -94,7 +100,7 @@ class Runner:
     async def results(
         self, items: Iterable[ItemT], work: Callable[[ItemT], Awaitable[ResultT]]
     ) -> list[ResultT]:
-        """Return the result of `work` on each item, in their order; the askers are there meanwhile, and closed then."""
+        """Return the result of `work` on each item, in their order; then close the askers."""
         async with AsyncExitStack() as stack:
             for asker in self._askers:
                 await stack.enter_async_context(asker)
@@ -105,21 +111,31 @@ class Runner:
 
     @property
     def lacking_shown(self) -> str:
-        """How many replies are lacking for which reason, for the user."""
+        """The number of lacking replies for each reason, for the user."""
         return ", ".join(f"{number} {reason}" for reason, number in self.lacking.items())
 
     def check(self, what: str, otherwise: str) -> None:
-        """Raise ReelbenchError where replies are lacking: why, or else `otherwise`, and how many of `what`.
+        """Raise an error where replies are lacking.
 
-        PendingError where all of these are under way in a batch.
+        Args:
+            what: The kind of the replies, for the message.
+            otherwise: The reason where no asker noted one.
+
+        Raises:
+            PendingError: All of these are under way in a batch.
+            ReelbenchError: They are lacking for other reasons.
         """
         if self.lacking.keys() == {PENDING}:
             raise PendingError(PENDING_SHOWN.format(self.lacking.total()))
         if self.lacking:
             raise ReelbenchError(
-                f"{self.why_lacking(otherwise)}; {self.lacking_shown} {what}; rerun the command to continue"
+                f"{self.why_lacking(otherwise)}; {self.lacking_shown} {what}; "
+                "rerun the command to continue"
             )
 
     def why_lacking(self, otherwise: str) -> str:
-        """Return the last thing that an asker noted, which says why replies are lacking, or else `otherwise`."""
-        return next((asker.notes[-1] for asker in self._askers if asker.notes), otherwise)
+        """Return an asker's last note, which gives the reason, or else `otherwise`."""
+        for asker in self._askers:
+            if asker.notes:
+                return asker.notes[-1]
+        return otherwise
