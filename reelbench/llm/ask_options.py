@@ -1,4 +1,4 @@
-"""What the user asks of a language model: which, where, how many calls at once, and at what cost at most."""
+"""The options of asking a language model: which, where, how many calls at once, at what cost."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,18 +21,14 @@ OPENAI_URL = settings.OPENAI_BASE_URL.otherwise
 THINKING_TOKENS = 32_768
 """Most tokens of an answer of a model that thinks before it answers, unless a limit is given."""
 SHORTEST_SECRET = 12
-"""Characters of the shortest key that is looked for in texts: a shorter one is part of common words."""
+"""Characters of the shortest key that is hidden: a shorter one is part of common words."""
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
-_COMPLETION_LIMITED = (
-    "o1",
-    "o3",
-    "o4",
-    "gpt-5",
-)  # in a model's name: OpenAI's that refuse `max_tokens`
+# Parts of the names of OpenAI's models that refuse `max_tokens`.
+_COMPLETION_LIMITED = ("o1", "o3", "o4", "gpt-5")
 
 _HALF = 16  # characters of a part of a key that no other text has
-_ASKED_AT = "/chat/completions"
+_COMPLETIONS = "/chat/completions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +76,7 @@ class AskOptions:
     option: ClassVar[str] = "--llm"
     """The beginning of the command-line options of a request, which errors name."""
     who: ClassVar[str] = "the model"
-    """What a sentence to the user calls it."""
+    """Its name in a sentence to the user."""
     key_variable: ClassVar[str] = settings.LLM_API_KEY.name
 
     model: str
@@ -110,50 +106,59 @@ class AskOptions:
     cache: Path | str | None = field(default=None, repr=False)  # an address may hold a password
     cache_patience: float = CACHE_PATIENCE
     local: bool = field(init=False, repr=False, compare=False)
-    """Whether the model runs in this process (`llm.providers`)."""
+    """True where the model runs in this process (`llm.providers`)."""
     host: str = field(init=False, repr=False, compare=False)
-    """Host (and port) of the server: all of the URL that may be shown or stored; `local` of one in this process."""
+    """Host (and port) of the server, the part of the URL that may be shown or stored.
+
+    It is `local` for a model in this process.
+    """
     secrets: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    """What must never be shown: the key, and what else the URL's query holds."""
+    """Texts that must never be shown: the key, and the values in the URL's query."""
     halves: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    """Either half of what is long among them: a server may repeat a part."""
+    """Either half of the long ones among them: a server may repeat a part."""
 
     def __post_init__(self) -> None:
         option = self.option
         if not self.model.strip():
             raise InputError(
-                f"{self.model_option}: the name of {self.who} is empty; name one, as its server knows it"
+                f"{self.model_option}: the name of {self.who} is empty; "
+                "name one, as its server knows it"
             )
         refuse_in_words(self.model_option, self.model)
-        object.__setattr__(self, "local", self.model.startswith(LOCAL))
-        object.__setattr__(self, "host", "local" if self.local else self._checked_host())
-        values = (
-            value
-            for name, value in parse_qsl(urlsplit("" if self.local else self.url or "").query)
-            if name != "api-version"
-        )
-        secrets = tuple(
-            secret for secret in (self.api_key or "", *values) if len(secret) >= SHORTEST_SECRET
-        )
+        is_local = self.model.startswith(LOCAL)
+        object.__setattr__(self, "local", is_local)
+        host = "local" if is_local else self._checked_host()
+        object.__setattr__(self, "host", host)
+        secrets = self._secret_texts()
         object.__setattr__(self, "secrets", secrets)
-        halves = (
-            half
-            for whole in secrets
-            for half in (whole[: len(whole) // 2], whole[len(whole) // 2 :])
-        )
-        object.__setattr__(self, "halves", tuple(half for half in halves if len(half) >= _HALF))
+        object.__setattr__(self, "halves", _halves(secrets))
         refuse_secrets(f"{option}-extra", dict(self.extra))
         if self.batch and self.local:
             raise InputError(
-                f"{option}-batch: {self.model} runs on this machine, which has no batches; leave it out"
+                f"{option}-batch: {self.model} runs on this machine, which has no batches; "
+                "leave it out"
             )
         self.check_taken("batch", self.batch)
+        self._check_numbers()
+        self._check_prices()
+
+    def _secret_texts(self) -> tuple[str, ...]:
+        """Return the key, and the values in the URL's query, where they are long."""
+        texts = [self.api_key or ""]
+        if not self.local:
+            for name, value in parse_qsl(urlsplit(self.url or "").query):
+                if name != "api-version":
+                    texts.append(value)
+        return tuple(text for text in texts if len(text) >= SHORTEST_SECRET)
+
+    def _check_numbers(self) -> None:
+        """Raise an InputError where a number makes no sense."""
+        option = self.option
         for name in ("concurrency", "tries", "max_tokens"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise InputError(
-                    f"{option}-{name.replace('_', '-')}: {value} is not a number from 1 up"
-                )
+                number_option = f"{option}-{name.replace('_', '-')}"
+                raise InputError(f"{number_option}: {value} is not a number from 1 up")
         bounds.hold(f"{option}-concurrency", self.concurrency, bounds.CONCURRENCY)
         if not self.cache_patience >= 0:
             raise InputError(
@@ -161,15 +166,20 @@ class AskOptions:
             )
         if not self.timeout > 0:
             raise InputError(f"{option}-timeout: {self.timeout} is not a number of seconds above 0")
-        prices = (self.usd_per_million_prompt, self.usd_per_million_completion)
-        if (prices[0] is None) != (prices[1] is None):
+
+    def _check_prices(self) -> None:
+        """Raise an InputError where a price is missing."""
+        has_prompt_price = self.usd_per_million_prompt is not None
+        has_completion_price = self.usd_per_million_completion is not None
+        if has_prompt_price != has_completion_price:
             raise InputError(
-                f"the price of {self.who} needs two numbers: dollars per million prompt and per million completion "
-                "tokens"
+                f"the price of {self.who} needs two numbers: dollars per million prompt and "
+                "per million completion tokens"
             )
-        if self.budget_usd is not None and prices[0] is None:
+        if self.budget_usd is not None and not has_prompt_price:
             raise InputError(
-                f"a budget in dollars needs the price of {self.who} per million tokens; or give it in calls"
+                f"a budget in dollars needs the price of {self.who} per million tokens; "
+                "or give it in calls"
             )
 
     @property
@@ -183,6 +193,7 @@ class AskOptions:
         return f"{self.option}-url"
 
     def _checked_host(self) -> str:
+        """Return the server's host and port; InputError where the URL can't be used."""
         where = self.url_option
         try:
             parts = urlsplit(self.url or OPENAI_URL)
@@ -190,43 +201,51 @@ class AskOptions:
             parts = None
         if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
             raise InputError(
-                f"{where}: not an http(s) URL; give the server's base, like http://127.0.0.1:8000/v1"
+                f"{where}: not an http(s) URL; "
+                "give the server's base, like http://127.0.0.1:8000/v1"
             )
+        host = parts.hostname
         try:
-            host = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
+            if parts.port:
+                host = f"{host}:{parts.port}"
         except ValueError:
             raise InputError(f"{where}: the port is not a number") from None
         if parts.username is not None or parts.password is not None:
             raise InputError(
-                f"{where}: leave user and password out of the URL; the key belongs into {self.key_variable}"
+                f"{where}: leave user and password out of the URL; "
+                f"the key belongs into {self.key_variable}"
             )
-        if parts.path.rstrip("/").endswith(_ASKED_AT):
-            raise InputError(f"{where}: leave {_ASKED_AT} out of the URL; it is added to it")
+        if parts.path.rstrip("/").endswith(_COMPLETIONS):
+            raise InputError(f"{where}: leave {_COMPLETIONS} out of the URL; it is added to it")
         return host
 
-    def check_taken(self, what: str, wanted: bool | int | None = True) -> None:
-        """Raise InputError where a provider doesn't take what is wanted: `batch`, `video`, or so many `images`.
+    def check_taken(self, what: str, number: bool | int | None = True) -> None:
+        """Raise an InputError where a provider doesn't accept a kind of request.
 
-        `whole videos` are those of which the server chooses the frames; who takes a video of ours
-        takes these too.
+        Args:
+            what: `batch`, `video`, `images`, or `whole videos`, of which the server chooses the
+                frames; a provider that accepts a video of ours accepts these too.
+            number: The number of images; of any other kind, whether it is used at all.
         """
-        if self.provider is None or not wanted:
+        if self.provider is None or not number:
             return
         provider = PROVIDERS[self.provider]
+        accepted = set(provider.takes)
+        if "video" in accepted:
+            accepted.add("whole videos")
         most = provider.most_images if what == "images" else None
-        taken = {*provider.takes, *(["whole videos"] if "video" in provider.takes else [])}
-        if what not in taken or (most is not None and wanted > most):
-            can = (
-                f"at most {most} pictures a request"
-                if most
-                else " and ".join(provider.takes) or "words alone"
-            )
-            asked = {"batch": "a batch", "video": "a clip of chosen frames"}.get(what, what)
-            asked = f"{wanted} pictures" if most else asked
-            raise InputError(
-                f"{self.model_option} {self.provider}/{self.model}: {provider.title} takes {can}, and not {asked} "
-                f"({provider.media or provider.source}); with {self.url_option} nothing is assumed of a server"
-            )
+        if what in accepted and (most is None or number <= most):
+            return
+        accepted_text = " and ".join(provider.takes) or "words alone"
+        rejected_text = {"batch": "a batch", "video": "a clip of chosen frames"}.get(what, what)
+        if most:
+            accepted_text = f"at most {most} pictures a request"
+            rejected_text = f"{number} pictures"
+        raise InputError(
+            f"{self.model_option} {self.provider}/{self.model}: {provider.title} takes "
+            f"{accepted_text}, and not {rejected_text} ({provider.media or provider.source}); "
+            f"with {self.url_option} nothing is assumed of a server"
+        )
 
     def cost_usd(
         self,
@@ -239,57 +258,60 @@ class AskOptions:
 
         Cached tokens are among the prompt's, reasoning tokens among the completion's.
         """
-        prompt, completion = self.usd_per_million_prompt, self.usd_per_million_completion
-        if prompt is None or completion is None:
+        prompt_price = self.usd_per_million_prompt
+        completion_price = self.usd_per_million_completion
+        if prompt_price is None or completion_price is None:
             return None
-        cached = prompt if self.usd_per_million_cached is None else self.usd_per_million_cached
-        reasoning = (
-            completion if self.usd_per_million_reasoning is None else self.usd_per_million_reasoning
-        )
-        cached_tokens, reasoning_tokens = (
-            min(cached_tokens, prompt_tokens),
-            min(reasoning_tokens, completion_tokens),
-        )
-        dollars = (prompt_tokens - cached_tokens) * prompt + cached_tokens * cached
-        dollars += (
-            completion_tokens - reasoning_tokens
-        ) * completion + reasoning_tokens * reasoning
+        cached_price = self.usd_per_million_cached
+        if cached_price is None:
+            cached_price = prompt_price
+        reasoning_price = self.usd_per_million_reasoning
+        if reasoning_price is None:
+            reasoning_price = completion_price
+        cached_tokens = min(cached_tokens, prompt_tokens)
+        reasoning_tokens = min(reasoning_tokens, completion_tokens)
+        plain_prompt = prompt_tokens - cached_tokens
+        plain_completion = completion_tokens - reasoning_tokens
+        dollars = plain_prompt * prompt_price + cached_tokens * cached_price
+        dollars += plain_completion * completion_price + reasoning_tokens * reasoning_price
         return dollars / 1e6
 
-    def sampling(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings sent with each call beside model and messages: the caller's `own` under these."""
-        sent = dict(own)
-        limit = self.max_tokens or (THINKING_TOKENS if self.thinking else None)
+    def sampling(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings sent with each call beside model and messages.
+
+        Args:
+            settings: The caller's settings; the options' ones replace them.
+        """
+        settings = dict(settings)
+        limit = self.max_tokens
         if self.thinking:
-            sent.pop("temperature", None)
+            settings.pop("temperature", None)
+            limit = limit or THINKING_TOKENS
         if limit is not None:
-            name = next(
-                (name for name in _LIMITS if name in sent),
-                _LIMITS[takes_completion_limit(self.model)],
-            )
-            sent[name] = limit
-        return sent | dict(self.extra)
+            settings[self._limit_name(settings)] = limit
+        return settings | dict(self.extra)
+
+    def _limit_name(self, settings: Mapping[str, Any]) -> str:
+        """Return the name under which the limit on tokens is sent."""
+        for name in _LIMITS:
+            if name in settings:
+                return name
+        if takes_completion_limit(self.model):
+            return "max_completion_tokens"
+        return "max_tokens"
 
     def redact(self, text: str) -> str:
-        """Return a line without the key, or what else the URL's query holds, which a server may echo.
+        """Return a line without the secrets, which a server may echo.
 
-        For error lines, logs and records; a reply is never edited.
+        It is for error lines, logs and records; a reply is never edited.
         """
-        text = without(text, self.secrets, "[key]")
-        return " ".join(
-            "[key]" if any(half in word for half in self.halves) else word
-            for word in text.split(" ")
-        )
-
-
-def cache_place() -> Path | str:
-    """Return the default place of replies: a file, or a database's address."""
-    return settings.CACHE.get() or home() / CACHE_FILE
-
-
-def takes_completion_limit(model: str) -> bool:
-    """Whether a model takes `max_completion_tokens` and no temperature, by its name, as lmms-eval tells it."""
-    return any(part in model for part in _COMPLETION_LIMITED)
+        words: list[str] = []
+        for word in without(text, self.secrets, "[key]").split(" "):
+            if any(half in word for half in self.halves):
+                words.append("[key]")
+            else:
+                words.append(word)
+        return " ".join(words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,3 +327,25 @@ class ServedModelOptions(AskOptions):
     def url_option(self) -> str:
         """The command-line option that names the model's server."""
         return "--base-url"
+
+
+def _halves(secrets: tuple[str, ...]) -> tuple[str, ...]:
+    """Return both halves of each secret, where they are long."""
+    halves: list[str] = []
+    for secret in secrets:
+        middle = len(secret) // 2
+        halves += [secret[:middle], secret[middle:]]
+    return tuple(half for half in halves if len(half) >= _HALF)
+
+
+def cache_place() -> Path | str:
+    """Return the default place of replies: a file, or a database's address."""
+    return settings.CACHE.get() or home() / CACHE_FILE
+
+
+def takes_completion_limit(model: str) -> bool:
+    """Return True where a model takes `max_completion_tokens` and no temperature.
+
+    Its name says so, by lmms-eval's rule.
+    """
+    return any(part in model for part in _COMPLETION_LIMITED)

@@ -1,4 +1,4 @@
-"""What came of a question: its value, or why there is none, and the replies behind it."""
+"""The result of a question: its value, or the reason for none, and the replies behind it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,26 +22,34 @@ PENDING = "pending"
 """The request is under way in a batch (`llm.batches`)."""
 
 _UNFINISHED: dict[str, Literal["cut_off", "refused"]] = {
-    **dict.fromkeys(("length", "model_length", "model_context_window_exceeded"), "cut_off"),
-    **dict.fromkeys(("content_filter", "sensitive"), "refused"),
+    "length": "cut_off",  # OpenAI's
+    "model_length": "cut_off",  # Mistral's
+    "model_context_window_exceeded": "cut_off",  # Z.ai's
+    "content_filter": "refused",  # OpenAI's
+    "sensitive": "refused",  # Z.ai's
 }
-"""A server's reason for the end of a reply that is not the model's -> what befell the answer.
-
-The first of each is OpenAI's, the others are Mistral's and Z.ai's.
-"""
+"""A server's reason for the end of a reply, where the model did not end it -> the mishap."""
 
 T = TypeVar("T")
 Read = Callable[[str], T | None]
-"""What a reply's text says; None, or an `UnreadableError` that says why, where it does not read."""
+"""Reads a reply's text; returns None, or raises an `UnreadableError`, where it can't be read."""
 Again = Callable[[Sequence[Message], str | None, str], Sequence[Message]]
 """(messages, the reply, why it was not read) -> the messages of the next attempt."""
 Outdated = Callable[[StoredReply], bool]
-"""Whether a reply in the cache is passed over."""
+"""Returns True for a reply in the cache that is passed over."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """One reply behind an answer: its key, which attempt it was, what it reads as (None: it does not), when it came."""
+    """One reply behind an answer.
+
+    Attributes:
+        key: Its key.
+        attempt: The number of the attempt.
+        reply: The reply.
+        value: The value that was read from it; None where it can't be read.
+        at: When it came, in seconds since 1970.
+    """
 
     key: bytes
     attempt: int
@@ -52,10 +60,10 @@ class CachedReply:
 
 @dataclass(frozen=True, slots=True)
 class AskResult(Generic[T]):
-    """What came of a question.
+    """The result of a question.
 
     Attributes:
-        value: What was read, or None.
+        value: The value that was read, or None.
         reason: Why there is no value (`unavailable`, `unparsable`, `budget`, `refused`, `rejected`,
             `pending`), or None.
         replies: All replies behind it, in order of attempt.
@@ -69,9 +77,10 @@ class AskResult(Generic[T]):
 
 
 def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
-    """Return the mishap of a reply: the limit on tokens cut it off, or the server's content filter refused it.
+    """Return the mishap of a reply.
 
-    None where the model ended it, and where the server does not say. A reply that was cut off may
-    still hold a readable answer.
+    The limit on tokens cut it off, or the server's content filter refused it. None where the model
+    ended it, and where the server does not say. A reply that was cut off may still have a readable
+    answer.
     """
     return _UNFINISHED.get(reply.finish or "")

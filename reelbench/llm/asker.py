@@ -1,11 +1,11 @@
-"""`Asker`: a question to a language model, answered from the cache where it can be and by the model where it must.
+"""`Asker`: asks a language model, from the cache where it can be.
 
-What it holds to:
+Its rules are:
 
 - A reply is kept before it counts, so nothing is paid twice: not in a rerun, by two processes, or
   for equal requests.
-- What goes wrong is a reason beside the question; only a cache that can't be written ends the work
-  with an error.
+- A failure is a reason beside the question; only a cache that can't be written ends the work with
+  an error.
 - Nothing is sent that nobody asked for: the first question is the probe.
 """
 
@@ -52,26 +52,35 @@ from reelbench.llm.pacing import StoppedError, Turn
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
-from reelbench.llm.store import Claimed, Limit
+from reelbench.llm.store import Claimed, Limit, StoredReply
 
 _SHORT_REPLY = 64  # tokens
 _LONGEST_FACT = 200
-_SAYS = ("id", "root", "owned_by", "max_model_len")  # of what a list of models says of one
+_MODEL_FACTS = ("id", "root", "owned_by", "max_model_len")  # of a model in a server's list
 _FOLLOWED = 8
-"""Questions followed at once, for each call in flight: thousands at once would keep the first from going out."""
+"""Questions followed at once, for each call in flight.
+
+Thousands at once would keep the first from going out.
+"""
 
 _SHARED = 8
-"""Machines that can share the calls before one begins the same questions as all others, and none of its own."""
+"""Machines that can share the calls.
+
+With more of them, one would begin only questions that all others have begun too.
+"""
 
 _log = logging.getLogger("reelbench.llm")
 
 
 class RetryCursor(Generic[T]):
-    """A question's place among its attempts: those that the cache has are read, the next one is to be asked for.
+    """A question's place among its attempts.
+
+    Attempts in the cache are read; the next one is to be asked for.
 
     Attributes:
         key: Key of the reply that is to be asked for next; None where nothing is.
-        messages: What is to be sent for it.
+        messages: The messages to send for it.
+        replies: The replies that were read.
     """
 
     def __init__(
@@ -87,13 +96,13 @@ class RetryCursor(Generic[T]):
         """Read what the cache has; nothing is sent or counted.
 
         Args:
-            asker: Who is to ask what the cache does not have.
+            asker: Asks for the replies that the cache does not have.
             messages: The question.
-            read: What a reply's text says.
-            vote: Number of the reply among several wanted for one question.
+            read: Reads a reply's text.
+            vote: Number of the reply among several to one question.
             again: Makes the messages of the next attempt; by default the same are sent again.
-            outdated: Says of a reply in the cache that it is passed over; by default as the options
-                say.
+            outdated: Returns True for a reply in the cache that is passed over; by default as the
+                options say.
         """
         self._asker = asker
         self._read = read
@@ -120,44 +129,63 @@ class RetryCursor(Generic[T]):
             key = reply_key(self._shape, self._vote, self._attempt)
             stored = self._asker.cache.get(key)
             if stored is None:
-                if self._attempt >= self._limit and self._may_extend:
-                    self._may_extend, self._limit = False, self._attempt + ATTEMPTS
-                self.key = key if self._passed or self._attempt < self._limit else None
-                self._outdated, self._passed = None, False  # what is asked for now counts
+                self._end_of_cache(key)
                 return
+            self._attempt += 1
             if self._outdated is not None and self._outdated(stored):
                 self._passed = True
-                self._attempt += 1
                 continue
-            reply, text = stored.reply, stored.reply.raw
-            if unfinished(reply):
-                text = (text or "") if self._asker.as_it_stands else None
-            self._error = (
-                "the reply is empty or was cut short" if text is None else "it could not be read"
-            )
+            self._read_reply(key, stored)
+
+    def _end_of_cache(self, key: bytes) -> None:
+        """Decide whether a reply that the cache does not have is to be asked for."""
+        if self._attempt >= self._limit and self._may_extend:
+            self._may_extend = False
+            self._limit = self._attempt + ATTEMPTS
+        if self._passed or self._attempt < self._limit:
+            self.key = key
+        # A reply that is asked for now counts.
+        self._outdated = None
+        self._passed = False
+
+    def _read_reply(self, key: bytes, stored: StoredReply) -> None:
+        """Read the last attempt's reply, and prepare the next where it fails."""
+        reply = stored.reply
+        text = reply.raw
+        if unfinished(reply):
+            text = (text or "") if self._asker.as_it_stands else None
+        if text is None:
+            self._error = "the reply is empty or was cut short"
+        else:
+            self._error = "it could not be read"
             try:
-                self._value = None if text is None else self._read(text)
+                self._value = self._read(text)
             except UnreadableError as error:
                 self._error = str(error)
-            if self._value is not None:
-                self._error = None
-            self.replies.append(CachedReply(key, self._attempt, reply, self._value, stored.at))
-            self._attempt += 1
-            if self._value is None and self._again is not None:
-                self.messages = self._again(self.messages, reply.raw, self._error or "")
-                self._shape = self._asker.shape(self.messages)
+        attempt = self._attempt - 1
+        self.replies.append(CachedReply(key, attempt, reply, self._value, stored.at))
+        if self._value is not None:
+            self._error = None
+        elif self._again is not None:
+            self.messages = self._again(self.messages, reply.raw, self._error)
+            self._shape = self._asker.shape(self.messages)
 
     def result(self, reason: str | None = None) -> AskResult[T]:
-        """Return the question's result so far; `reason` says why it ended before its last attempt."""
+        """Return the question's result so far.
+
+        Args:
+            reason: The reason for which it ended before its last attempt.
+        """
         if self._value is None and reason is None:
             reason = UNPARSABLE
         return AskResult(self._value, reason, self.replies, self._error)
 
 
 class Asker:
-    """Asks one language model. A `RetryCursor` may be made in any thread; `ask` belongs to one event loop.
+    """Asks one language model.
 
-    aiohttp is imported by the first reply that is not in the cache.
+    A `RetryCursor` may be made in any thread; `ask` belongs to one event loop. aiohttp is imported
+    by the first reply that is not in the cache.
     """
 
     def __init__(
@@ -180,27 +208,30 @@ class Asker:
             on_note: Called with each line that the user should know, perhaps from another thread;
                 by default logged.
             budget: Shared with other askers; by default the options' own.
-            as_it_stands: Read a reply that was cut short too (see `ask_result`); what has no text
-                at all, or none that is text, is a failed reply all the same.
+            as_it_stands: Read a reply that was cut short too (see `ask_result`); a reply without
+                text is a failed one all the same.
             notes_end: After the first reply that is paid for, note the day on which the server says
                 that it ends the model, if any, and keep it in the cache.
-            tells: At the end tell the user how many replies were asked for and how many were kept,
-                and from when.
+            tells: At the end tell the user the number of new replies, and of kept ones and their
+                dates.
         """
         self.options = options
         self.sampling = options.sampling(sampling or {})
         self.as_it_stands = as_it_stands
         self.notes: list[str] = []
         self.giver: str | None = None
-        """Who gives the replies, kept beside each; None says nothing."""
+        """The giver of the replies, kept beside each; None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self.lock = threading.Lock()
         self._say: Callable[[str], object] = on_note or partial(_log.warning, "%s")
         self.cache = ReplyCache.shared(options, self.note)
         self.ahead = _SHARED if self.cache.is_shared else 1
-        """How many times more questions are begun where several machines share them: most wait for the others."""
+        """How many times more questions are begun where several machines share them.
+
+        Most of these wait for other machines.
+        """
         self._budget = budget or Budget(options.budget_calls, options.budget_usd)
-        # What follows lives in the event loop alone.
+        # All that follows lives in the event loop alone.
         self._pacer = self.cache.join(options)
         self._followed = asyncio.Semaphore(max(_FOLLOWED, 2 * self.ahead) * options.concurrency)
         self._client: ChatClient | None = None
@@ -209,10 +240,10 @@ class Asker:
         self._notes_end = notes_end
         self._tells = tells and on_note is not None
         self._entered = 0
-        self._left = self._closed = False
-        self._batches: Batches | None = (
-            None  # within `async with`; whoever asks otherwise has their own
-        )
+        self._left = False
+        self._closed = False
+        # Within `async with`; callers that ask otherwise have batches of their own.
+        self._batches: Batches | None = None
         self._for_batch: dict[bytes, Sequence[Message]] = {}
         self._collecting = asyncio.Lock()
         self._collected = False
@@ -222,18 +253,23 @@ class Asker:
 
     @property
     def in_flight(self) -> int:
-        """How many replies are being fetched."""
+        """The number of replies that are being fetched."""
         return len(self._tasks)
 
-    # --- the outside
-    # -------------------------------------------------------------------------------------------------
+    # --- for callers
 
     def cached_replies(self, messages: Sequence[Message], *, vote: int = 0) -> list[Reply]:
-        """Return the replies that the cache has to a question that is sent the same at each attempt, in order."""
-        shape, replies = self.shape(messages), list[Reply]()
-        while (stored := self.cache.get(reply_key(shape, vote, len(replies)))) is not None:
+        """Return the replies that the cache has to a question, in order.
+
+        The question is one that is sent the same at each attempt.
+        """
+        shape = self.shape(messages)
+        replies: list[Reply] = []
+        while True:
+            stored = self.cache.get(reply_key(shape, vote, len(replies)))
+            if stored is None:
+                return replies
             replies.append(stored.reply)
-        return replies
 
     async def ask(
         self,
@@ -244,9 +280,12 @@ class Asker:
         again: Again | None = None,
         outdated: Outdated | None = None,
     ) -> AskResult[T]:
-        """Ask until a reply reads, at most `ATTEMPTS` times in all; the arguments are a `RetryCursor`'s.
+        """Ask until a reply can be read, at most `ATTEMPTS` times in all.
 
-        ReelbenchError where the cache can't be written; what it holds is kept.
+        The arguments are a `RetryCursor`'s.
+
+        Raises:
+            ReelbenchError: The cache can't be written; the replies in it are kept.
         """
         async with self._followed:
             cursor = await self.cache.aside(
@@ -255,40 +294,51 @@ class Asker:
             return await self.finish(cursor)
 
     async def finish(self, cursor: RetryCursor[T]) -> AskResult[T]:
-        """Ask what the cache does not have of a question, as `ask` does, and count the replies behind the answer."""
+        """Ask for the missing replies to a question, as `ask` does.
+
+        The replies behind the answer are counted.
+        """
         reason = None
-        while reason is None and (key := cursor.key) is not None:
+        while reason is None and cursor.key is not None:
+            key = cursor.key
             if self.options.batch and self._batches is not None:
-                self._for_batch[key] = (
-                    cursor.messages
-                )  # handed over when the work ends here, all in one
+                # Handed over when the work ends here, all in one.
+                self._for_batch[key] = cursor.messages
                 reason = PENDING
                 break
-            if (task := self.cache.in_flight.get(key)) is None:  # equal requests are asked once
-                task = self.cache.in_flight[key] = asyncio.ensure_future(
-                    self._fetch(key, cursor.messages)
-                )
-                self._tasks[key] = task
-                task.add_done_callback(lambda ended, key=key: self._forget(key, ended))
+            task = self._request(key, cursor.messages)
             try:
                 reason = await asyncio.shield(task)
             except asyncio.CancelledError:
                 if not task.cancelled() or self._closed:
                     raise
-                reason = UNAVAILABLE  # who asked for it first has ended
+                reason = UNAVAILABLE  # the asker that asked for it first has ended
             if reason is None:
                 await self.cache.look(key)
                 await self.cache.aside(cursor.advance)
         return self.count_result(cursor, reason)
 
+    def _request(self, key: bytes, messages: Sequence[Message]) -> "asyncio.Task[str | None]":
+        """Return the task that fetches a reply; equal requests share one."""
+        task = self.cache.in_flight.get(key)
+        if task is None:
+            task = asyncio.ensure_future(self._fetch(key, messages))
+            self.cache.in_flight[key] = task
+            self._tasks[key] = task
+            task.add_done_callback(partial(self._forget, key))
+        return task
+
     def _forget(self, key: bytes, ended: "asyncio.Task[str | None]") -> None:
         del self.cache.in_flight[key], self._tasks[key]
         if not ended.cancelled():
-            ended.exception()  # looked at: where the work has ended by another error, nobody waits for this one
+            # Looked at: where the work has ended by another error, nobody waits for this one.
+            ended.exception()
 
     def count_result(self, cursor: RetryCursor[T], reason: str | None = None) -> AskResult[T]:
         """Return a question's result, its replies added to the tally."""
-        tally, host, result = self.tally, self.options.host, cursor.result(reason)
+        tally = self.tally
+        host = self.options.host
+        result = cursor.result(reason)
         with self.lock:
             tally.questions += 1
             tally.unread += result.reason == UNPARSABLE
@@ -306,11 +356,15 @@ class Asker:
         self._say(line)
 
     async def shut(self) -> None:
-        """Stop asking, in the event loop: what is in flight is given up, connections are closed."""
+        """Stop asking, in the event loop.
+
+        Requests in flight are given up, connections are closed.
+        """
         if self._asking_for_end is not None:
             await self._asking_for_end
         self._leave()
-        for task in (tasks := list(self._tasks.values())):
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._client is not None:
@@ -319,22 +373,26 @@ class Asker:
             self._client = None
 
     def close(self) -> None:
-        """Close the cache, after `shut` where anything was asked; may be called twice."""
+        """Close the cache, after `shut` where anything was asked.
+
+        It may be called twice.
+        """
         if self._closed:
             return
         self._leave()
         self._closed = True
         self.cache.close(self.note)
         if self._tells and self.tally.replies:
-            taken = self.tally.record_fields()
-            dates = shown_dates(taken["kept_from"], taken["kept_to"])
+            counts = self.tally.record_fields()
+            dates = shown_dates(counts["kept_from"], counts["kept_to"])
             self._say(
-                f"{self.options.model}: {taken['calls']} asked, {taken['cached']} kept{dates}"
+                f"{self.options.model}: {counts['calls']} asked, {counts['cached']} kept{dates}"
             )
         for host, replies in self.tally.other_hosts.items():
             self.note(
-                f"{replies} replies of {self.options.model} in the cache are from {host}, not {self.options.host};"
-                " where these serve different models under one name, give each its own REELBENCH_HOME"
+                f"{replies} replies of {self.options.model} in the cache are from {host}, "
+                f"not {self.options.host}; where these serve different models under one name, "
+                "give each its own REELBENCH_HOME"
             )
         self.tally.other_hosts.clear()
 
@@ -368,12 +426,9 @@ class Asker:
         if self._entered:
             return
         await self.shut()
+        may_submit = kind is None or issubclass(kind, ReelbenchError)
         try:
-            if (
-                self._batches is not None
-                and self._for_batch
-                and (kind is None or issubclass(kind, ReelbenchError))
-            ):
+            if self._batches is not None and self._for_batch and may_submit:
                 await asyncio.to_thread(self._batches.submit, self._for_batch, self.sampling)
         finally:
             if self._batches is not None:
@@ -381,50 +436,55 @@ class Asker:
             self.close()
 
     async def _collect_batches(self) -> None:
-        """Keep what this model's batches have answered, once; nothing is sent where none is under way."""
+        """Keep the replies of this model's batches, once.
+
+        Nothing is sent where no batch is under way.
+        """
         async with self._collecting:
-            whose = self.options.model, self.options.host
-            if (
-                not self._collected
-                and self._batches is not None
-                and self.cache.store.batched_keys(*whose)
-            ):
-                await asyncio.to_thread(self._batches.collect)
+            if not self._collected and self._batches is not None:
+                store = self.cache.store
+                if store.batched_keys(self.options.model, self.options.host):
+                    await asyncio.to_thread(self._batches.collect)
             self._collected = True
 
     def shape(self, messages: Sequence[Message]) -> bytes:
-        """Return the digest of a request, of which vote and attempt make a reply's key."""
+        """Return the digest of a request; with vote and attempt it makes a reply's key."""
         return request_shape(self.options.model, messages, self.sampling)
 
     async def served_model(self) -> dict[str, Any] | None:
-        """Return the server's facts of the model: id, root, owned_by, max_model_len; None where it states none.
+        """Return the server's facts of the model, or None where it states none.
 
-        TransientError or NotServedError where it can't be asked.
+        They are id, root, owned_by and max_model_len. Fields that a server makes anew at each
+        request (created, permission) say nothing of the weights.
+
+        Raises:
+            TransientError, NotServedError: The server can't be asked.
         """
         client = self._client or open_client(self.options)
         try:
-            listed = await client.models()
+            models = await client.models()
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None
         finally:
             if client is not self._client:
                 await client.close()
-        one = [model for model in listed if model.get("id") == self.options.model]
-        # What a server makes anew at each request (created, permission) says nothing of the
-        # weights.
-        if len(one) != 1:
+        matching = [model for model in models if model.get("id") == self.options.model]
+        if len(matching) != 1:
             return None
-        stated = ((name, one[0].get(name)) for name in _SAYS)
-        return {
-            name: self.options.redact(visible(value))[:_LONGEST_FACT]
-            if isinstance(value, str)
-            else value
-            for name, value in stated
-            if isinstance(value, str) or (type(value) is int and abs(value) < 2**53)
-        }
+        facts: dict[str, Any] = {}
+        for name in _MODEL_FACTS:
+            value = matching[0].get(name)
+            if isinstance(value, str):
+                facts[name] = self.options.redact(visible(value))[:_LONGEST_FACT]
+            elif type(value) is int and abs(value) < 2**53:
+                facts[name] = value
+        return facts
 
     async def ask_again(self, messages: Sequence[Message]) -> Reply | None:
-        """Ask a question whose reply is kept once more, which is not kept; None where nothing comes of it."""
+        """Ask a question once more whose reply is kept; the new reply is not kept.
+
+        None where there is no new reply.
+        """
         estimate = self.options.cost_usd(estimated_tokens(messages), _SHORT_REPLY)
         async with (
             Turn(self._pacer),
@@ -432,7 +492,8 @@ class Asker:
         ):
             if call is None:
                 return None
-            call.cost, call.counts = estimate, True
+            call.cost = estimate
+            call.counts = True
             try:
                 self._tell()
                 return await self._ready().ask(messages, self.sampling)
@@ -441,66 +502,91 @@ class Asker:
                 return None
 
     # --- in the event loop
-    # -------------------------------------------------------------------------------------------
 
     async def _fetch(self, key: bytes, messages: Sequence[Message]) -> str | None:
-        """Get a reply into the cache -> None, or the reason why there is none."""
+        """Get a reply into the cache; return the reason where there is none."""
         claimed = False
-        # Pictures take a while; but where machines share the questions most wait for what another
-        # one asks.
-        ahead = any(
-            not isinstance(one["content"], str) and len(one["content"]) > 1 for one in messages
-        )
-        ahead = ahead and type(self._client) is ChatClient and not self.cache.is_shared
-        make = partial(body_of, self.options.model, messages, self.sampling) if ahead else None
         try:
-            async with Turn(self._pacer, make) as turn:
+            async with Turn(self._pacer, self._body_maker(messages)) as turn:
                 self._ready()
                 state = await self._claim(key, turn)
-                if not (claimed := state == "mine"):
-                    return PENDING if state == "batched" else None
+                claimed = state == "mine"
+                if state == "batched":
+                    return PENDING
+                if not claimed:
+                    return None
                 await turn.come_back()
-                began, failures, tries = asyncio.get_running_loop().time(), 0, 0
-                while True:
-                    try:
-                        await self._call(key, messages, await turn.result())
-                    except TransientError as error:
-                        failures, tries = failures + 1, tries + (not error.limited)
-                        self._stop_if_hopeless(began, error, tries)
-                        if tries >= self.options.tries:
-                            return UNAVAILABLE
-                        wait = (
-                            self.options.backoff
-                            * 2 ** min(failures - 1, 6)
-                            * random.uniform(0.5, 1.0)
-                        )  # noqa: S311
-                        wait = max(wait, error.wait or 0.0)
-                        if error.limited:
-                            self._pacer.note_limit(turn.round, error.wait)
-                            turn.leave()  # to others, meanwhile; at a server in trouble these would only fail too
-                        else:
-                            self._pacer.note_answer()
-                        await self._pacer.unless_stopped(asyncio.sleep(wait))
-                        await turn.come_back()
-                    else:
-                        claimed = False  # given up with the reply
-                        return None
-        # Nothing is awaited between the end of the turn and what follows, so nobody is let in
-        # before asking stops.
+                reason = await self._call_until_answered(key, messages, turn)
+                if reason is None:
+                    claimed = False  # given up with the reply
+                return reason
+        # Nothing is awaited between the end of the turn and this, so no call is let in before
+        # asking stops.
         except RejectedError as error:
             return self._rejection(error)
         except StoppedError as stopped:
             return stopped.reason
         except ReelbenchError:
-            # The cache can't be written: a reply more would be lost, so nothing more is asked.
+            # The cache can't be written: one more reply would be lost, so nothing more is asked.
             self._stop(UNAVAILABLE, None)
             raise
         finally:
             if claimed:
                 await self.cache.aside(self.cache.store.release, key)
 
+    def _body_maker(self, messages: Sequence[Message]) -> Callable[[], bytes] | None:
+        """Return a function that makes a request's body ahead, if of use.
+
+        Pictures take a while. But where machines share the questions, most calls wait for another
+        machine's reply.
+        """
+        if type(self._client) is not ChatClient or self.cache.is_shared:
+            return None
+        for message in messages:
+            content = message["content"]
+            if not isinstance(content, str) and len(content) > 1:
+                return partial(body_of, self.options.model, messages, self.sampling)
+        return None
+
+    async def _call_until_answered(
+        self, key: bytes, messages: Sequence[Message], turn: Turn
+    ) -> str | None:
+        """Call until a reply is kept; return the reason where tries are over."""
+        began = asyncio.get_running_loop().time()
+        failures = 0
+        tries = 0
+        while True:
+            try:
+                await self._call(key, messages, await turn.result())
+            except TransientError as error:
+                failures += 1
+                if not error.limited:
+                    tries += 1
+                self._stop_if_hopeless(began, error, tries)
+                if tries >= self.options.tries:
+                    return UNAVAILABLE
+                if error.limited:
+                    self._pacer.note_limit(turn.round, error.wait)
+                    # To others, meanwhile; at a server in trouble these would only fail too.
+                    turn.leave()
+                else:
+                    self._pacer.note_answer()
+                wait = max(self._backoff(failures), error.wait or 0.0)
+                await self._pacer.unless_stopped(asyncio.sleep(wait))
+                await turn.come_back()
+            else:
+                return None
+
+    def _backoff(self, failures: int) -> float:
+        """Return the seconds to wait after so many failures."""
+        spread = random.uniform(0.5, 1.0)  # noqa: S311
+        return self.options.backoff * 2 ** min(failures - 1, 6) * spread
+
     def _rejection(self, error: RejectedError) -> str:
-        """Return the reason for a request that the server doesn't take; where it takes none, asking stops."""
+        """Return the reason for a request that the server doesn't accept.
+
+        Where it accepts no request, asking stops.
+        """
         self._pacer.note_answer()
         self._rejected += 1
         if self._rejected == 1:
@@ -512,53 +598,58 @@ class Asker:
         ).reason
 
     async def _claim(self, key: bytes, turn: Turn) -> Claimed:
-        """Claim a key, once no other process asks for it -> whose it is: ours, nobody's (it is here), or a batch's."""
+        """Claim a key, once no other process asks for it."""
         while True:
             state = await self.cache.claims.do(key)
             if state == "batched" and not self._collected and self._batches is not None:
                 await self._collect_batches()
             elif state == "theirs":
-                turn.leave()  # and claim without one from here on: most have the reply by then
+                turn.leave()  # and claim without a turn: most replies are here by then
                 await self._pacer.unless_stopped(self.cache.wait_for_release(key))
             else:
                 return state
 
     def _ready(self) -> ChatClient:
-        # Before the first claim: importing aiohttp takes a while on a busy machine, and a claim
-        # would lapse meanwhile.
+        """Return the client; StoppedError where the server does not serve us.
+
+        It is opened before the first claim: importing aiohttp takes a while on a busy machine, and
+        a claim would lapse meanwhile.
+        """
         if self._client is None:
             try:
                 self._client = open_client(self.options)
             except NotServedError as error:
                 raise self._stop(REFUSED, str(error)) from None
             self.cache.begin_asking()
-            budget = self._budget
-            if (
-                budget.limit != Limit(None, None)
-                and budget.job is None
-                and self.cache.is_shared
-                and not budget.noted
-            ):
-                budget.noted = True
-                self.note(
-                    f"the budget of {budget.in_words} is this process's alone; {settings.JOB.name}, set to one name "
-                    "for several, counts theirs together"
-                )
+            self._note_budget()
         return self._client
 
+    def _note_budget(self) -> None:
+        """Note once where a budget is counted for this process alone."""
+        budget = self._budget
+        if budget.limit == Limit(None, None) or budget.job is not None or budget.noted:
+            return
+        if self.cache.is_shared:
+            budget.noted = True
+            self.note(
+                f"the budget of {budget.in_words} is this process's alone; {settings.JOB.name}, "
+                "set to one name for several, counts theirs together"
+            )
+
     def _tell(self) -> None:
-        """Say once who is asked with whose key, before the first request: no trouble, so not one of the notes."""
+        """Say once which server is asked with whose key, before the first request.
+
+        This is no trouble, so not one of the notes.
+        """
         options = self.options
         if options.local or self._who_said:
             return
         self._who_said = True
-        key = (
-            f"the key of {options.key_from}"
-            if options.key_from
-            else "a key"
-            if options.api_key
-            else "no key"
-        )
+        key = "no key"
+        if options.key_from:
+            key = f"the key of {options.key_from}"
+        elif options.api_key:
+            key = "a key"
         line = options.redact(
             f"{options.who} {options.model} is asked at {options.host}, with {key}"
         )
@@ -568,38 +659,33 @@ class Asker:
 
     async def _call(self, key: bytes, messages: Sequence[Message], body: bytes | None) -> None:
         """Make one call and keep its reply."""
-        options, tokens, client = self.options, estimated_tokens(messages), self._ready()
-        estimate = options.cost_usd(tokens, _SHORT_REPLY) or 0.0
+        options = self.options
+        client = self._ready()
+        prompt_estimate = estimated_tokens(messages)
+        estimate = options.cost_usd(prompt_estimate, _SHORT_REPLY) or 0.0
         async with self._budget.call(estimate, self.cache, options.option) as call:
             if call is None:
-                line = f"the budget of {self._budget.in_words} for {options.who} is used up; run again to go on"
-                raise self._stop(BUDGET, line)
+                raise self._stop(
+                    BUDGET,
+                    f"the budget of {self._budget.in_words} for {options.who} is used up; "
+                    "run again to go on",
+                )
             self.tally.requests += 1
             try:
                 self._tell()
-                reply = await (
-                    client.ask(messages, self.sampling)
-                    if body is None
-                    else client.send(lambda: body)
-                )
+                if body is None:
+                    reply = await client.ask(messages, self.sampling)
+                else:
+                    reply = await client.send(lambda: body)
             except NotServedError as error:
-                raise self._stop(
-                    REFUSED, f"{error}; asking stopped, what was answered is kept"
-                ) from None
+                line = f"{error}; asking stopped, what was answered is kept"
+                raise self._stop(REFUSED, line) from None
             except TransientError as error:
                 call.counts = error.maybe_paid  # to be on the safe side
                 raise
             await self.cache.put(key, options.model, reply, self.giver)
-            # Where the server does not count, or not so that it can be, what was estimated is
-            # booked.
-            prompt = reply.prompt_tokens or tokens
-            completion = reply.completion_tokens or max(
-                _SHORT_REPLY, estimated_tokens([{"content": reply.raw or ""}])
-            )
             call.counts = True
-            call.cost = options.cost_usd(
-                prompt, completion, reply.cached_tokens or 0, reply.reasoning_tokens or 0
-            )
+            call.cost = self._cost_of(reply, prompt_estimate)
         if self._notes_end and self._asking_for_end is None:
             self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
         self._pacer.good()
@@ -609,21 +695,37 @@ class Asker:
             if call.cost is not None:
                 self.tally.spent_usd = (self.tally.spent_usd or 0.0) + call.cost
 
+    def _cost_of(self, reply: Reply, prompt_estimate: int) -> float | None:
+        """Return the cost of a reply, in dollars.
+
+        Where the server does not count tokens, or gives no possible number, estimates are booked.
+        """
+        prompt_tokens = reply.prompt_tokens or prompt_estimate
+        completion_tokens = reply.completion_tokens
+        if not completion_tokens:
+            text_tokens = estimated_tokens([{"content": reply.raw or ""}])
+            completion_tokens = max(_SHORT_REPLY, text_tokens)
+        return self.options.cost_usd(
+            prompt_tokens, completion_tokens, reply.cached_tokens or 0, reply.reasoning_tokens or 0
+        )
+
     def _stop_if_hopeless(self, began: float, error: TransientError, tries: int) -> None:
-        """End asking, by StoppedError, where trying again is of no use to anybody."""
-        options, line = self.options, None
+        """Raise StoppedError, and end asking, where no further try is of use."""
+        options = self.options
+        line = None
         idle = asyncio.get_running_loop().time() - max(began, self._last_good)
         if error.wait is not None and error.wait > options.patience:
             line = f"{error}; it asks to wait {error.wait:.0f} s: asking stopped, run again then"
         elif error.limited and idle > options.patience:
             line = f"{error}; so for {idle:.0f} s: asking stopped, run again later"
         elif tries >= options.tries and self._last_good <= began:
-            # Nobody else got a reply either: the server is down, not the request bad.
+            # No other request got a reply either: the server is down, not the request bad.
             line = f"{error}; {options.tries} tries: asking stopped, run again later"
         if line is not None:
             raise self._stop(UNAVAILABLE, line)
 
     def _stop(self, reason: str, line: str | None) -> StoppedError:
+        """End asking, with a note, and return the error to raise."""
         stopped = StoppedError(reason, line or "")
         if self._pacer.stopped is None:
             self._pacer.stop(stopped)
@@ -632,6 +734,7 @@ class Asker:
         return stopped
 
     async def _note_end(self, client: ChatClient, returned: str | None) -> None:
+        """Note the day on which the server ends the model, and keep it."""
         options = self.options
         try:
             days = last_days(await client.models())
@@ -644,5 +747,6 @@ class Asker:
             return
         if day is not None:
             self.note(
-                f"{options.who} {options.model} shuts down on {day}, says {options.host}; then name another"
+                f"{options.who} {options.model} shuts down on {day}, says {options.host}; "
+                "then name another"
             )

@@ -1,9 +1,9 @@
-"""A server of replies that may be away for a while: waited for, while replies that arrive are put into a file here.
+"""A server of replies that may be away for a while.
 
-Where it can't be reached nothing new is asked, and what was paid for is kept in a spool until it
-can: one file of lines per process. The file is this process's as long as it lives (a lock on it
-says so); what a process left is put into the store by the next one that opens it from the same
-home.
+While it can't be reached, it is waited for, nothing new is asked, and replies that arrive are kept
+in a spool: one file of lines per process. The file belongs to its process as long as that lives (a
+lock on it says so). Replies that a process left are put into the store by the next process that
+opens it from the same home.
 """
 
 import json
@@ -35,10 +35,18 @@ _AGAIN = 0.25  # seconds between looks at whether a server is back
 def opened_patiently(
     opening: Callable[[], SqlStore], note: Callable[[str], None], patience: float
 ) -> SqlStore:
-    """Open a store, as soon as it takes connections; one that a server keeps is patient from then on.
+    """Open a store as soon as it takes connections.
 
-    InputError where it can't be used at all, ReelbenchError where it stayed away for `patience`
-    seconds.
+    A store on a server is patient from then on.
+
+    Args:
+        opening: Opens the store.
+        note: Called with each line that the user should know.
+        patience: Seconds that are waited at most.
+
+    Raises:
+        InputError: It can't be used at all.
+        ReelbenchError: It stayed away for `patience` seconds.
     """
     since = None
     while True:
@@ -54,13 +62,16 @@ def opened_patiently(
                 ) from None
             time.sleep(_AGAIN)
         else:
-            return (
-                cast("SqlStore", PatientStore(store, note, patience)) if store.is_remote else store
-            )
+            if store.is_remote:
+                return cast("SqlStore", PatientStore(store, note, patience))
+            return store
 
 
 class PatientStore:
-    """A store whose every method waits for its server; ReelbenchError where that stays away, or refuses."""
+    """A store whose every method waits for its server.
+
+    Every method raises ReelbenchError where the server stays away, or refuses.
+    """
 
     def __init__(self, store: SqlStore, note: Callable[[str], None], patience: float) -> None:
         self._store = store
@@ -68,28 +79,37 @@ class PatientStore:
         self._patience = patience
         self._spool = Spool(store.name)
         self._away_since: float | None = None
-        self._gone: str | None = None
+        self._gone: str | None = None  # once all patience is over: the message
         self._closed = threading.Event()
         for replies, path in self._spool.left_over():
             self._patiently(store.put, replies)
             path.unlink(missing_ok=True)
-            kept = number_of(len(replies), "reply is in it now", "replies are in it now")
-            note(f"judge cache {store.name}: {kept}, left by an earlier run")
+            number = number_of(len(replies), "reply is in it now", "replies are in it now")
+            note(f"judge cache {store.name}: {number}, left by an earlier run")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store's is
-        there = getattr(self._store, name)
-        return partial(self._patiently, there) if callable(there) and name != "replies" else there
+        value = getattr(self._store, name)
+        if callable(value) and name != "replies":
+            return partial(self._patiently, value)
+        return value
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, StoredReply]:
-        """Return the replies kept under those of `keys` that have one; what came meanwhile is found in the spool."""
-        if self._spool.held:
-            there = {key: reply for key in keys if (reply := self._spool.held.get(key)) is not None}
-            if len(there) == len(set(keys)):
-                return there
+        """Return the replies kept under `keys`; those that came meanwhile are in the spool."""
+        spooled: dict[bytes, StoredReply] = {}
+        for key in keys:
+            reply = self._spool.held.get(key)
+            if reply is not None:
+                spooled[key] = reply
+        if spooled and len(spooled) == len(set(keys)):
+            return spooled
         return self._patiently(self._store.get, keys)
 
     def put(self, replies: Sequence[StoredReply]) -> int:
-        """Keep replies, in the spool where the server is away or refuses -> how many were new there."""
+        """Keep replies, in the spool where the server is away or refuses.
+
+        Returns:
+            How many were new at the server.
+        """
         refused = None
         if self._away_since is None:
             try:
@@ -104,15 +124,16 @@ class PatientStore:
                     self._spool.add(reply)
         except OSError as error:
             raise ReelbenchError(
-                f"judge cache {self._store.name}: can't be written, and {self._spool.path} can't either "
-                f"({error.strerror}); replies that it holds are kept"
+                f"judge cache {self._store.name}: can't be written, "
+                f"and {self._spool.path} can't either ({error.strerror}); "
+                "replies that it holds are kept"
             ) from None
         if refused is not None:
             raise refused
         return 0
 
     def close(self) -> None:
-        """Hand over what came meanwhile, and close; what can't be handed over the next process does."""
+        """Hand over the spool, and close; the next process hands over what is left."""
         self._closed.set()
         try:
             self._flush()
@@ -128,26 +149,26 @@ class PatientStore:
         while True:
             try:
                 self._flush()
-                done = work(*args, **named)
+                result = work(*args, **named)
             except AwayError as error:
                 self._note_away(error)
                 self._note_away(error, over=self._closed.wait(_AGAIN))
             else:
                 self._away_since = None
-                return done
+                return result
 
     def _note_away(self, error: AwayError, *, over: bool = False) -> None:
-        """Note a try that failed: the first says so, and one after all patience (or `over`) is the last of all."""
+        """Note a try that failed.
+
+        The first is told to the user. After one beyond all patience nothing is tried any more.
+
+        Args:
+            error: The error of the try.
+            over: True to end the patience now.
+        """
         with self._spool.lock:
-            if over or (
-                self._away_since is not None
-                and time.monotonic() - self._away_since > self._patience
-            ):
-                held = f"; {self._spool.shown}" if self._spool.held else ""
-                self._gone = self._gone or (
-                    f"{error}, for {self._patience:g} s (--cache-patience){held}; run again when it is there: "
-                    "what was paid for is kept"
-                )
+            if over or self._is_patience_over():
+                self._gone = self._gone or self._last_message(error)
             elif self._away_since is None:
                 self._away_since = time.monotonic()
                 self._note(
@@ -155,35 +176,52 @@ class PatientStore:
                     f"that arrive are kept in {self._spool.path}"
                 )
 
+    def _is_patience_over(self) -> bool:
+        if self._away_since is None:
+            return False
+        return time.monotonic() - self._away_since > self._patience
+
+    def _last_message(self, error: AwayError) -> str:
+        """Return the message of all further tries."""
+        spool = ""
+        if self._spool.held:
+            spool = f"; {self._spool.shown}"
+        return (
+            f"{error}, for {self._patience:g} s (--cache-patience){spool}; "
+            "run again when it is there: what was paid for is kept"
+        )
+
     def _flush(self) -> None:
-        """Put what is in the spool where it belongs, before anything else is done."""
+        """Put the replies in the spool into the store, before anything else is done."""
         if self._gone is None and not self._spool.held:
             return
         with self._spool.lock:
-            if (
-                self._gone is not None
-            ):  # each further try would cost seconds, and as many may be waiting as ask
+            # Each further try would cost seconds, and as many may be waiting as ask.
+            if self._gone is not None:
                 raise ReelbenchError(self._gone)
-            if self._spool.held:
-                try:
-                    self._store.put(list(self._spool.held.values()))
-                except AwayError as error:
-                    self._note_away(error)  # before who waits for the lock tries in its turn
-                    raise
-                self._spool.held.clear()
-                self._spool.path.unlink(missing_ok=True)
-                self._spool.close()
+            if not self._spool.held:
+                return
+            try:
+                self._store.put(list(self._spool.held.values()))
+            except AwayError as error:
+                self._note_away(error)  # before the next that waits for the lock tries
+                raise
+            self._spool.held.clear()
+            self._spool.path.unlink(missing_ok=True)
+            self._spool.close()
 
 
 class Spool:
-    """What a process could not put into the store called `name`; who changes it holds its lock.
+    """The replies that a process could not put into a store.
 
     Attributes:
-        held: What is here, by key.
+        lock: To be held for changes.
+        held: The replies, by key.
         path: The file.
     """
 
     def __init__(self, name: str) -> None:
+        """Prepare the spool of the store called `name`."""
         self.lock = threading.RLock()
         self.held: dict[bytes, StoredReply] = {}
         self._stem = f"replies-{sha256(name.encode()).hexdigest()[:12]}"
@@ -193,14 +231,19 @@ class Spool:
 
     @property
     def shown(self) -> str:
-        """What is here, and where, for the user."""
-        return f"{number_of(len(self.held), 'reply is', 'replies are')} in {self.path}, and the next run puts them there"
+        """The replies and their place, for the user."""
+        number = number_of(len(self.held), "reply is", "replies are")
+        return f"{number} in {self.path}, and the next run puts them there"
 
     def add(self, reply: StoredReply) -> None:
-        """Write a reply to the disk; OSError where that can't be done."""
+        """Write a reply to the disk.
+
+        Raises:
+            OSError: It can't be written.
+        """
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            from filelock import FileLock  # here, and below: few processes ever need it
+            from filelock import FileLock  # imported late, as below: few processes ever need it
 
             self._lock = FileLock(self.path.with_suffix(".lock"))
             self._lock.acquire()
@@ -215,7 +258,11 @@ class Spool:
         self.held[reply.key] = reply
 
     def close(self) -> bool:
-        """Leave what is here to the next process -> whether there is a file that was not left before."""
+        """Leave the file to the next process.
+
+        Returns:
+            True where there is a file that was not left before.
+        """
         if self._file is None or self._lock is None:
             return False
         self._file.close()
@@ -225,32 +272,30 @@ class Spool:
         return True
 
     def left_over(self) -> Iterator["tuple[list[StoredReply], Path]"]:
-        """Yield the replies that each ended process left, with their file: to be removed once they are in the store."""
+        """Yield the replies that each ended process left, and their file.
+
+        The file is to be removed once they are in the store.
+        """
         from filelock import FileLock, Timeout
 
         for path in sorted(self.path.parent.glob(f"{self._stem}-*.jsonl")):
             lock = FileLock(path.with_suffix(".lock"))
             try:
                 with lock.acquire(timeout=0), path.open("rb") as file:
-                    yield (
-                        [
-                            reply
-                            for reply in map(_reply, file)
-                            if reply is not None and not reply.is_damaged
-                        ],
-                        path,
-                    )
+                    replies = list(filter(None, map(_reply, file)))
+                    yield [reply for reply in replies if not reply.is_damaged], path
             except (Timeout, FileNotFoundError):
                 continue  # its process lives, or another has seen to it
             path.with_suffix(".lock").unlink(missing_ok=True)
 
 
 def _reply(line: bytes) -> StoredReply | None:
-    """Read the reply of a line; None where it is not whole: its process was killed as it wrote it."""
+    """Read the reply of a line; None of one that was not written whole."""
     try:
         document = json.loads(line)
         reply = Reply(**document.pop("reply"))
-        key, kept = bytes.fromhex(document.pop("key")), b64decode(document.pop("checksum"))
-        return StoredReply(key=key, checksum=kept, reply=reply, **document)
+        key = bytes.fromhex(document.pop("key"))
+        checksum = b64decode(document.pop("checksum"))
+        return StoredReply(key=key, checksum=checksum, reply=reply, **document)
     except (ValueError, LookupError, TypeError):
         return None

@@ -1,11 +1,11 @@
-"""What asking may cost, and what it has come to."""
+"""The limit of what asking may cost, and the tally of what it has cost."""
 
 import threading
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Tally:
-    """What asking has come to so far.
+    """The counts and costs of asking so far.
 
     Attributes:
         items: Finished, as the caller counts them.
-        questions: That were asked, of this run.
+        questions: Questions that were asked in this run.
         unread: Questions of these whose replies came, and none could be read.
-        failed: Questions of these that have no answer, those among them; what is in a batch is yet
-            to come.
-        replies: Replies behind what was answered.
+        failed: Questions of these that have no answer, unread ones too; those in a batch do not
+            count yet.
+        replies: Replies behind the answers.
         calls: Replies that this run asked for and got.
         requests: Requests sent, failed ones too.
         prompt_tokens: Behind the answers, whenever they were paid.
@@ -65,11 +65,10 @@ class Tally:
 
     def add(self, reply: "Reply", at: float | None = None) -> None:
         """Count a reply behind an answer, which came `at` a moment."""
-        if isinstance(at, float | int) and 0 < at < self.since:  # a damaged file may hold anything
-            self.kept_from, self.kept_to = (
-                min(at, self.kept_from or at),
-                max(at, self.kept_to or at),
-            )
+        # A damaged file may have anything in it.
+        if isinstance(at, float | int) and 0 < at < self.since:
+            self.kept_from = min(at, self.kept_from or at)
+            self.kept_to = max(at, self.kept_to or at)
         self.replies += 1
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
@@ -85,19 +84,25 @@ class Tally:
             return tallies[0]
         whole = cls(started=min((tally.started for tally in tallies), default=time.monotonic()))
         for tally in tallies:
-            for name in _ADDED:
-                mine, more = getattr(whole, name), getattr(tally, name)
-                setattr(
-                    whole, name, mine + more if isinstance(mine, Counter) else add_known(mine, more)
-                )
-        whole.kept_from = min(filter(None, (tally.kept_from for tally in tallies)), default=None)
-        whole.kept_to = max(filter(None, (tally.kept_to for tally in tallies)), default=None)
-        dollars = [tally.spent_usd for tally in tallies]
-        whole.spent_usd = None if None in dollars else sum(filter(None, dollars))
+            whole.returned += tally.returned
+            whole.other_hosts += tally.other_hosts
+            for name in _COUNTS:
+                total = add_known(getattr(whole, name), getattr(tally, name))
+                setattr(whole, name, total)
+        first_kept = [tally.kept_from for tally in tallies if tally.kept_from]
+        last_kept = [tally.kept_to for tally in tallies if tally.kept_to]
+        whole.kept_from = min(first_kept, default=None)
+        whole.kept_to = max(last_kept, default=None)
+        dollars = [tally.spent_usd for tally in tallies if tally.spent_usd is not None]
+        if len(dollars) == len(tallies):
+            whole.spent_usd = sum(filter(None, dollars))
         return whole
 
     def record_fields(self) -> dict[str, Any]:
-        """Return the tally as records have it; tokens are those behind the answers, whenever paid."""
+        """Return the tally as records have it.
+
+        Tokens are those behind the answers, whenever they were paid.
+        """
         return {
             "returned": dict(sorted(self.returned.items())),
             "calls": self.calls,
@@ -112,37 +117,54 @@ class Tally:
 
     @property
     def progress_text(self) -> str:
-        """Calls, calls a second and dollars, to say beside a progress bar."""
+        """Calls, calls a second and dollars, for beside a progress bar."""
         rate = self.calls / max(time.monotonic() - self.started, 1e-6)
-        cost = "" if self.spent_usd is None else f", ${self.spent_usd:.2f}"
-        return f"{self.calls} calls, {rate:.1f}/s{cost}"
+        text = f"{self.calls} calls, {rate:.1f}/s"
+        if self.spent_usd is not None:
+            text += f", ${self.spent_usd:.2f}"
+        return text
 
 
-_NOT_ADDED = ("started", "since", "kept_from", "kept_to", "spent_usd")
-_ADDED = tuple(count.name for count in fields(Tally) if count.name not in _NOT_ADDED)
+_COUNTS = (
+    "items",
+    "questions",
+    "unread",
+    "failed",
+    "replies",
+    "calls",
+    "requests",
+    "prompt_tokens",
+    "completion_tokens",
+    "reasoning_tokens",
+    "cached_tokens",
+)
 
 
 @dataclass(slots=True)
 class Call:
-    """A call: what it cost, in dollars where that is known, and whether it counts; one that brought nothing doesn't."""
+    """A call.
+
+    Attributes:
+        cost: Its cost in dollars, where that is known.
+        counts: False for a call that brought nothing.
+    """
 
     cost: float | None = None
     counts: bool = False
 
 
 class Budget:
-    """Calls and dollars that a run may spend; several askers may share one, from several threads.
+    """Calls and dollars that a run may spend.
 
-    Where there is a `job`, all its processes share it, on whatever machine: it is counted where
-    replies are kept.
+    Several askers may share it, from several threads. Where there is a `job`, all its processes
+    share it, on whatever machine: it is counted in the store of replies.
     """
 
     def __init__(self, calls: int | None = None, usd: float | None = None) -> None:
         self.limit = Limit(calls, usd)
         self.job: str | None = None
         if calls is not None or usd is not None:
-            of_slurm = settings.SLURM_ARRAY_JOB_ID.get() or settings.SLURM_JOB_ID.get()
-            self.job = settings.JOB.get() or (f"slurm-{of_slurm}" if of_slurm else None)
+            self.job = _job()
         self.noted = False
         self._calls = 0
         self._reserved_usd = 0.0
@@ -154,24 +176,23 @@ class Budget:
     async def call(
         self, estimate: float, cache: "ReplyCache", option: str
     ) -> AsyncGenerator["Call | None"]:
-        """Set aside one call of about `estimate` dollars while it is made, and book then what it cost.
+        """Set aside one call while it is made, and then book its cost.
 
-        Yields None where there is no room. `cache` and `option` (`--judge`) are the asker's.
+        Args:
+            estimate: The call's estimated dollars.
+            cache: The asker's cache.
+            option: The asker's option (`--judge`).
+
+        Yields:
+            The call; None where there is no room.
         """
-        estimate = 0.0 if self.limit.usd is None else estimate
+        if self.limit.usd is None:
+            estimate = 0.0
         job = f"{self.job} {option}"
         if self.job is not None:
             reserved = await cache.aside(cache.store.reserve, job, self.limit, estimate)
         else:
-            with self._lock:
-                reserved = estimate if self.limit.usd is None else max(estimate, self._dearest_usd)
-                over = self.limit.calls is not None and self._calls >= self.limit.calls
-                usd = self._spent_usd + self._reserved_usd + reserved
-                if over or (self.limit.usd is not None and usd > self.limit.usd):
-                    reserved = None
-                else:
-                    self._calls += 1
-                    self._reserved_usd += reserved
+            reserved = self._reserve(estimate)
         if reserved is None:
             yield None
             return
@@ -179,38 +200,82 @@ class Budget:
         try:
             yield call
         finally:
+            cost = call.cost or 0.0
             if self.job is not None:
-                await cache.aside(
-                    cache.store.settle, job, reserved, call.cost or 0.0, kept=call.counts
-                )
+                await cache.aside(cache.store.settle, job, reserved, cost, counts=call.counts)
             else:
-                with self._lock:
-                    self._reserved_usd -= reserved
-                    self._calls -= not call.counts
-                    self._spent_usd += call.cost or 0.0
-                    self._dearest_usd = max(self._dearest_usd, call.cost or 0.0)
+                self._settle(reserved, cost, counts=call.counts)
+
+    def _reserve(self, estimate: float) -> float | None:
+        """Set aside one call's dollars; None where there is no room."""
+        with self._lock:
+            if self.limit.calls is not None and self._calls >= self.limit.calls:
+                return None
+            reserved = estimate
+            if self.limit.usd is not None:
+                reserved = max(estimate, self._dearest_usd)
+                if self._spent_usd + self._reserved_usd + reserved > self.limit.usd:
+                    return None
+            self._calls += 1
+            self._reserved_usd += reserved
+            return reserved
+
+    def _settle(self, reserved: float, cost: float, *, counts: bool) -> None:
+        """Book the cost of a call of this process."""
+        with self._lock:
+            self._reserved_usd -= reserved
+            self._spent_usd += cost
+            self._dearest_usd = max(self._dearest_usd, cost)
+            if not counts:
+                self._calls -= 1
 
     @property
     def in_words(self) -> str:
-        """What may be spent, for the user."""
-        calls, usd = self.limit.calls, self.limit.usd
-        limits = ([f"{calls} calls"] if calls is not None else []) + (
-            [f"${usd:g}"] if usd is not None else []
-        )
-        return " or ".join(limits) + (f" of the job {self.job}" if self.job else "")
+        """The limits, for the user."""
+        limits: list[str] = []
+        if self.limit.calls is not None:
+            limits.append(f"{self.limit.calls} calls")
+        if self.limit.usd is not None:
+            limits.append(f"${self.limit.usd:g}")
+        text = " or ".join(limits)
+        if self.job:
+            text += f" of the job {self.job}"
+        return text
+
+
+def _job() -> str | None:
+    """Return the name of the job that this process is part of, if any."""
+    job = settings.JOB.get()
+    if job:
+        return job
+    slurm_job = settings.SLURM_ARRAY_JOB_ID.get() or settings.SLURM_JOB_ID.get()
+    if slurm_job:
+        return f"slurm-{slurm_job}"
+    return None
 
 
 def moment(at: float | None) -> str | None:
     """Return a moment in seconds since 1970 as records have it, in ISO 8601."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def shown_dates(first: str | None, last: str | None) -> str:
-    """Return from when kept replies are (ISO 8601), to be said behind their number; empty where none is."""
-    days = [day[:16].replace("T", " ") for day in (first, last) if day is not None]
-    return f" from {' to '.join(dict.fromkeys(days))}" if days else ""
+    """Return the dates of kept replies, as text behind their number.
+
+    Args:
+        first: When the first came, in ISO 8601; None where none is kept.
+        last: When the last came.
+    """
+    minutes = [day[:16].replace("T", " ") for day in (first, last) if day is not None]
+    if not minutes:
+        return ""
+    return f" from {' to '.join(dict.fromkeys(minutes))}"
 
 
 def add_known(total: int | None, more: int | None) -> int | None:
     """Return a sum of counts of which some are not known; None while none is."""
-    return total if more is None else (total or 0) + more
+    if more is None:
+        return total
+    return (total or 0) + more

@@ -1,19 +1,19 @@
-"""Every reply that a language model ever gave.
+"""The cache of every reply that a language model ever gave.
 
 A reply's key is the sha256 of everything that shapes it: model asked, messages, sampling settings,
 vote, attempt. The server's address is not in the key, so a server that comes back on another port
 is not paid again; the host is kept beside the reply and a run says when it reuses replies of
 another host.
 
-Each reply is kept the moment it arrives, so that a killed process loses only what was in flight. A
-process *claims* a reply before it asks for it; the others then wait for it instead of paying for it
-too. A claim is a lease: it lapses by itself when its owner dies.
+Each reply is kept the moment it arrives, so that a killed process loses only the replies in flight.
+A process *claims* a reply before it asks for it; all others then wait for it instead of paying for
+it too. A claim is a lease: it lapses by itself when its owner dies.
 
-A reply has a checksum, against disks that forget and not against forgers: one that does not hold is
-asked for again.
+A reply has a checksum, against disks that forget and not against forgers. A reply that does not
+have its checksum is asked for again.
 
-All who ask from one process share one cache of a place, and by it what is in flight and each
-server's pace.
+All askers of one process share one cache of a place, and with it the requests in flight and the
+pace of each server.
 """
 
 import asyncio
@@ -41,26 +41,28 @@ _T = TypeVar("_T")
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
-_READERS, _WRITERS = (
-    4,
-    2,
-)  # threads: replies that arrive don't wait behind questions that wait for the server
+# Threads: replies that arrive don't wait behind questions that wait for the server.
+_READERS = 4
+_WRITERS = 2
 _LOOK = 0.2  # seconds between looks at what other processes ask for
 _MOST = 500  # rows or keys in one request
 
 _sharing = threading.Lock()
 _open: dict[tuple[int, str], "ReplyCache"] = {}  # of this process, by place
-_proven: set[tuple[object, ...]] = (
-    set()
-)  # cache, URL and key of servers that have given this process a reply
+# Cache, URL and key of servers that have given this process a reply.
+_proven: set[tuple[object, ...]] = set()
 
 
 @dataclass(eq=False)
 class Gathered(Generic[ItemT, ResultT]):
-    """Does `work` on several items at once, in a thread, or without threads in the event loop itself: used in one.
+    """Does `work` on several items at once, for the coroutines of one event loop.
 
-    What comes in one round of the loop goes together: replies come in bursts, and a write to a file
-    costs as much for ten as for one.
+    Items that come in one round of the loop go together: replies come in bursts, and a write to a
+    file costs as much for ten as for one.
+
+    Attributes:
+        work: Returns the result of each item.
+        threads: Where the work is done; None is in the event loop itself.
     """
 
     work: Callable[[Sequence[ItemT]], Sequence[ResultT]]
@@ -71,7 +73,10 @@ class Gathered(Generic[ItemT, ResultT]):
     _task: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def do(self, item: ItemT) -> ResultT:
-        """Return the result of `work` on an item; what is begun is done, though nobody waits for it any more."""
+        """Return the result of `work` on an item.
+
+        Work that has begun is done, though nobody waits for it any more.
+        """
         future: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._task is None:
@@ -79,38 +84,45 @@ class Gathered(Generic[ItemT, ResultT]):
         return await future
 
     async def wait_until_done(self) -> None:
-        """Wait until all that was asked for is done."""
+        """Wait until all items are done."""
         if self._task is not None:
             await self._task
 
     async def _run(self) -> None:
         while self._waiting:
-            batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+            batch = self._waiting[:_MOST]
+            del self._waiting[:_MOST]
             try:
-                items = [item for item, _ in batch]
-                if self.threads is None:
-                    results = self.work(items)
-                else:
-                    work = asyncio.get_running_loop().run_in_executor(
-                        self.threads, self.work, items
-                    )
-                    results = await asyncio.shield(work)
+                results = await self._results([item for item, _ in batch])
             except Exception as error:  # noqa: BLE001 - whoever waits gets it
-                for future in (one for _, one in batch if not one.done()):  # who waited may be gone
-                    future.set_exception(error)
+                for _, future in batch:
+                    if not future.done():  # its waiter may be gone
+                        future.set_exception(error)
             else:
                 for (_, future), result in zip(batch, results, strict=True):
                     if not future.done():
                         future.set_result(result)
         self._task = None
 
+    async def _results(self, items: Sequence[ItemT]) -> Sequence[ResultT]:
+        if self.threads is None:
+            return self.work(items)
+        loop = asyncio.get_running_loop()
+        return await asyncio.shield(loop.run_in_executor(self.threads, self.work, items))
+
 
 class ReplyCache:
-    """The replies of a store, to one process; safe to use from several threads, its coroutines from one event loop."""
+    """The replies of a store, for one process.
+
+    It is safe to use from several threads, its coroutines from one event loop.
+    """
 
     @classmethod
     def shared(cls, options: AskOptions, on_note: Callable[[str], None]) -> "ReplyCache":
-        """Return this process's cache where options keep their replies; to be closed as often as it was asked for."""
+        """Return this process's cache of the place of options.
+
+        It is to be closed as often as it was returned.
+        """
         place = options.cache if options.cache is not None else cache_place()
         with _sharing:
             cache = _open.get((os.getpid(), str(place)))
@@ -134,102 +146,104 @@ class ReplyCache:
         self._key = (os.getpid(), str(place))
         self._listeners = [on_note]
         self.told: set[str] = set()
-        """What was said of who is asked, once for all who ask."""
+        """Lines on the asked servers that the user knows by now, once for all askers."""
         self.in_flight: dict[bytes, asyncio.Task[str | None]] = {}
-        """What this process asks for now, by key: equal requests are asked once."""
+        """The requests of this process, by key: equal requests are asked once."""
         self.store = opened_patiently(lambda: open_store(place, self._note), self._note, patience)
         self.is_shared = self.store.is_remote
-        """Whether other machines may ask for the same."""
+        """True where other machines may ask for the same."""
         self._closed = False
         self._ahead: dict[bytes, StoredReply | None] = {}
-        remote = self.store.is_remote
-        self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache") if remote else None
-        self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache") if remote else None
-        store = self.store
-        self._looks = Gathered[bytes, StoredReply | None](
-            lambda keys: list(map(store.get(keys).get, keys)), self._readers
-        )
-        self.claims = Gathered[bytes, Claimed](
-            lambda keys: [claims[key] for claims in (store.claim(keys),) for key in keys],
-            self._readers,
-        )
-        """Claims the right to ask for a key, unless its reply is here by now or it is being asked for elsewhere."""
-        self._puts = Gathered[
-            StoredReply, bool
-        ](  # whether each is what is kept now, where that is known
-            lambda replies: [store.put(replies) == len(replies)] * len(replies), self._writers
-        )
+        self._readers: ThreadPoolExecutor | None = None
+        self._writers: ThreadPoolExecutor | None = None
+        if self.store.is_remote:
+            self._readers = ThreadPoolExecutor(_READERS, "reelbench-cache")
+            self._writers = ThreadPoolExecutor(_WRITERS, "reelbench-cache")
+        self._looks = Gathered[bytes, StoredReply | None](self._get_all, self._readers)
+        self.claims = Gathered[bytes, Claimed](self._claim_all, self._readers)
+        """Claims the right to ask for a key.
+
+        A claim fails where the reply is here by now, or is being asked for elsewhere.
+        """
+        self._puts = Gathered[StoredReply, bool](self._put_all, self._writers)
         self._pacers: dict[tuple[str | None, str | None], tuple[Pacer, int]] = {}
         self._awaited: dict[bytes, asyncio.Future[None]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._asking = 0
 
     async def aside(self, work: Callable[..., _T], *args: Any, **named: Any) -> _T:  # noqa: ANN401 - the work's
-        """Do what may wait for the store: off the event loop, in a thread, where a server keeps the replies."""
+        """Do work that may wait for the store.
+
+        Where a server keeps the replies it is done in a thread, off the event loop.
+        """
         if self._readers is None:
             return work(*args, **named)
-        done = asyncio.get_running_loop().run_in_executor(
-            self._readers, partial(work, *args, **named)
-        )
-        done.add_done_callback(
-            lambda _: done.cancelled() or done.exception()
-        )  # known: who waited may be gone
-        return await asyncio.shield(done)
+        loop = asyncio.get_running_loop()
+        result = loop.run_in_executor(self._readers, partial(work, *args, **named))
+        result.add_done_callback(_look_at)  # its waiter may be gone
+        return await asyncio.shield(result)
 
     async def look(self, *keys: bytes) -> None:
-        """Read what is kept under keys, with whatever else is wanted at the time; the next `get` of each takes it."""
-        if wanted := [key for key in keys if self._ahead.get(key) is None]:
-            self._ahead |= dict(
-                zip(wanted, await asyncio.gather(*map(self._looks.do, wanted)), strict=True)
-            )
+        """Read the replies under keys ahead; the next `get` of each key takes its reply."""
+        missing = [key for key in keys if self._ahead.get(key) is None]
+        replies = await asyncio.gather(*map(self._looks.do, missing))
+        self._ahead |= dict(zip(missing, replies, strict=True))
 
     def get(self, key: bytes) -> StoredReply | None:
         """Return the reply kept under `key`, or None."""
-        stored = self._ahead.pop(key) if key in self._ahead else self.store.get((key,)).get(key)
+        is_ahead = key in self._ahead
+        stored = self._ahead.pop(key) if is_ahead else self.store.get((key,)).get(key)
         if stored is None:
             return None
         if stored.is_damaged:
             self.store.drop(stored)
             self._note(
-                f"judge cache {self.store.name}: a reply in it is damaged (its checksum does not hold); left out"
+                f"judge cache {self.store.name}: a reply in it is damaged "
+                "(its checksum does not hold); left out"
             )
             return None
         return stored
 
     async def put(self, key: bytes, model: str, reply: Reply, giver: str | None = None) -> None:
-        """Keep a reply and who gave it, for good, and give up the claim on it."""
+        """Keep a reply and its giver, and give up the claim on it."""
         stored = stored_now(key, model, reply, giver)
         if await self._puts.do(stored):
             self._ahead[key] = stored  # its asker reads it next
 
     async def wait_for_release(self, key: bytes) -> None:
-        """Wait until no other process is asking for `key`; one look at all that are waited for, a few times a second.
+        """Wait until no other process is asking for `key`.
 
-        ReelbenchError where the store can't be read.
+        The store is asked a few times a second for all such keys together.
+
+        Raises:
+            ReelbenchError: The store can't be read.
         """
         if not self._awaited:
             self._tasks.append(asyncio.ensure_future(self._watch()))
         future = self._awaited.setdefault(key, asyncio.get_running_loop().create_future())
         await asyncio.shield(future)
 
-    # --- who asks
-    # ----------------------------------------------------------------------------------------------------
+    # --- askers
 
     def join(self, options: AskOptions) -> Pacer:
-        """Return the pacer of a server, which all share who ask it with one key from this process."""
+        """Return the pacer of a server.
+
+        All askers of this process that ask the server with one key share it.
+        """
         server = (options.url, options.api_key)
         with _sharing:
-            pacer, users = self._pacers.get(server) or (
-                Pacer(proven=(self._key, *server) in _proven),
-                0,
-            )
+            if server in self._pacers:
+                pacer, users = self._pacers[server]
+            else:
+                pacer = Pacer(proven=(self._key, *server) in _proven)
+                users = 0
             pacer.allow(options.concurrency)
             pacer.shared = self.is_shared
             self._pacers[server] = pacer, users + 1
         return pacer
 
     def leave(self, options: AskOptions) -> bool:
-        """Give a server's pacer up -> whether nobody else has it."""
+        """Give a server's pacer up, and return True where nobody else has it."""
         server = (options.url, options.api_key)
         with _sharing:
             pacer, users = self._pacers.pop(server)
@@ -248,10 +262,11 @@ class ReplyCache:
             self._tasks.append(asyncio.ensure_future(self._beat()))
 
     async def end_asking(self) -> None:
-        """Wait until all replies that came are put down; the last to ask ends what was begun."""
+        """Wait until all replies that came are kept; the last asker ends the cache's tasks."""
         self._asking -= 1
         if not self._asking:
-            tasks, self._tasks = self._tasks, []
+            tasks = self._tasks
+            self._tasks = []
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -259,9 +274,12 @@ class ReplyCache:
         await self._puts.wait_until_done()
 
     def close(self, on_note: Callable[[str], None] | None = None) -> None:
-        """Give up all claims and close the store, where nobody else uses it; may be called twice.
+        """Give up all claims and close the store, where nobody else uses it.
 
-        `on_note` is that of who leaves.
+        It may be called twice.
+
+        Args:
+            on_note: That of the asker that leaves.
         """
         with _sharing:
             if on_note is not None and len(self._listeners) > 1:
@@ -277,7 +295,18 @@ class ReplyCache:
         self.store.close()
 
     # --- inside
-    # ------------------------------------------------------------------------------------------------------
+
+    def _get_all(self, keys: Sequence[bytes]) -> list[StoredReply | None]:
+        return list(map(self.store.get(keys).get, keys))
+
+    def _claim_all(self, keys: Sequence[bytes]) -> list[Claimed]:
+        claims = self.store.claim(keys)
+        return [claims[key] for key in keys]
+
+    def _put_all(self, replies: Sequence[StoredReply]) -> list[bool]:
+        """Keep replies; return True for each that is known to be stored now."""
+        all_new = self.store.put(replies) == len(replies)
+        return [all_new] * len(replies)
 
     def _note(self, line: str) -> None:
         self._listeners[0](line)
@@ -286,27 +315,29 @@ class ReplyCache:
         while self._awaited:
             await asyncio.sleep(_LOOK)
             try:
-                taken = await self.aside(self.store.claimed_elsewhere, list(self._awaited))
+                claimed_keys = await self.aside(self.store.claimed_elsewhere, list(self._awaited))
             except ReelbenchError as error:
                 for future in self._awaited.values():
                     future.set_exception(error)
-                    future.exception()  # known: who waited may be gone
+                    _look_at(future)  # its waiter may be gone
                 self._awaited.clear()
                 return
-            for key in self._awaited.keys() - taken:
+            for key in self._awaited.keys() - claimed_keys:
                 self._awaited.pop(key).set_result(None)
 
     async def _beat(self) -> None:
-        with suppress(ReelbenchError):  # whoever writes next meets the same error, and tells
+        with suppress(ReelbenchError):  # the next to write meets the same error, and tells
             while True:
                 await self.aside(self.store.renew)
                 await asyncio.sleep(self.store.lease / 6)
 
 
 def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
-    """Open what keeps replies: a file, or the database of an address (`postgresql://…`).
+    """Open a store: a file, or the database of an address (`postgresql://…`).
 
-    InputError where it can't be used at all, ReelbenchError where it can't be used now.
+    Raises:
+        InputError: It can't be used at all.
+        ReelbenchError: It can't be used now.
     """
     if is_address(place):
         from reelbench.llm.postgres_store import PostgresStore
@@ -318,3 +349,9 @@ def open_store(place: Path | str, on_note: Callable[[str], None]) -> SqlStore:
 def stored_now(key: bytes, model: str, reply: Reply, giver: str | None = None) -> StoredReply:
     """Return a reply that came just now, as a store keeps it."""
     return StoredReply(key, model, time.time(), reply, reply.checksum(key), giver=giver)
+
+
+def _look_at(future: "asyncio.Future[Any]") -> None:
+    """Look at a future's error, or asyncio would complain of one that nobody saw."""
+    if not future.cancelled():
+        future.exception()

@@ -1,4 +1,4 @@
-"""One call to a language model: what is sent, what comes back, and what each failure means.
+"""One call to a language model: the request, the reply, and the meaning of each failure.
 
 Calls go by aiohttp: openai's client, which batches are asked by, takes three times its processor
 time (perf/README.md). It is imported when the first call is made, so that a run from the cache
@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from reelbench.base import settings
@@ -26,7 +26,7 @@ from reelbench.base.files import valid_text
 from reelbench.base.values import is_array, is_object
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.messages import Message, body_of
-from reelbench.llm.model_names import PROVIDERS
+from reelbench.llm.model_names import PROVIDERS, Provider
 from reelbench.llm.reply import Reply
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PLACEHOLDER_KEY = "no-key"  # the client wants one, local servers ignore it
 MAX_BYTES = 4_000_000
-"""Longest reply of a server that is taken, decompressed; the rest is cut off while it arrives."""
+"""Bytes of the longest reply, decompressed; a longer one is cut off while it arrives."""
 
 _LOOK_UP = 5.0  # seconds for the list of models, on which nothing depends
 _ENDS = ("shutdown_date", "expiration_date", "deprecation")  # of OpenAI, OpenRouter, Mistral
@@ -42,29 +42,34 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:\Z|T)")
 
 _LONGEST_NAME = 200  # characters of a model's id or a finish reason
 _MOST_TOKENS = 1_000_000_000
-_IDLE = (
-    5.0  # seconds after which a connection is not used again: servers close theirs by themselves
-)
+# Seconds after which a connection is not used again: servers close theirs by themselves.
+_IDLE = 5.0
 _BROKEN_OFF = ("error", "abort", "network_error", "insufficient_system_resource")
-_RETRIED = {
-    408,
-    409,
-    429,
-}  # statuses after which a call is made again, as after every one from 500 on
-"""Finish reasons of a reply that a server ended in trouble: of OpenRouter and Mistral, vLLM, Z.ai and DeepSeek."""
+"""Finish reasons of a reply that a server ended in trouble.
+
+They are of OpenRouter and Mistral, vLLM, Z.ai and DeepSeek.
+"""
+# Statuses after which a call is made again, as after every one from 500 on.
+_RETRIED = {408, 409, 429}
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
 
 
 class NotServedError(Exception):
-    """The server will not serve us at all (401, 403, 404, quota spent): asking on is useless. One line."""
+    """The server will not serve us at all (401, 403, 404, quota spent).
+
+    Asking on is useless. The message is one line.
+    """
 
 
 class RejectedError(Exception):
-    """The server does not take this one request (400, 413, 422, a content filter). One line."""
+    """The server does not take this one request (400, 413, 422, a content filter).
+
+    The message is one line.
+    """
 
 
 class TransientError(Exception):
-    """The call failed and may succeed later. One line.
+    """The call failed and may succeed later; the message is one line.
 
     Attributes:
         limited: True under 429: the server asks for less, it is not broken.
@@ -87,63 +92,33 @@ class TransientError(Exception):
 
 
 class ChatClient:
-    """Asks an OpenAI-compatible server for chat completions; must be made and used in one running event loop."""
+    """Asks an OpenAI-compatible server for chat completions.
+
+    It must be made and used in one running event loop.
+    """
 
     def __init__(self, options: AskOptions) -> None:
-        from urllib.request import getproxies, proxy_bypass
+        """Prepare a session; nothing is sent.
 
+        Raises:
+            NotServedError: There is no key.
+            InputError: The address can't be used.
+        """
         import aiohttp
 
         self._options = options
-        parts, base, query, is_azure = server_of(options)
-        key = options.api_key or PLACEHOLDER_KEY
-        headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip",
-            "Content-Type": "application/json",
-        }
-        if is_azure:
-            if "api-version" not in query:
-                raise InputError(
-                    f"{options.url_option}: an Azure URL needs its API version: end it in ?api-version=2024-10-21, say"
-                )
-            if "/openai/deployments/" not in parts.path:
-                base = f"{base.removesuffix('/openai')}/openai/deployments/{quote(options.model, safe='')}"
-            base = base.removesuffix("/chat/completions")
-            headers["api-key"] = key
-        else:
-            headers["Authorization"] = f"Bearer {key}"
-            billed = {
-                "OpenAI-Organization": settings.OPENAI_ORG_ID,
-                "OpenAI-Project": settings.OPENAI_PROJECT_ID,
-            }
-            if options.provider in {None, "openai"}:
-                headers |= {
-                    name: setting.get() for name, setting in billed.items() if setting.is_set
-                }
-        self._url = f"{base}/chat/completions" + (f"?{urlencode(query)}" if query else "")
-        certificates: ssl.SSLContext | bool = True
-        if parts.scheme == "https":
-            known = (
-                ssl.get_default_verify_paths()
-            )  # those of SSL_CERT_FILE and SSL_CERT_DIR among them
-            if known.cafile or known.capath:
-                certificates = ssl.create_default_context()
-            else:
-                import truststore  # a system that keeps its certificates elsewhere, as macOS does
-
-                certificates = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        # Not by aiohttp's own `trust_env`: that looks for a password in ~/.netrc at every call.
-        proxies = getproxies()
+        server = server_of(options)
+        self._url = _completions_url(server, options)
+        connector = aiohttp.TCPConnector(
+            limit=0, keepalive_timeout=_IDLE, ssl=_certificates(server.parts.scheme)
+        )
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE, ssl=certificates),
-            headers=headers,
+            connector=connector,
+            headers=_headers(server, options),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(),  # ours is around the whole call
             auto_decompress=False,  # `_read_body` counts what comes
-            proxy=None
-            if proxy_bypass(parts.netloc)
-            else proxies.get(parts.scheme) or proxies.get("all"),
+            proxy=_proxy(server.parts),
         )
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
@@ -153,8 +128,10 @@ class ChatClient:
     async def send(self, body: Callable[[], bytes]) -> Reply:
         """Send one request's body, once.
 
-        NotServedError where asking is over, RejectedError where this request is, TransientError
-        where to try again.
+        Raises:
+            NotServedError: The server will answer no request.
+            RejectedError: It will not answer this one.
+            TransientError: It may answer a further try.
         """
         options = self._options
         began = time.monotonic()
@@ -162,10 +139,11 @@ class ChatClient:
             sending = self._session.post(self._url, data=body(), allow_redirects=False)
             async with asyncio.timeout(options.timeout), sending as response:
                 content = await _read_body(response)
-        except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
+        # Whatever a server makes the library raise is that server's failure.
+        except Exception as error:  # noqa: BLE001
             raise self._error_without_status(error) from None
         if content is None:
-            line = f"{options.who} at {options.host} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
+            line = f"{self._server} sent more than {MAX_BYTES / 1e6:g} MB; cut off"
             raise TransientError(line, maybe_paid=True)
         if not 200 <= response.status < 300:  # noqa: PLR2004
             raise self._error_for_status(response.status, response.headers, content)
@@ -173,20 +151,22 @@ class ChatClient:
             return reply_in(json.loads(content), options, time.monotonic() - began)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             start = one_line(options.redact(content.decode("utf-8", "replace")), 200)
-            line = f"{options.who} at {options.host} sent something that is not a chat completion: {start!r}"
+            line = f"{self._server} sent something that is not a chat completion: {start!r}"
             raise TransientError(line, maybe_paid=True) from None
 
     async def models(self) -> list[dict[str, Any]]:
-        """Return the models that the server lists, as it describes them; TransientError where it is not there.
+        """Return the models that the server lists, as it describes them.
 
-        ValueError, LookupError, TypeError or AttributeError where it has no such list.
+        Raises:
+            TransientError: The server is not there.
+            ValueError, LookupError, TypeError, AttributeError: It has no such list.
         """
-        address = self._url.partition("?")
-        models = address[0].removesuffix("/chat/completions") + "/models" + "".join(address[1:])
+        address, mark, query = self._url.partition("?")
+        models_url = f"{address.removesuffix('/chat/completions')}/models{mark}{query}"
         try:
             async with (
                 asyncio.timeout(_LOOK_UP),
-                self._session.get(models, allow_redirects=False) as response,
+                self._session.get(models_url, allow_redirects=False) as response,
             ):
                 content = await _read_body(response)
         except Exception as error:  # noqa: BLE001 - as above
@@ -197,65 +177,58 @@ class ChatClient:
         """Close the connections."""
         await self._session.close()
 
+    @property
+    def _server(self) -> str:
+        """The server, for a message."""
+        return f"{self._options.who} at {self._options.host}"
+
     def _error_without_status(self, error: Exception) -> TransientError:
         """Return the error of a call without a status, by its causes."""
         import aiohttp
 
         options = self._options
         causes: list[BaseException] = [error]
-        while (cause := causes[-1].__cause__) is not None:
-            causes.append(cause)
+        while causes[-1].__cause__ is not None:
+            causes.append(causes[-1].__cause__)
         if any(isinstance(cause, TimeoutError) for cause in causes):
-            line = f"{options.who} at {options.host} did not answer within {options.timeout:g} s"
+            line = f"{self._server} did not answer within {options.timeout:g} s"
             return TransientError(line, maybe_paid=True)
-        deepest = causes[-1]
-        # The number of an SSLError is OpenSSL's, not the system's.
-        number = (
-            deepest.errno
-            if isinstance(deepest, OSError) and not isinstance(deepest, ssl.SSLError)
-            else None
-        )
-        cause = (
-            os.strerror(number) if number and number > 0 else str(deepest) or type(deepest).__name__
-        )
-        what, where = options.redact(cause), f"{options.who} at {options.host}"
-        never_there = isinstance(
-            error, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
-        )
-        line = (
-            f"no connection to {where} ({what})"
-            if never_there
-            else f"{where} sent no whole reply ({what})"
-        )
-        return TransientError(one_line(line), maybe_paid=not never_there)
+        reason = options.redact(_reason_of(causes[-1]))
+        if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError):
+            return TransientError(one_line(f"no connection to {self._server} ({reason})"))
+        line = one_line(f"{self._server} sent no whole reply ({reason})")
+        return TransientError(line, maybe_paid=True)
 
     def _error_for_status(
         self, status: int, headers: Mapping[str, str], content: bytes
     ) -> Exception:
         """Return the error of a reply with a status other than success."""
         options = self._options
-        if 300 <= status < 400:  # noqa: PLR2004 - questions and key go to nobody but the server that was named
-            there = None
-            with suppress(ValueError):
-                there = urlsplit(headers.get("location", "")).hostname
-            return NotServedError(
-                f"{options.who} at {options.host} answered {status}, sending us on to {there or 'another address'}; "
-                f"give the URL of the server itself as {options.url_option}"
-            )
-        error: object = content.decode("utf-8", "replace").strip()
+        if 300 <= status < 400:  # noqa: PLR2004
+            return self._error_for_redirection(status, headers)
+        text = content.decode("utf-8", "replace")
+        error: object = text.strip()
         with suppress(ValueError, RecursionError):
-            body = json.loads(content.decode("utf-8", "replace"))
-            error = body.get("error", body) if is_object(body) else error
-        text = one_line(
-            options.redact(_error_text(error))
-        )  # in this order: half a key is a secret too
-        line = f"{options.who} at {options.host} answered {status}: {text or 'nothing else'}"
-        code, param = (error.get("code"), error.get("param")) if is_object(error) else (None, None)
-        if status == 404 and not urlsplit(options.url or OPENAI_URL).path.strip("/"):  # noqa: PLR2004
-            line += f"; the address has no path, and most servers have /v1: add it to {options.url_option}"
+            body = json.loads(text)
+            if is_object(body):
+                error = body.get("error", body)
+        # Redacted first, then cut: half a key is a secret too.
+        message = one_line(options.redact(_error_text(error)))
+        line = f"{self._server} answered {status}: {message or 'nothing else'}"
+        code = None
+        parameter = None
+        if is_object(error):
+            code = error.get("code")
+            parameter = error.get("param")
+        has_path = urlsplit(options.url or OPENAI_URL).path.strip("/")
+        if status == 404 and not has_path:  # noqa: PLR2004
+            line += (
+                "; the address has no path, and most servers have /v1: "
+                f"add it to {options.url_option}"
+            )
         if status in {401, 403, 404} or code == "insufficient_quota":
             return NotServedError(line)
-        if param == "temperature":
+        if parameter == "temperature":
             return NotServedError(
                 f"{line}; this model takes no temperature: add {options.option}-temperature none"
             )
@@ -263,35 +236,135 @@ class ChatClient:
             return TransientError(line, limited=status == 429, wait=_retry_after(headers))  # noqa: PLR2004
         return RejectedError(line)
 
+    def _error_for_redirection(self, status: int, headers: Mapping[str, str]) -> NotServedError:
+        """Return the error of a redirection.
+
+        Questions and key go to nobody but the server that was named.
+        """
+        host = None
+        with suppress(ValueError):
+            host = urlsplit(headers.get("location", "")).hostname
+        return NotServedError(
+            f"{self._server} answered {status}, sending us on to {host or 'another address'}; "
+            f"give the URL of the server itself as {self._options.url_option}"
+        )
+
+
+def _completions_url(server: "Server", options: AskOptions) -> str:
+    """Return the address of chat completions; InputError for an Azure URL without a version."""
+    base = server.base
+    if server.is_azure:
+        if "api-version" not in server.query:
+            raise InputError(
+                f"{options.url_option}: an Azure URL needs its API version: "
+                "end it in ?api-version=2024-10-21, say"
+            )
+        if "/openai/deployments/" not in server.parts.path:
+            deployment = quote(options.model, safe="")
+            base = f"{base.removesuffix('/openai')}/openai/deployments/{deployment}"
+        base = base.removesuffix("/chat/completions")
+    url = f"{base}/chat/completions"
+    if server.query:
+        url += f"?{urlencode(server.query)}"
+    return url
+
+
+def _headers(server: "Server", options: AskOptions) -> dict[str, str]:
+    """Return the headers of all requests, with the key."""
+    key = options.api_key or PLACEHOLDER_KEY
+    headers = {
+        "Accept": "application/json",
+        "Accept-Encoding": "gzip",
+        "Content-Type": "application/json",
+    }
+    if server.is_azure:
+        headers["api-key"] = key
+        return headers
+    headers["Authorization"] = f"Bearer {key}"
+    if options.provider in {None, "openai"}:
+        if settings.OPENAI_ORG_ID.is_set:
+            headers["OpenAI-Organization"] = settings.OPENAI_ORG_ID.get()
+        if settings.OPENAI_PROJECT_ID.is_set:
+            headers["OpenAI-Project"] = settings.OPENAI_PROJECT_ID.get()
+    return headers
+
+
+def _certificates(scheme: str) -> ssl.SSLContext | bool:
+    """Return the certificates that a server's one is checked against."""
+    if scheme != "https":
+        return True
+    paths = ssl.get_default_verify_paths()  # those of SSL_CERT_FILE and SSL_CERT_DIR among them
+    if paths.cafile or paths.capath:
+        return ssl.create_default_context()
+    import truststore  # a system that keeps its certificates elsewhere, as macOS does
+
+    return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _proxy(parts: SplitResult) -> str | None:
+    """Return the proxy of a server, if any.
+
+    This is not done by aiohttp's own `trust_env`, which looks for a password in ~/.netrc at every
+    call.
+    """
+    from urllib.request import getproxies, proxy_bypass
+
+    if proxy_bypass(parts.netloc):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
+
+
+def _reason_of(cause: BaseException) -> str:
+    """Return the text of the deepest cause of an error."""
+    # The number of an SSLError is OpenSSL's, not the system's.
+    if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError):
+        number = cause.errno
+        if number and number > 0:
+            return os.strerror(number)
+    return str(cause) or type(cause).__name__
+
 
 async def _read_body(response: "ClientResponse") -> bytes | None:
-    """Read a response's body, decompressed; None where that, or what arrives, is longer than `MAX_BYTES`."""
-    how = response.headers.get("content-encoding", "identity").lower()
-    expand = (
-        zlib.decompressobj(wbits=47) if how in {"gzip", "x-gzip", "deflate"} else None
-    )  # gzip or zlib
-    content, arrived = bytearray(), 0
+    """Read a response's body, decompressed.
+
+    None where that, or the bytes that arrive, are more than `MAX_BYTES`.
+    """
+    encoding = response.headers.get("content-encoding", "identity").lower()
+    decompressor = None
+    if encoding in {"gzip", "x-gzip", "deflate"}:
+        decompressor = zlib.decompressobj(wbits=47)  # gzip or zlib
+    content = bytearray()
+    arrived = 0
     async for chunk in response.content.iter_any():
         arrived += len(chunk)
-        content += expand.decompress(chunk, MAX_BYTES + 1 - len(content)) if expand else chunk
-        if (
-            max(arrived, len(content)) > MAX_BYTES
-        ):  # what follows the end of a compressed text counts as well
+        if decompressor is None:
+            content += chunk
+        else:
+            content += decompressor.decompress(chunk, MAX_BYTES + 1 - len(content))
+        # The bytes behind the end of a compressed text count as well.
+        if max(arrived, len(content)) > MAX_BYTES:
             return None
     return bytes(content)
 
 
 def last_days(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return model -> the day (YYYY-MM-DD) on which its server says that it ends, of the models that it lists.
+    """Return model -> the day (YYYY-MM-DD) on which its server says that it ends.
 
     OpenAI has it as `shutdown_date`, OpenRouter as `expiration_date`, Mistral as `deprecation`.
+
+    Args:
+        models: The models that a server lists.
     """
-    dates: dict[str, str] = {}
+    days: dict[str, str] = {}
     for model in models:
-        stated = next((day for field in _ENDS if isinstance(day := model.get(field), str)), None)
-        if stated is not None and _DAY.match(stated):
-            dates[str(model["id"]).removeprefix("models/")] = stated[:10]
-    return dates
+        for field in _ENDS:
+            date = model.get(field)
+            if isinstance(date, str):
+                if _DAY.match(date):
+                    days[str(model["id"]).removeprefix("models/")] = date[:10]
+                break
+    return days
 
 
 def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  # noqa: ANN401 - any JSON value
@@ -302,101 +375,169 @@ def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
         TransientError: It is an error with a status of success, or was broken off by one.
         LookupError, TypeError, AttributeError: It is no chat completion.
     """
-
-    def name(value: object) -> str | None:
-        return None if value is None else options.redact(valid_text(str(value)))[:_LONGEST_NAME]
-
     error = body.get("error")
     choices = body.get("choices") if error else body["choices"]
     choice: dict[str, Any] = choices[0] if choices else {}
     message: dict[str, Any] = choice.get("message") or {}
-    usage = body.get("usage")
-    text = message.get("content")
-    if is_array(text):  # in parts: the texts, without reasoning that stands in a part of its own
-        texts = [part["text"] for part in text if part.get("type") == "text"]
-        text = "".join(texts) if texts else None
-    elif not isinstance(text, str):
-        text = None
+    text = _text_of(message.get("content"))
     error = choice.get("error") or error
-    if choice.get("finish_reason") in _BROKEN_OFF or (error and text is None):
-        why = one_line(options.redact(_error_text(error or choice["finish_reason"])))
+    is_broken_off = choice.get("finish_reason") in _BROKEN_OFF
+    if is_broken_off or (error and text is None):
+        reason = one_line(options.redact(_error_text(error or choice["finish_reason"])))
         raise TransientError(
-            f"{options.who} at {options.host} broke its reply off: {why}", maybe_paid=True
+            f"{options.who} at {options.host} broke its reply off: {reason}", maybe_paid=True
         )
-    if text is not None and any(
-        part in text for part in (*options.secrets, *options.halves)
-    ):  # it would be published
-        raise RejectedError(
-            f"a reply of {options.who} at {options.host} repeats the key, so it is not kept"
-        )
+    if text is not None:
+        secrets = (*options.secrets, *options.halves)
+        if any(secret in text for secret in secrets):  # it would be published
+            raise RejectedError(
+                f"a reply of {options.who} at {options.host} repeats the key, so it is not kept"
+            )
+        text = valid_text(text)
+    if seconds is not None:
+        seconds = round(seconds, 3)
+    usage = body.get("usage")
     return Reply(
-        raw=None if text is None else valid_text(text),
-        finish=name(choice.get("finish_reason")),
-        returned=name(body.get("model")),
+        raw=text,
+        finish=_name(choice.get("finish_reason"), options),
+        returned=_name(body.get("model"), options),
         prompt_tokens=_tokens(usage, "prompt_tokens") or 0,
         completion_tokens=_tokens(usage, "completion_tokens") or 0,
         host=options.host,
         reasoning_tokens=_tokens(usage, "completion_tokens_details", "reasoning_tokens"),
         cached_tokens=_tokens(usage, "prompt_tokens_details", "cached_tokens"),
-        seconds=None if seconds is None else round(seconds, 3),
+        seconds=seconds,
     )
 
 
-def server_of(options: AskOptions) -> tuple[SplitResult, str, dict[str, str], bool]:
-    """Return the server's URL in parts, its base, its query, whether it is Azure's; NotServedError without a key."""
-    whose = PROVIDERS.get(options.provider or "")
+def _text_of(content: Any) -> str | None:  # noqa: ANN401 - any JSON value
+    """Return the text of a message's content.
+
+    Content in parts has reasoning in parts of its own, which are left out.
+    """
+    if isinstance(content, str):
+        return content
+    if not is_array(content):
+        return None
+    texts = [part["text"] for part in content if part.get("type") == "text"]
+    if not texts:
+        return None
+    return "".join(texts)
+
+
+def _name(value: object, options: AskOptions) -> str | None:
+    """Return a name that a server gave, without the key and not too long."""
+    if value is None:
+        return None
+    return options.redact(valid_text(str(value)))[:_LONGEST_NAME]
+
+
+class Server(NamedTuple):
+    """A server's address.
+
+    Attributes:
+        parts: The URL in parts.
+        base: The URL without its query, and without a slash at its end.
+        query: The query.
+        is_azure: True where it speaks Azure's form of the protocol.
+    """
+
+    parts: SplitResult
+    base: str
+    query: dict[str, str]
+    is_azure: bool
+
+
+def server_of(options: AskOptions) -> Server:
+    """Return the server that is asked.
+
+    Raises:
+        NotServedError: There is no key, or no server for the model.
+    """
+    provider = PROVIDERS.get(options.provider or "")
     if options.url is None and "/" in options.model:
+        prefixes = ", ".join(f"{name}/" for name in PROVIDERS)
         raise NotServedError(
-            f"no server for {options.who} {options.model}: give {options.url_option} URL, or name a provider: "
-            f"{', '.join(f'{name}/' for name in PROVIDERS)}"
+            f"no server for {options.who} {options.model}: give {options.url_option} URL, "
+            f"or name a provider: {prefixes}"
         )
-    if options.api_key is None and (options.url is None if whose is None else not whose.own):
-        variable = f"{options.key_variable} (or OPENAI_API_KEY), or {options.url_option}"
-        where = f" at {whose.title} ({options.host})" if whose else ""
-        raise NotServedError(
-            f"no API key for {options.who}{where}: set {whose.key if whose else variable}"
-        )
+    if options.api_key is None:
+        _require_key(options, provider)
     parts = urlsplit(options.url or OPENAI_URL)
     base = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
-    own = str(parts.hostname).endswith(_AZURE_HOSTS) and "/openai/v1" not in parts.path
-    return parts, base, dict(parse_qsl(parts.query)), own or "/openai/deployments/" in parts.path
+    is_azure_host = str(parts.hostname).endswith(_AZURE_HOSTS)
+    is_azure = is_azure_host and "/openai/v1" not in parts.path
+    return Server(
+        parts=parts,
+        base=base,
+        query=dict(parse_qsl(parts.query)),
+        is_azure=is_azure or "/openai/deployments/" in parts.path,
+    )
+
+
+def _require_key(options: AskOptions, provider: Provider | None) -> None:
+    """Raise a NotServedError where a server needs a key, and there is none."""
+    if provider is None:
+        if options.url is None:
+            raise NotServedError(
+                f"no API key for {options.who}: set {options.key_variable} "
+                f"(or OPENAI_API_KEY), or {options.url_option}"
+            )
+    elif not provider.own:
+        raise NotServedError(
+            f"no API key for {options.who} at {provider.title} ({options.host}): set {provider.key}"
+        )
 
 
 def _error_text(error: object) -> str:
-    inner = (
-        (error.get("message") or error.get("error") or error.get("detail"))
-        if is_object(error)
-        else error
-    )
-    return inner if isinstance(inner, str) else json.dumps(error)
+    """Return the message in a server's error."""
+    message = error
+    if is_object(error):
+        message = error.get("message") or error.get("error") or error.get("detail")
+    if isinstance(message, str):
+        return message
+    return json.dumps(error)
 
 
 def one_line(text: str, longest: int = 300) -> str:
     """Return a server's text as one line, cut at `longest` characters."""
     line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[:longest]}…"
+    if len(line) <= longest:
+        return line
+    return f"{line[:longest]}…"
 
 
 def _tokens(usage: object, *names: str) -> int | None:
-    """Return a count of tokens under `names`, or None where there is none that can be."""
+    """Return a count of tokens under `names`, or None where there is none."""
     for name in names:
         usage = usage.get(name) if is_object(usage) else None
-    return usage if type(usage) is int and 0 <= usage <= _MOST_TOKENS else None
+    if type(usage) is int and 0 <= usage <= _MOST_TOKENS:
+        return usage
+    return None
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to wait (`retry-after-ms`, or `Retry-After` in seconds or as a date)."""
+    """Return the seconds that a server asks to wait.
+
+    It says so as `retry-after-ms`, or as `Retry-After` in seconds or as a date.
+    """
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         value = headers.get(name)
         if value is None:
             continue
-        try:
-            seconds = float(value) * unit
-        except ValueError:
-            try:
-                seconds = parsedate_to_datetime(value).timestamp() - time.time()
-            except (ValueError, TypeError, OverflowError):
-                continue
-        if math.isfinite(seconds):
+        seconds = _seconds_of(value, unit)
+        if seconds is not None and math.isfinite(seconds):
             return max(0.0, seconds)
     return None
+
+
+def _seconds_of(value: str, unit: float) -> float | None:
+    """Return the seconds of a number, or until a date; None of any other text."""
+    try:
+        return float(value) * unit
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(value).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,4 +1,7 @@
-"""Whole videos to Gemini, by Google's own client (the extra `gemini`): its OpenAI-compatible address takes none."""
+"""Whole videos to Gemini, by Google's own client (the extra `gemini`).
+
+Its OpenAI-compatible address takes no videos.
+"""
 
 import asyncio
 import json
@@ -19,50 +22,66 @@ from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
 
 _SETTINGS = {
-    name: name
-    for name in ("temperature", "top_p", "top_k", "seed", "media_resolution", "thinking_config")
-} | {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "seed": "seed",
+    "media_resolution": "media_resolution",
+    "thinking_config": "thinking_config",
     "max_tokens": "max_output_tokens",
     "max_completion_tokens": "max_output_tokens",
     "stop": "stop_sequences",
 }
-"""A setting of a call -> its name here; `fps`, how many frames of a second the server takes, goes with the video."""
+"""A setting of a call -> Gemini's name of it.
 
-_FINISHES = {"STOP": "stop", "MAX_TOKENS": "length"} | dict.fromkeys(
-    ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"), "content_filter"
-)
+Beside them there is `fps`, the frames of a second that the server takes; it goes with the video.
+"""
+
+_FINISHES = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+}
 
 
 class GeminiClient(ChatClient):
-    """Asks Gemini: with a whole video by its own protocol, without one as any other server."""
+    """Asks Gemini: by its own protocol where there is a whole video."""
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
-        """Send one request, once; the errors are a `ChatClient`'s, or InputError where a setting is not taken."""
-        pieces = (piece for message in messages for piece in message["content"])
-        if not any(isinstance(piece, Attachment) and piece.kind == "video_url" for piece in pieces):
+        """Send one request, once; the errors are those of `ChatClient.send`.
+
+        Raises:
+            InputError: A setting is not accepted with a whole video.
+        """
+        if not _has_video(messages):
             return await super().ask(messages, sampling)
-        options, began = self._options, time.monotonic()
+        options = self._options
+        began = time.monotonic()
         where = f"{options.model_option} {options.model}, with a whole video"
-        if unknown := sorted(sampling.keys() - _SETTINGS.keys() - {"fps"}):
-            raise InputError(
-                f"{where}: takes {', '.join((*_SETTINGS, 'fps'))}, and not {unknown[0]}"
-            )
-        config = {_SETTINGS[name]: value for name, value in sampling.items() if name != "fps"}
+        unknown = sorted(sampling.keys() - _SETTINGS.keys() - {"fps"})
+        if unknown:
+            accepted = ", ".join((*_SETTINGS, "fps"))
+            raise InputError(f"{where}: takes {accepted}, and not {unknown[0]}")
+        values = {_SETTINGS[name]: value for name, value in sampling.items() if name != "fps"}
         try:  # by name: a type checker would need the extra
-            genai, errors = (import_module(f"google.genai{part}") for part in ("", ".errors"))
-            config = genai.types.GenerateContentConfig(**config)
+            genai = import_module("google.genai")
+            errors = import_module("google.genai.errors")
+            config = genai.types.GenerateContentConfig(**values)
         except ImportError:
             raise InputError(f"{where}: needs google-genai; {installing('gemini')}") from None
         except ValueError as error:  # pydantic's
             raise InputError(f"{where}: {one_line(str(error))}") from None
-        logging.getLogger("google_genai").setLevel(
-            logging.ERROR
-        )  # it would say that it takes another key
+        # It would warn that it takes another key.
+        logging.getLogger("google_genai").setLevel(logging.ERROR)
         server = urlsplit(options.url or "")
         http = {
             "base_url": f"{server.scheme}://{server.netloc}",
             "api_version": server.path.split("/")[1],
-            "retry_options": {"attempts": 1},  # who asks counts them, and pays
+            "retry_options": {"attempts": 1},  # the asker counts tries, and pays
             # Questions and key go to nobody else.
             "async_client_args": {"allow_redirects": False, "middlewares": [_limit_length]},
         }
@@ -74,19 +93,30 @@ class GeminiClient(ChatClient):
                     model=options.model, contents=turns, config=config
                 )
         except errors.APIError as error:
-            headers: Mapping[str, str] = {} if error.response is None else error.response.headers
-            raise self._error_for_status(
-                error.code, headers, json.dumps(error.details).encode()
-            ) from None
-        except Exception as error:  # noqa: BLE001 - whatever a server makes the library raise is that server's failure
+            headers: Mapping[str, str] = {}
+            if error.response is not None:
+                headers = error.response.headers
+            details = json.dumps(error.details).encode()
+            raise self._error_for_status(error.code, headers, details) from None
+        # Whatever a server makes the library raise is that server's failure.
+        except Exception as error:  # noqa: BLE001
             raise self._error_without_status(error) from None
-        said = reply.model_dump(mode="json", exclude_none=True)
-        return reply_in(_as_completion(said), options, time.monotonic() - began)
+        document = reply.model_dump(mode="json", exclude_none=True)
+        return reply_in(_as_completion(document), options, time.monotonic() - began)
+
+
+def _has_video(messages: Sequence[Message]) -> bool:
+    for message in messages:
+        for piece in message["content"]:
+            if isinstance(piece, Attachment) and piece.kind == "video_url":
+                return True
+    return False
 
 
 async def _limit_length(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as aiohttp types it
-    """Read a response while it is short: a middleware of aiohttp's, which would take any length."""
-    response, body = await handler(request), bytearray()
+    """Read a response while it is short: a middleware for aiohttp."""
+    response = await handler(request)
+    body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > MAX_BYTES:
@@ -97,43 +127,46 @@ async def _limit_length(request: Any, handler: Any) -> Any:  # noqa: ANN401 - as
 
 def _turn(message: Message, sampling: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message in Gemini's form."""
-    content, rate = (
-        message["content"],
-        {"video_metadata": {"fps": sampling["fps"]}} if "fps" in sampling else {},
-    )
-    parts = [
-        {"inline_data": {"data": piece.content(), "mime_type": piece.media_type}, **rate}
-        if isinstance(piece, Attachment)
-        else {"text": piece}
-        for piece in ([content] if isinstance(content, str) else content)
-    ]
-    return {"role": "model" if message["role"] == "assistant" else "user", "parts": parts}
+    content = message["content"]
+    if isinstance(content, str):
+        content = [content]
+    parts: list[dict[str, Any]] = []
+    for piece in content:
+        if not isinstance(piece, Attachment):
+            parts.append({"text": piece})
+            continue
+        data = {"data": piece.content(), "mime_type": piece.media_type}
+        part: dict[str, Any] = {"inline_data": data}
+        if "fps" in sampling:
+            part["video_metadata"] = {"fps": sampling["fps"]}
+        parts.append(part)
+    role = "model" if message["role"] == "assistant" else "user"
+    return {"role": role, "parts": parts}
 
 
 def _as_completion(reply: Mapping[str, Any]) -> dict[str, Any]:
     """Return Gemini's reply as a chat completion: its thoughts left out, but counted."""
     candidates: list[dict[str, Any]] = reply.get("candidates") or [{}]
-    first = candidates[0]
-    texts: list[str] = [
-        part.get("text", "")
-        for part in first.get("content", {}).get("parts", [])
-        if not part.get("thought")
-    ]
-    ended: str = first.get("finish_reason") or ("SAFETY" if "prompt_feedback" in reply else "OTHER")
-    used: Counter[str] = Counter(reply.get("usage_metadata", {}))
-    thought = used["thoughts_token_count"]
+    candidate = candidates[0]
+    parts = candidate.get("content", {}).get("parts", [])
+    texts: list[str] = [part.get("text", "") for part in parts if not part.get("thought")]
+    finish: str = candidate.get("finish_reason") or ""
+    if not finish:
+        finish = "SAFETY" if "prompt_feedback" in reply else "OTHER"
+    usage: Counter[str] = Counter(reply.get("usage_metadata", {}))
+    thoughts = usage["thoughts_token_count"]
     return {
         "model": reply.get("model_version"),
         "choices": [
             {
                 "message": {"content": "".join(texts) or None},
-                "finish_reason": _FINISHES.get(ended, ended),
+                "finish_reason": _FINISHES.get(finish, finish),
             }
         ],
         "usage": {
-            "prompt_tokens": used["prompt_token_count"],
-            "completion_tokens": used["candidates_token_count"] + thought,
-            "completion_tokens_details": {"reasoning_tokens": thought},
-            "prompt_tokens_details": {"cached_tokens": used["cached_content_token_count"]},
+            "prompt_tokens": usage["prompt_token_count"],
+            "completion_tokens": usage["candidates_token_count"] + thoughts,
+            "completion_tokens_details": {"reasoning_tokens": thoughts},
+            "prompt_tokens_details": {"cached_tokens": usage["cached_content_token_count"]},
         },
     }

@@ -1,8 +1,8 @@
-"""The one event loop of a process in which models are asked, in a thread of its own: there while somebody asks.
+"""The one event loop of a process in which models are asked, in a thread of its own.
 
-All who ask meet in it, so they share what a server takes and what is in flight, and asking works
-wherever the caller is: in a program, a notebook that has a loop running, or a host's worker
-threads.
+It runs while somebody asks. All who ask use it, so they share the pace of a server and the requests
+in flight. Asking works wherever the caller is: in a program, a notebook that has a loop running, or
+a host's worker threads.
 """
 
 import asyncio
@@ -31,33 +31,49 @@ class _Loop:
 def asking() -> Generator[asyncio.AbstractEventLoop]:
     """Hold the loop while the block runs; the last to leave ends it."""
     with _sharing:
-        if (held := _loops.get(os.getpid())) is None:
-            loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=loop.run_forever, name="reelbench-asking", daemon=True)
-            thread.start()
-            held = _loops[os.getpid()] = _Loop(loop, thread)
-        held.users += 1
+        shared = _loops.get(os.getpid())
+        if shared is None:
+            shared = _started()
+            _loops[os.getpid()] = shared
+        shared.users += 1
     try:
-        yield held.loop
+        yield shared.loop
     finally:
         with _sharing:
-            held.users -= 1
-            if ended := not held.users:
+            shared.users -= 1
+            is_last = not shared.users
+            if is_last:
                 del _loops[os.getpid()]
-        # In an interpreter that ends (whoever held it never let go) threads stand still, and would
-        # never answer.
-        if ended and not sys.is_finalizing():
-            asyncio.run_coroutine_threadsafe(
-                held.loop.shutdown_default_executor(), held.loop
-            ).result()
-            held.loop.call_soon_threadsafe(held.loop.stop)
-            held.thread.join()
-            held.loop.close()
+        # In an interpreter that ends (a user never left) threads stand still, and would never
+        # answer.
+        if is_last and not sys.is_finalizing():
+            _end(shared)
+
+
+def _started() -> _Loop:
+    """Return a new loop that runs in a thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="reelbench-asking", daemon=True)
+    thread.start()
+    return _Loop(loop, thread)
+
+
+def _end(shared: _Loop) -> None:
+    """Stop a loop and its thread."""
+    ending = shared.loop.shutdown_default_executor()
+    asyncio.run_coroutine_threadsafe(ending, shared.loop).result()
+    shared.loop.call_soon_threadsafe(shared.loop.stop)
+    shared.thread.join()
+    shared.loop.close()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of asking; an interrupted wait ends the work before it goes on. Not for use in the loop."""
-    done, tasks = threading.Event(), list[asyncio.Task[T]]()
+    """Return the result of asking; not for use in the loop itself.
+
+    An interrupted wait ends the work before it goes on.
+    """
+    done = threading.Event()
+    tasks: list[asyncio.Task[T]] = []
 
     def begin() -> None:
         tasks.append(asyncio.ensure_future(work))

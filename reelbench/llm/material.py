@@ -33,11 +33,11 @@ _SUFFIXES = (".txt", ".yaml")  # of prompt files
 class PromptFiles:
     """Prompt files of one kind of question, and the hash of each that was used."""
 
-    def __init__(self, own: "Traversable", folder: Path | None = None) -> None:
+    def __init__(self, prompts: "Traversable", folder: Path | None = None) -> None:
         """Find our prompts, and in their place those of the user's folder.
 
         Args:
-            own: The folder of our prompts.
+            prompts: The folder of our prompts.
             folder: The user's folder.
 
         Raises:
@@ -48,7 +48,9 @@ class PromptFiles:
             _MATERIAL: shared / _MATERIAL,
             _AGAIN: shared / _AGAIN,
         }
-        self.files |= {file.name: file for file in own.iterdir() if file.name.endswith(_SUFFIXES)}
+        self.files |= {
+            file.name: file for file in prompts.iterdir() if file.name.endswith(_SUFFIXES)
+        }
         self._texts: dict[str, str] = {}
         self.sha256: dict[str, str] = {}
         if folder is not None:

@@ -1,17 +1,24 @@
-"""How many calls are in flight: as many as asked for, fewer while the server says 429, and none once asking stops."""
+"""Pacing: as many calls in flight as the user allows, fewer while the server answers 429.
+
+Once asking stops there are none.
+"""
 
 import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Coroutine
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
 
 class StoppedError(Exception):
-    """Asking is over for this run; `reason` is that which questions without an answer get."""
+    """Asking is over for this run.
+
+    Attributes:
+        reason: The reason of questions without an answer.
+    """
 
     def __init__(self, reason: str, line: str) -> None:
         super().__init__(line)
@@ -21,32 +28,36 @@ class StoppedError(Exception):
 class Pacer:
     """Lets calls to one server pass, at most `limit` at once, whoever makes them.
 
-    The first call goes alone, so that a wrong key costs one refusal and not 32; unless `proven`,
-    where the server has given a reply before. After that the limit is the concurrency asked for,
-    the most of anybody's. A 429 halves it (once for all calls that were in flight at the time) and
+    The first call goes alone, so that a wrong key costs one refusal and not 32; unless the server
+    is `proven`: it has given a reply before. After that the limit is the largest concurrency that
+    anybody allows. A 429 halves it (once for all calls that were in flight at the time) and
     holds everything for as long as the server asks; each full round of good replies raises it by
     one again.
 
-    Lives in one event loop.
+    It lives in one event loop.
     """
 
     def __init__(self, concurrency: int = 1, *, proven: bool = False) -> None:
         self._most = concurrency
-        self._limit = float(concurrency) if proven else 1.0
+        self._limit = 1.0
+        if proven:
+            self._limit = float(concurrency)
         self._probing = not proven
         self.had_reply = proven
-        """Whether the server has given a reply."""
+        """True once the server has given a reply."""
         self.in_flight = 0
         """Calls that were let in and have not left."""
         self._round = 0
         self._held_until = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self.shared = False
-        """Whether other machines ask the same: then the next is any of those who wait, or all would want the same."""
+        """True where other machines ask the same.
+
+        The next is then any of those that wait, or all machines would take the same.
+        """
         self._timer: asyncio.TimerHandle | None = None
-        self.making = asyncio.Semaphore(
-            2
-        )  # who waits with what is sent made ready: 32 pictures are 10 MB
+        # Calls that wait with their body ready: 32 pictures are 10 MB.
+        self.making = asyncio.Semaphore(2)
         self._stop = asyncio.Event()
         self.stopped: StoppedError | None = None
 
@@ -58,9 +69,14 @@ class Pacer:
                 self._limit = float(concurrency)
 
     async def enter(self, *, again: bool = False) -> int:
-        """Wait to be let in and return the round it is; StoppedError once asking is over.
+        """Wait to be let in, and return the number of the round.
 
-        Who comes `again` goes ahead of the others, so that few requests are in trouble at once.
+        Args:
+            again: True for a call that was let in before. It goes ahead of the others, so that few
+                requests are in trouble at once.
+
+        Raises:
+            StoppedError: Asking is over.
         """
         if self.stopped is not None:
             raise self.stopped
@@ -90,7 +106,7 @@ class Pacer:
         self._wake()
 
     def good(self) -> None:
-        """Note a reply: the server takes what it gets."""
+        """Note a reply: the server takes the calls that it gets."""
         self.had_reply = True
         self.note_answer()
         self._limit = min(self._most, self._limit + 1 / self._limit)
@@ -114,7 +130,7 @@ class Pacer:
             self._limit = max(1.0, self._limit / 2)
 
     def stop(self, stopped: StoppedError) -> None:
-        """End asking: who waits, or comes, gets `stopped`."""
+        """End asking: all calls that wait, or come, raise `stopped`."""
         if self.stopped is not None:
             return
         self.stopped = stopped
@@ -126,24 +142,26 @@ class Pacer:
 
     async def unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
         """Wait for work, or until asking stops: StoppedError then."""
-        waited = [asyncio.ensure_future(some) for some in (work, self._stop.wait())]
+        work_task = asyncio.ensure_future(work)
+        stop_task = asyncio.ensure_future(self._stop.wait())
         try:
-            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((work_task, stop_task), return_when=asyncio.FIRST_COMPLETED)
             if self.stopped is not None:
                 raise self.stopped
-            await waited[0]
+            await work_task
         finally:
-            for task in waited:
-                task.cancel()
+            work_task.cancel()
+            stop_task.cancel()
 
     def _free(self) -> bool:
-        return (
-            self.in_flight < int(self._limit)
-            and asyncio.get_running_loop().time() >= self._held_until
-        )
+        """Return True where a call may be let in now."""
+        is_held = asyncio.get_running_loop().time() < self._held_until
+        return self.in_flight < int(self._limit) and not is_held
 
     def _wake(self, *, held_over: bool = False) -> None:
-        self._timer = None if held_over else self._timer
+        """Let in calls that wait; `held_over` says that a server's hold has ended."""
+        if held_over:
+            self._timer = None
         while self._waiting and self._free():
             if self.shared:
                 self._waiting.rotate(random.randrange(len(self._waiting)))  # noqa: S311
@@ -159,9 +177,12 @@ class Pacer:
 
 @dataclass(eq=False)
 class Turn:
-    """A call's place among those in flight, from `async with` on; `round` is the pacer's when it was let in last.
+    """A call's place among those in flight, from `async with` on.
 
-    Of those that wait two have what they send made by `make`, in a thread.
+    Attributes:
+        pacer: Lets the call in.
+        make: Makes the body to send, in a thread, for two calls of those that wait.
+        round: The pacer's round when the call was let in last.
     """
 
     pacer: Pacer
@@ -171,30 +192,35 @@ class Turn:
     _inside: bool = field(default=False, init=False)
 
     async def __aenter__(self) -> Self:
-        async with self.pacer.making if self.make else nullcontext():
-            self._making = (
-                asyncio.ensure_future(asyncio.to_thread(self.make)) if self.make else None
-            )
+        if self.make is None:
             self.round = await self.pacer.enter()
+        else:
+            async with self.pacer.making:
+                self._making = asyncio.ensure_future(asyncio.to_thread(self.make))
+                self.round = await self.pacer.enter()
         self._inside = True
         return self
 
     async def result(self) -> bytes | None:
-        """Return what was made; None where that failed, and once the turn was left."""
+        """Return the body; None where it was not made, and once the turn was left."""
+        if self._making is None:
+            return None
         with suppress(Exception):
-            return await self._making if self._making else None
+            return await self._making
+        return None
 
     async def __aexit__(self, *error: object) -> None:
         self.leave()
 
     async def come_back(self) -> None:
-        """Wait to be let in again where the turn was left, ahead of those who never were."""
+        """Wait to be let in again where the turn was left, ahead of new calls."""
         if not self._inside:
             self.round = await self.pacer.enter(again=True)
             self._inside = True
 
     def leave(self) -> None:
-        """Let others in."""
+        """Give the place to the next call."""
         if self._inside:
-            self._inside, self._making = False, None
+            self._inside = False
+            self._making = None
             self.pacer.leave()

@@ -19,14 +19,15 @@ from reelbench.llm.model_names import LOCAL
 from reelbench.llm.reply import Reply
 
 _MAX_TOKENS = 256
-_TAKEN = ("max_tokens", "temperature", "top_p")
+_SETTINGS = ("max_tokens", "temperature", "top_p")
 
 
 class LocalClient(ChatClient):
-    """A small language model in this process, by transformers: `hf:MODEL`, a repository of the Hub's or a folder.
+    """A small language model in this process, by transformers.
 
-    It answers one question at a time, greedily unless a temperature is sent. transformers and torch
-    are imported when the first reply is needed that is not in the cache.
+    `hf:MODEL` is a repository of the Hub or a folder. It answers one question at a time, greedily
+    unless a temperature is sent. transformers and torch are imported when the first reply is needed
+    that is not in the cache.
     """
 
     def __init__(self, options: AskOptions) -> None:
@@ -39,7 +40,8 @@ class LocalClient(ChatClient):
             transformers: Any = import_module("transformers")
         except ImportError:
             raise InputError(
-                f"{options.model_option} {LOCAL}…: transformers is not installed; {installing('lmms-eval')}"
+                f"{options.model_option} {LOCAL}…: transformers is not installed; "
+                f"{installing('lmms-eval')}"
             ) from None
         name = containment.hub_id(options.model.removeprefix(LOCAL), options.model_option)
         self._torch = torch
@@ -51,14 +53,22 @@ class LocalClient(ChatClient):
             raise InputError(
                 f"{options.model_option} {options.model}: can't be loaded: {first_line(error)}"
             ) from None
-        self._model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._model.to(device).eval()
         self._turn = asyncio.Lock()
 
     async def ask(self, messages: Sequence[Message], sampling: Mapping[str, Any]) -> Reply:
-        """Answer one question; RejectedError where the model can't, InputError where it takes no such setting."""
-        if unknown := sorted(sampling.keys() - set(_TAKEN)):
+        """Answer one question.
+
+        Raises:
+            RejectedError: The model can't answer.
+            InputError: It takes no such setting.
+        """
+        unknown = sorted(sampling.keys() - set(_SETTINGS))
+        if unknown:
             raise InputError(
-                f"{self._options.model_option} {LOCAL}…: takes {', '.join(_TAKEN)}, and not {unknown[0]}"
+                f"{self._options.model_option} {LOCAL}…: takes {', '.join(_SETTINGS)}, "
+                f"and not {unknown[0]}"
             )
         async with self._turn:
             began = time.monotonic()
@@ -88,40 +98,46 @@ class LocalClient(ChatClient):
         tokens = self._tokenizer(prompt, return_tensors="pt", add_special_tokens=False)
         tokens = tokens.to(self._model.device)
         temperature = float(sampling.get("temperature") or 0)
-        drawn = (
-            {"temperature": temperature, "top_p": float(sampling.get("top_p", 1.0))}
-            if temperature
-            else {}
-        )
+        drawing: dict[str, float] = {}
+        if temperature:
+            drawing = {"temperature": temperature, "top_p": float(sampling.get("top_p", 1.0))}
         limit = int(sampling.get("max_tokens", _MAX_TOKENS))
         with self._torch.inference_mode():
-            made = self._model.generate(
+            sequences = self._model.generate(
                 **tokens,
                 max_new_tokens=limit,
-                do_sample=bool(drawn),
+                do_sample=bool(drawing),
                 pad_token_id=self._tokenizer.pad_token_id or self._tokenizer.eos_token_id,
-                **drawn,
+                **drawing,
             )
-        asked = tokens["input_ids"].shape[1]
-        new = made[0, asked:]
+        prompt_tokens = tokens["input_ids"].shape[1]
+        reply_tokens = sequences[0, prompt_tokens:]
+        finish = "length" if len(reply_tokens) >= limit else "stop"
         return Reply(
-            raw=self._tokenizer.decode(new, skip_special_tokens=True),
-            finish="length" if len(new) >= limit else "stop",
+            raw=self._tokenizer.decode(reply_tokens, skip_special_tokens=True),
+            finish=finish,
             returned=self._options.model,
-            prompt_tokens=asked,
-            completion_tokens=len(new),
+            prompt_tokens=prompt_tokens,
+            completion_tokens=len(reply_tokens),
             host=self._options.host,
             seconds=round(time.monotonic() - began, 3),
         )
 
 
 PROVIDERS: dict[str, type[ChatClient]] = {LOCAL: LocalClient}
-"""Prefix of a model's name -> its client. A name without one is asked for at an OpenAI-compatible server."""
+"""Prefix of a model's name -> its client; all other models are at OpenAI-compatible servers."""
 
 
 def open_client(options: AskOptions) -> ChatClient:
-    """Return the client of a model; NotServedError without a key, InputError where URL or name can't be used."""
+    """Return the client of a model.
+
+    Raises:
+        NotServedError: There is no key.
+        InputError: URL or name can't be used.
+    """
     if options.provider == "google":
         return GeminiClient(options)
-    named = (client for prefix, client in PROVIDERS.items() if options.model.startswith(prefix))
-    return next(named, ChatClient)(options)
+    for prefix, client in PROVIDERS.items():
+        if options.model.startswith(prefix):
+            return client(options)
+    return ChatClient(options)

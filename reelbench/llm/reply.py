@@ -43,12 +43,13 @@ class Reply:
 
 
 _TYPES = get_type_hints(Reply)
-REPLY_FIELDS, KINDS = tuple(_TYPES), tuple(_TYPES.values())
-"""A reply's fields, in the order of the class and of its checksum, and what each holds: SQLite lets any hold all."""
+REPLY_FIELDS = tuple(_TYPES)
+KINDS = tuple(_TYPES.values())
+"""A reply's fields in the order of its checksum, and their types, which SQLite does not enforce."""
 values_of: Callable[[Reply], tuple[str | int | float | None, ...]] = attrgetter(*REPLY_FIELDS)
 """A reply's fields, in that order."""
 
 
 def checksum(*parts: object) -> bytes:
-    """Return 16 bytes that change with any part: a key, and the fields of the reply under it."""
+    """Return 16 bytes that change with a key, or a field of its reply."""
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:16]

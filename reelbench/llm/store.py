@@ -88,13 +88,13 @@ class StoredBatch(NamedTuple):
         token: Our name of it, which goes with it to the server.
         id: The server's name of it; None until it is known.
         at: When it was written down, in seconds since 1970.
-        held: True while another process hands it over.
+        elsewhere: True while another process hands it over.
     """
 
     token: str
     id: str | None
     at: float
-    held: bool
+    elsewhere: bool
 
 
 class Limit(NamedTuple):
@@ -315,8 +315,8 @@ class SqlStore(ABC):
         )
         batches: list[StoredBatch] = []
         for token, name, at, handed_over in rows:
-            is_held = self._is_handed_over(handed_over)
-            batches.append(StoredBatch(token, self._unpacked(name), at, is_held))
+            elsewhere = self._is_handed_over(handed_over)
+            batches.append(StoredBatch(token, self._unpacked(name), at, elsewhere))
         return batches
 
     def batched_keys(self, model: str, host: str) -> set[bytes]:
@@ -397,20 +397,20 @@ class SqlStore(ABC):
             return None
         return rows[0][0]
 
-    def settle(self, job: str, reserved: float, cost: float, *, kept: bool) -> None:
+    def settle(self, job: str, reserved: float, cost: float, *, counts: bool) -> None:
         """Book the cost of a job's call.
 
         Args:
             job: The job.
             reserved: The dollars that were set aside for the call.
             cost: The dollars that it cost.
-            kept: False for a call that brought nothing: it is given back.
+            counts: False for a call that brought nothing: it is given back.
         """
         values = {
             "job": self._packed(job),
             "reserved": reserved,
             "cost": cost,
-            "calls_back": int(not kept),
+            "calls_back": int(not counts),
         }
         self._write([Step("settle", values)])
 

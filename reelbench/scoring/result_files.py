@@ -512,7 +512,7 @@ def _is_question(line: dict[str, Any]) -> bool:
 def write_questions(
     folder: Path,
     library: Library,
-    asked: Iterable[tuple[records.Sample, tuple[str, Sequence[str]]]],
+    samples: Iterable[tuple[records.Sample, tuple[str, Sequence[str]]]],
 ) -> None:
     """Write a line for each sample: `id`, `question`, `options` and `media`.
 
@@ -522,7 +522,7 @@ def write_questions(
     Args:
         folder: The result's folder.
         library: Finds the videos.
-        asked: Each sample with its question and options.
+        samples: Each sample with its question and options.
     """
 
     @cache
@@ -536,7 +536,7 @@ def write_questions(
         return str(path.absolute())
 
     def lines() -> Iterator[dict[str, Any]]:
-        for sample, (question, options) in asked:
+        for sample, (question, options) in samples:
             known_options: list[str] = []
             if any(options):
                 known_options = list(options)

@@ -214,7 +214,7 @@ def test_a_key_is_in_one_place_at_a_time(opened):
     ]
     assert store.batched_keys("m", "h") == {key(n) for n in range(2, 6)}
     assert store.batched_keys("m", "elsewhere") == set()
-    assert [(batch.token, batch.id, batch.held) for batch in store.batches("m", "h")] == [
+    assert [(batch.token, batch.id, batch.elsewhere) for batch in store.batches("m", "h")] == [
         ("one", None, False),
         ("two", None, False),
     ]
@@ -256,16 +256,16 @@ def test_a_jobs_budget_is_one_for_all_its_processes(opened):
         0.0,
         None,
     ]
-    second.store.settle("a", 0.0, 0.0, kept=False)  # brought nothing: given back
+    second.store.settle("a", 0.0, 0.0, counts=False)  # brought nothing: given back
     assert [cache.store.reserve("a", calls, 0.0) for cache in (first, second)] == [0.0, None]
     assert second.store.reserve("b", calls, 0.0) == 0.0  # another job's
 
     dollars = Limit(None, 1.0)
     assert first.store.reserve("c", dollars, 0.25) == 0.25
-    first.store.settle("c", 0.25, 0.5, kept=True)
+    first.store.settle("c", 0.25, 0.5, counts=True)
     assert second.store.reserve("c", dollars, 0.25) == 0.5  # as much as the dearest call so far
     assert first.store.reserve("c", dollars, 0.25) is None
-    second.store.settle("c", 0.5, 0.125, kept=True)
+    second.store.settle("c", 0.5, 0.125, counts=True)
     assert first.store.reserve("c", dollars, 0.25) is None  # 0.625 spent, and the next may cost 0.5
     assert first.store.reserve("c", Limit(None, 1.125), 0.25) == 0.5
 
@@ -307,9 +307,12 @@ def test_a_batch_is_its_processs_while_it_is_handed_over(postgres):
     place = postgres.database()
     first, second = ReplyCache(place, print), ReplyCache(place, print)
     first.store.begin_batch("one", "m", "h", [key(1)])
-    assert [cache.store.batches("m", "h")[0].held for cache in (first, second)] == [False, True]
+    assert [cache.store.batches("m", "h")[0].elsewhere for cache in (first, second)] == [
+        False,
+        True,
+    ]
     first.close()
-    assert [batch.held for batch in second.store.batches("m", "h")] == [False]
+    assert [batch.elsewhere for batch in second.store.batches("m", "h")] == [False]
     second.close()
 
 
