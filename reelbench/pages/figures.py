@@ -114,7 +114,10 @@ def _cell_parts(
     *,
     outlined: bool,
 ) -> list[str]:
-    """Draw one cell; `place` is its left edge, its top and its width."""
+    """Draw one cell.
+
+    `place` is its left edge, its top and its width.
+    """
     x, top, width = place
     value, ci95, n = cell
     interval = ""
@@ -187,7 +190,7 @@ def radars(
         names: The names of the series.
         panels: Label -> values, one for each series, by the panel's name.
         unit: The unit of the values, which stands below the title.
-        high: The value at the rim; the centre is 0.
+        high: The value at the rim. The centre is 0.
         digits: Digits of a value after the point.
     """
     width = _PANEL * len(panels)
@@ -372,7 +375,7 @@ def scatter(
 ) -> str:
     """Draw points by two numbers, each series under its name.
 
-    A series' marks are joined in their order. Its name stands at the last; where there are several,
+    A series' marks are joined in their order. Its name stands at the last. Where there are several,
     the marks' labels stand at them, too.
 
     Args:
@@ -426,7 +429,10 @@ def _names_of_series(name: str, line: Sequence[Mark], points: Sequence[_Point]) 
 
 
 def _placed_names(names: Sequence[_PointName], covered: list[_Box]) -> list[str]:
-    """Draw names, each where it covers no point and no other name; the longest first."""
+    """Draw names, each where it covers no point and no other name.
+
+    The longest are placed first.
+    """
     parts: list[str] = []
     covered = list(covered)
     for name in sorted(names, key=lambda name: -len(name.words)):

@@ -49,7 +49,7 @@ def cell(text: str) -> str:
 def inert(text: str) -> str:
     """Return foreign text as a cell that shows it and neither links, loads nor runs.
 
-    Signs that Markdown or HTML would read are escaped (CommonMark 0.31, section 2.4); addresses,
+    Signs that Markdown or HTML would read are escaped (CommonMark 0.31, section 2.4). Addresses,
     which GitHub links by themselves, lose their colon or dot to an entity.
     """
     line = " ".join(printable(text).split())
@@ -64,7 +64,10 @@ def _unlinked(address: re.Match[str]) -> str:
 
 
 def code(text: str, language: str = "") -> str:
-    """Return a fenced block, without control characters; no fence in the text ends it."""
+    """Return a fenced block, without control characters.
+
+    No fence in the text ends it.
+    """
     lines = map(printable, text.split("\n"))
     block = "\n".join(lines)
     fences = re.findall("`+", block)

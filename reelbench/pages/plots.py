@@ -1,6 +1,6 @@
 """Plots as SVG, without a plotting library: bars, histograms, lines, intervals.
 
-Every number that a plot shows stands in a table or a file beside it; the plot is for the eye.
+Every number that a plot shows stands in a table or a file beside it. The plot is for the eye.
 """
 
 import math
@@ -53,7 +53,7 @@ def bars(
     Args:
         title: The picture's title.
         series: Label -> value, by the series' name.
-        counts: Values are numbers; without it, per cent of the series' questions.
+        counts: Values are numbers. Without it they are per cent of the series' questions.
         n: The number of questions of each series.
     """
     all_labels: dict[str, None] = {}
@@ -120,7 +120,7 @@ _HISTOGRAM_WIDTH = _HISTOGRAM_RIGHT - _HISTOGRAM_LEFT
 class _Bins:
     """Equal bins from edge to edge.
 
-    `whole` bins are of whole numbers that are counted; `open_end` says that the last bin takes
+    `whole` bins are of whole numbers that are counted. `open_end` says that the last bin takes
     values beyond its edge, too.
     """
 
@@ -187,7 +187,7 @@ def _bins_for(series: Iterable[Sequence[float]]) -> _Bins:
 def histogram(title: str, series: Mapping[str, Sequence[float]], unit: str) -> str:
     """Draw a histogram of one quantity, one panel under the other for each series.
 
-    They share their bins and their scale. Values are sorted; a line marks the median.
+    They share their bins and their scale. Values are sorted. A line marks the median.
     """
     bins = _bins_for(series.values())
     shares = {name: bins.shares(values) for name, values in series.items()}
@@ -442,7 +442,7 @@ def _value_beside(
 def intervals(title: str, metric: str, marks: Sequence[Mark], digits: int) -> str:
     """Draw values and their 95 % intervals, one under the other.
 
-    There is at least one mark; where it stands (`at`) goes unused. `metric` is the score's name and
+    There is at least one mark. Where it stands (`at`) goes unused. `metric` is the score's name and
     unit.
     """
     low, high = value_span(marks)
@@ -541,7 +541,10 @@ def polyline(points: Sequence[tuple[float, float]], number: int, width: float) -
 def dot(
     name: str, stroke: str, at: float, mark: Mark, y: Callable[[float], float], *, digits: int = 2
 ) -> list[str]:
-    """Return a mark's point and interval; the pointer shows its numbers."""
+    """Return a mark's point and interval.
+
+    The pointer shows its numbers.
+    """
     parts: list[str] = []
     if mark.ci95 is not None:
         low, high = map(y, mark.ci95)
@@ -590,7 +593,7 @@ def grid(
 ) -> list[str]:
     """Draw a line at each tick of the y axis, with its number.
 
-    It goes from `start` to `end`; `sign` stands behind the number.
+    It goes from `start` to `end`. `sign` stands behind the number.
     """
     size = 11 if sign else 13
     parts: list[str] = []

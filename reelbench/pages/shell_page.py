@@ -19,7 +19,7 @@ _THEME = 'Shell.theme(document.getElementById("theme"));'
 def page_asset(name: str, room: str = "pages") -> str:
     """Return the text of a file that stands beside our code.
 
-    `room` is its package; `pages` has those that all pages share: `palette.css` (colours),
+    `room` is its package. `pages` has those that all pages share: `palette.css` (colours),
     `shell.css` (head, text, cards, charts), `elements.js` (makes elements), `shell.js` (light and
     dark), `marks.js` (numbers on their scales, tips), `plots.js` (charts).
     """
@@ -77,7 +77,7 @@ def shell_page(
         title: The page's title.
         main: HTML in which foreign text must be escaped.
         style: CSS that stands after the shell's.
-        script: JavaScript that stands after the shell's; it may use `Elements`, `Plots` of
+        script: JavaScript that stands after the shell's. It may use `Elements`, `Plots` of
             `marks.js`, and the data by their id.
         data: JSON that is safe in a script (`in_script`).
         head: The head's first row (`page_head`), for a page that has links or tools.

@@ -19,7 +19,10 @@ _FONT = "font-family='Helvetica, Arial, Noto Sans, sans-serif'"
 
 
 class Svg(str):
-    """A picture as SVG text; a notebook shows the picture."""
+    """A picture as SVG text.
+
+    A notebook shows the picture.
+    """
 
     __slots__ = ()
 
@@ -39,7 +42,7 @@ def element(name: str, tip: str = "", **attributes: str | float | None) -> str:
         name: The element's name, as `rect`.
         tip: Text that the pointer shows over the element.
         attributes: Its attributes, `_` for `-` in their names. A float is written with one digit
-            after the point, an integer as it is; None leaves the attribute out.
+            after the point, an integer as it is. None leaves the attribute out.
     """
     words = [name]
     for attribute, value in attributes.items():
@@ -70,9 +73,9 @@ def text(
 
 
 def numeral(value: float | None, digits: int | None = None) -> str:
-    """Return a number as people write it, with a true minus sign; – for None.
+    """Return a number as people write it, with a true minus sign.
 
-    `digits` stand after the point; without it, as few as the number needs.
+    None is a dash. `digits` stand after the point. Without it there are as few as the number needs.
     """
     if value is None:
         return "–"
@@ -90,9 +93,10 @@ def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str
 def svg_document(
     title: str, height: float, parts: Sequence[str], *, width: float, description: str = ""
 ) -> str:
-    """Return a whole SVG of its parts; `description` is for people who can't see it.
+    """Return a whole SVG of its parts.
 
-    Nothing in it has an XML id, so any number of pictures can stand in one page.
+    `description` is for people who can't see it. Nothing in it has an XML id, so any number of
+    pictures can stand in one page.
     """
     size = f"width='{width:.0f}' height='{height:.0f}'"
     view = f"viewBox='0 0 {width:.0f} {height:.0f}'"

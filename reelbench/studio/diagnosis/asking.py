@@ -59,14 +59,16 @@ T = TypeVar("T")
 
 
 class DiagnosisPrompts(PromptFiles):
-    """The prompts; the paper's (supplement, Fig. 5 to 7) are read as they are printed.
+    """The prompts of a diagnosis.
 
-    There they are templates of Python's `str.format`, in which a brace that stands for itself is
-    written twice.
+    The paper's (supplement, Fig. 5 to 7) are read as they are printed. There they are templates of
+    Python's `str.format`, in which a brace that stands for itself is written twice.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Read nothing yet; the files of the user's folder take the place of ours.
+        """Take the user's folder, without reading it yet.
+
+        Its files take the place of ours.
 
         Raises:
             InputError: There is no such folder.
@@ -110,7 +112,10 @@ class RoleModels:
     prompts: PromptFiles = field(default_factory=DiagnosisPrompts)
 
     def askers(self, roles: Iterable[str]) -> dict[str, Asker]:
-        """Return an asker for each role; nothing is sent yet."""
+        """Return an asker for each role.
+
+        Nothing is sent yet.
+        """
         askers: dict[str, Asker] = {}
         for role in roles:
             options = self.options[role]
@@ -209,7 +214,9 @@ async def graph_of(question: ReasonedQuestion, asker: Asker, prompts: PromptFile
 
 
 def check_answered(reasons: Iterable[str | None], what: str) -> None:
-    """Check that every reply could be had; `what` names the things that need one.
+    """Check that every reply could be had.
+
+    `what` names the things that need one.
 
     Raises:
         ReelbenchError: A reason says that a reply can't be had now.
@@ -235,7 +242,9 @@ def write(
     *,
     form: str | None,
 ) -> dict[str, Any]:
-    """Write graphs and their statistics to a folder; return the statistics.
+    """Write graphs and their statistics to a folder.
+
+    Return the statistics.
 
     Args:
         folder: It gets `graphs.jsonl`, `statistics.json` and the drawings.
@@ -244,7 +253,7 @@ def write(
             the warning that needs the answer.
         lacking: Question id -> the reason why a model gave no graph.
         made_by: The models that made the graphs, and their prompts (`MadeGraphs.models`).
-        form: The format of `DRAWN` in which each graph is drawn; None for no drawings.
+        form: The format of `DRAWN` in which each graph is drawn. None for no drawings.
     """
     locales = {question.id: question.group for question in questions}
     answers = {question.id: question.answer for question in questions}

@@ -98,7 +98,10 @@ def _attempt(spec: BenchmarkSpec, sample: Sample, output: str | None = None) -> 
 
 @dataclass
 class LmmsEval:
-    """Asks by lmms-eval and judges the answers; nothing is asked before it is called."""
+    """Asks by lmms-eval and judges the answers.
+
+    Nothing is asked before it is called.
+    """
 
     name: str
     """The benchmark, or one of its tasks.
@@ -244,7 +247,10 @@ class LmmsEval:
         )
 
     def _verdicts(self, run: Path, items: list[Item]) -> "Mapping[str, Verdict]":
-        """Return the judge's verdicts by id, and write its record; none without a judge."""
+        """Return the judge's verdicts by id, and write its record.
+
+        There are none without a judge.
+        """
         if self.judge is None:
             return {}
         judge = judge_of(self.judge, self.note, self.bar)
@@ -267,9 +273,9 @@ class _FinishedTask(NamedTuple):
 
 
 def _finished_task(output: Path, task: str) -> _FinishedTask | None:
-    """Return a run's logged task; None where it has not ended.
+    """Return a run's logged task.
 
-    Samples are written last, one by one.
+    None where it has not ended. Samples are written last, one by one.
     """
     with suppress(InputError):
         for logged in run_logs.logged_tasks(output):

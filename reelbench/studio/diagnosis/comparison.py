@@ -27,7 +27,10 @@ class Agreement(TypedDict):
 
 
 class ShareDifference(TypedDict):
-    """A label's share of the errors of `a` and `b`; `difference` is a minus b."""
+    """A label's share of the errors of `a` and `b`.
+
+    `difference` is a minus b.
+    """
 
     a: float
     b: float
@@ -38,7 +41,7 @@ class ShareDifference(TypedDict):
 class Differences(TypedDict):
     """The questions that both lost, and the differences of their errors by label.
 
-    `shares` has `perception`, too; it is None where either has no error.
+    `shares` has `perception`, too. It is None where either has no error.
     """
 
     questions: int
@@ -66,7 +69,7 @@ class _Pair(NamedTuple):
 def agreement(first: Folder, second: Folder, number: int | None = None) -> Agreement:
     """Return the agreement of two diagnoses on nodes of the same graphs.
 
-    They are of the questions that both lost; of round `number` alone, or of all rounds.
+    They are of the questions that both lost, and of round `number` alone or of all rounds.
     """
     code_numbers: dict[tuple[str, str | None], int] = {}
     first_codes: list[int] = []
@@ -99,7 +102,7 @@ def _code_number(tag: NodeTag, numbers: dict[tuple[str, str | None], int]) -> in
 def differences(first: Folder, second: Folder, number: int | None = None) -> Differences:
     """Return the differences of the shares of errors, paired over videos.
 
-    They are in the questions that both lost; the arguments are those of `agreement`.
+    They are in the questions that both lost. The arguments are those of `agreement`.
     """
     pairs = _both_lost(first, second, number)
     first_has_errors = any(pair.first.labels for pair in pairs)
@@ -139,7 +142,7 @@ def _both_lost(first: Folder, second: Folder, number: int | None) -> list[_Pair]
 def _lost(folder: Folder, number: int | None) -> dict[str, _LostQuestion]:
     """Return the lost questions by id.
 
-    The tags of round `number` count; None for all rounds.
+    The tags of round `number` count. None for all rounds.
     """
     first_answers = folder.answers(1).values()
     right_ids = {attempt.id for attempt in first_answers if attempt.right is True}

@@ -5,7 +5,7 @@
     graphs.jsonl        their evidence, as far as it was needed or given
     isolation.jsonl     a line per question and round
     rounds/<n>/         asked.json, isolation.jsonl: that round alone, once it is over
-    rounds/<n>/run-<k>/ cues.jsonl: the questions; answers.jsonl: the answers, once they are judged
+    rounds/<n>/run-<k>/ cues.jsonl (the questions), answers.jsonl (once they are judged)
 
 Hinted answers and their scores are nowhere else.
 """
@@ -130,7 +130,10 @@ class Step:
 
 
 class Folder:
-    """A diagnosis' folder; every file in it is whole or not there."""
+    """A diagnosis' folder.
+
+    Every file in it is whole or not there.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -160,7 +163,11 @@ class Folder:
                 )
 
     def settings(self) -> dict[str, Any]:
-        """Return the diagnosis' settings; InputError where the folder has none."""
+        """Return the diagnosis' settings.
+
+        Raises:
+            InputError: The folder has no diagnosis.
+        """
         path = self.path / _DIAGNOSIS
         if not path.is_file():
             raise InputError(
@@ -204,7 +211,10 @@ class Folder:
 
     @property
     def graphs(self) -> dict[str, Graph]:
-        """Question id -> its evidence; empty where no question has any."""
+        """Question id -> its evidence.
+
+        It is empty where no question has any.
+        """
         path = self.path / GRAPHS
         if not path.is_file() or not path.stat().st_size:
             return {}
@@ -252,7 +262,10 @@ class Folder:
             raise InputError(f"{path}: lacks {name}, whose nodes were tagged")
 
     def over(self, number: int) -> list[Round] | None:
-        """Return a round's records; None where it is not over."""
+        """Return a round's records.
+
+        None where it is not over.
+        """
         path = self._round(number) / ISOLATION
         return _records(path, Round) if path.is_file() else None
 
@@ -321,7 +334,7 @@ def read_questions(
     reaches for the network.
 
     Raises:
-        InputError: There is no such benchmark or column, or a line is wrong; it names the line and
+        InputError: There is no such benchmark or column, or a line is wrong. It names the line and
             the field.
         DataUnavailableError: The benchmark's rows are not here.
     """

@@ -105,7 +105,7 @@ def isolate(plan: Plan, answer: Answer, out: Path) -> Folder:
 
     Raises:
         InputError: The folder has another diagnosis.
-        ReelbenchError: A model can't be asked now, or failed on a question; the same call goes on
+        ReelbenchError: A model can't be asked now, or failed on a question. The same call goes on
             from there.
     """
     folder = Folder(out)
@@ -221,7 +221,10 @@ class _NewRound:
 
 
 class _Tagging:
-    """Tags the attempts of a round; graphs that are made are added to `graphs`."""
+    """Tags the attempts of a round.
+
+    Graphs that are made are added to `graphs`.
+    """
 
     def __init__(
         self,
@@ -296,7 +299,10 @@ class _Tagging:
         )
 
     async def _make_graph(self, key: str) -> bool:
-        """Add a question's graph; return False where there is none."""
+        """Add a question's graph.
+
+        Return False where there is none.
+        """
         asker = self.askers[asking.GRAPH]
         graph = await asking.graph_of(self._questions[key], asker, self._prompts)
         if isinstance(graph, Graph):

@@ -1,6 +1,6 @@
 """The page of a diagnosis, or of several side by side: every question's graph, round by round.
 
-It is one static file; its data are JSON, and it needs no server.
+It is one static file. Its data are JSON, and it needs no server.
 """
 
 from collections.abc import Mapping, Sequence
@@ -90,7 +90,10 @@ def _library(settings: Mapping[str, Any]) -> Library | None:
 
 
 def _video_address(question: ReasonedQuestion, library: Library | None, out: Path) -> str | None:
-    """Return the address of the question's video; None where it is not here."""
+    """Return the address of the question's video.
+
+    None where it is not here.
+    """
     if library is None or not question.video:
         return None
     with suppress(MediaError, KeyError):

@@ -1,6 +1,6 @@
 """The figures of a diagnosis: errors by label, round and locale (CURVE, section 5.2).
 
-A picture of the errors stands beside them; the page is made by `page`.
+A picture of the errors stands beside them. The page is made by `page`.
 """
 
 import math
@@ -66,13 +66,19 @@ class Rate(TypedDict):
 
 
 class SkillRate(Rate):
-    """A skill's questions; `labels`: the errors in them, over their number."""
+    """A skill's questions.
+
+    `labels`: the errors in them, over their number.
+    """
 
     labels: dict[str, float]
 
 
 class LabelsByOrder(TypedDict):
-    """The errors by the other reading of Fig. 6; `changed` have another label by it."""
+    """The errors by the other reading of Fig. 6.
+
+    `changed` have another label by it.
+    """
 
     n: int
     changed: int
@@ -127,7 +133,7 @@ class SettledQuestions(TypedDict):
 class Times(TypedDict):
     """Differences of stated times, where the evidence was found and its time is critical.
 
-    `compared` votes have both times; `beyond`: seconds -> votes that are off by more (a label rests
+    `compared` votes have both times. `beyond`: seconds -> votes that are off by more (a label rests
     on 5, Fig. 6).
     """
 
@@ -164,7 +170,7 @@ class Usage(TypedDict):
 class Figures(TypedDict):
     """A diagnosis' figures, as `report.json` has them.
 
-    Counts are whole; shares are from 0 to 1 with 95 % intervals over videos, which are None where
+    Counts are whole. Shares are from 0 to 1 with 95 % intervals over videos, which are None where
     there are fewer than ten videos. Verdicts on right answers, which are asked for on request,
     count in `right_answers` alone.
     """
@@ -261,9 +267,9 @@ def figures(folder: Folder) -> Figures:
 
 
 def write(folder: Folder) -> dict[str, Any]:
-    """Write `report.json` and the picture of the errors; return the report.
+    """Write `report.json` and the picture of the errors.
 
-    The picture has the errors found up to each round (as Fig. 3).
+    Return the report. The picture has the errors found up to each round (as Fig. 3).
     """
     report = figures(folder)
     write_json(folder.path / REPORT, report)

@@ -29,7 +29,10 @@ Node = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class FirstErrors:
-    """ProcessBench's measure, as fractions; None where there is no such question."""
+    """ProcessBench's measure, as fractions.
+
+    None where there is no such question.
+    """
 
     erroneous: int
     """Questions in which people see an error."""
@@ -45,11 +48,11 @@ class FirstErrors:
 
 @dataclass(frozen=True, slots=True)
 class TaggerAgreement:
-    """A tagger beside people, on `nodes` that both judged; `dataclasses.asdict` gives it as JSON.
+    """A tagger beside people, on `nodes` that both judged.
 
-    `same` is the share on which they agree, with an interval over videos, `kappa` Cohen's over
-    `CODES`; `labels`: code -> how often `people` gave it, the `tagger`, and `both`. `first_errors`
-    are of questions judged wholly by people.
+    `dataclasses.asdict` gives it as JSON. `same` is the share on which they agree, with an interval
+    over videos, `kappa` Cohen's over `CODES`. `labels`: code -> how often `people` gave it, the
+    `tagger`, and `both`. `first_errors` are of questions judged wholly by people.
     """
 
     nodes: int

@@ -1,16 +1,16 @@
 """A tagger's findings on each node of an evidence graph, and its label (CURVE, section 5.2).
 
-The tagger answers plain questions about a node (`Finding`); the rules of the paper's prompt
+The tagger answers plain questions about a node (`Finding`). The rules of the paper's prompt
 (supplement, Fig. 6) are applied here. The rules leave two things open. Evidence found in part is
 not found, for a node is atomic. A time that is off while the content is right, and for which no
 cause is named, is Temporal Localization.
 
 Fig. 6 has two readings, and both are on record. The label is of the *first cause*: the tagger goes
 through the causes in order and stops at the first that fits the model's first mistake. The label
-*by order* is of the earliest of all causes that apply by the tagger's word; it favours early ones
+*by order* is of the earliest of all causes that apply by the tagger's word. It favours early ones
 (Fig. 9's wrong name is a matter of knowledge, too, and not called so).
 
-A reply in the paper's own shape (Fig. 7) is read as well; there the tagger states the status
+A reply in the paper's own shape (Fig. 7) is read as well. There the tagger states the status
 itself. That shape has no place for the model's time or whether it matters, so ±5 s is the tagger's
 word there, unless a prompt asks for both.
 """
@@ -108,7 +108,10 @@ class OtherPath(BaseModel):
 
 
 class Finding(BaseModel):
-    """A tagger's answers about one node; keys that are not asked for are passed over."""
+    """A tagger's answers about one node.
+
+    Keys that are not asked for are passed over.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -139,7 +142,7 @@ class NodeVerdict(BaseModel):
     """One vote's verdict on a node whose parents are known.
 
     A wrong node has a label. From `found` on it is the tagger's word, so that anyone can decide
-    again; None where the tagger is silent.
+    again. None where the tagger is silent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -263,7 +266,10 @@ def _invalid_fields(error: ValidationError) -> Iterator[str]:
 
 
 def read_cue(value: object) -> str | None:
-    """Return the next attempt's cue from a reply in the paper's shape; None without one."""
+    """Return the next attempt's cue from a reply in the paper's shape.
+
+    None without one.
+    """
     cue = value.get("next_attempt_cue") if is_object(value) else None
     if not isinstance(cue, str):
         return None

@@ -146,7 +146,10 @@ class _TextLine:
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """A node as a box; `height` in pixels."""
+    """A node as a box.
+
+    `height` in pixels.
+    """
 
     node: Node
     lines: list[_TextLine]
@@ -157,7 +160,10 @@ class _Box:
 
 
 def to_svg(graph: Graph) -> str:
-    """Draw a graph; the question's id stands above and is the picture's name."""
+    """Draw a graph.
+
+    The question's id stands above and is the picture's name.
+    """
     boxes = {key: _box(graph.by_id[key]) for key in graph.order}
     layout = _layout(graph, boxes)
     title = one_line(graph.id)
@@ -213,7 +219,10 @@ def _layout(graph: Graph, boxes: Mapping[str, _Box]) -> _Layout:
 
 
 def _last_columns(graph: Graph) -> dict[str, int]:
-    """Return the column of the last child of each node; 0 where it has none."""
+    """Return the column of the last child of each node.
+
+    It is 0 where it has none.
+    """
     columns: dict[str, int] = {}
     for key in graph.order:
         child_columns = [graph.depths[child] for child in graph.children[key]]

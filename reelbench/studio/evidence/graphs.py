@@ -2,7 +2,7 @@
 
 A node is one piece of evidence: one moment of the video, one outside fact, or one inference. A
 parent is evidence that the node strictly depends on. A file and a model's reply pass the same
-checks. `read_nodes` returns the nodes and their problems; `read_graphs` raises an error for a
+checks. `read_nodes` returns the nodes and their problems. `read_graphs` raises an error for a
 problem, and the caller that asked a model tells the model.
 """
 
@@ -49,7 +49,7 @@ def read_windows(text: str) -> tuple[Window, ...] | None:
     and brackets around them.
 
     Returns:
-        The windows; none for `N/A`. None where the text can't be read.
+        The windows, empty for `N/A`. It is None where the text can't be read.
     """
     if len(text) > bounds.NAME:
         return None
@@ -73,7 +73,10 @@ def read_windows(text: str) -> tuple[Window, ...] | None:
 
 
 def seconds_apart(first: Window, second: Window) -> float:
-    """Return the gap between two windows in seconds; 0 where they touch or overlap."""
+    """Return the gap between two windows in seconds.
+
+    0 where they touch or overlap.
+    """
     first_start, first_end = first
     second_start, second_end = second
     return max(0.0, first_start - second_end, second_start - first_end)
@@ -104,7 +107,10 @@ _SHOWN_NODES = 5
 
 
 class Node(BaseModel):
-    """One piece of evidence; `timestamp` as it was written, `N/A` where it has none."""
+    """One piece of evidence.
+
+    `timestamp` as it was written, `N/A` where it has none.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -115,7 +121,10 @@ class Node(BaseModel):
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
-        """The times of the evidence, in seconds; none where it has no time."""
+        """The times of the evidence, in seconds.
+
+        It is empty where there is no time.
+        """
         return read_windows(self.timestamp) or ()
 
 
@@ -190,7 +199,7 @@ class Graph(BaseModel):
 class ReadNodes(NamedTuple):
     """The nodes that were read, and their problems, one line each.
 
-    Nodes with problems are those that could be read; they are not a graph.
+    Nodes with problems are those that could be read. They are not a graph.
     """
 
     nodes: list[Node]
@@ -198,7 +207,10 @@ class ReadNodes(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A node as it stands in JSON; `id` is None without a usable id."""
+    """A node as it stands in JSON.
+
+    `id` is None without a usable id.
+    """
 
     id: str | None
     value: Any
@@ -267,7 +279,11 @@ def read_nodes(value: object) -> ReadNodes:
 
 
 def _entries(value: object) -> list[_Entry]:
-    """Return the nodes as they stand in JSON; ValueError where there is no graph."""
+    """Return the nodes as they stand in JSON.
+
+    Raises:
+        ValueError: There is no graph.
+    """
     if not is_object(value) or ("nodes" in value) == ("solution_graph" in value):
         raise ValueError('a graph has either "nodes" (a list) or "solution_graph" (a map)')
     entries: list[_Entry] = []
@@ -408,7 +424,10 @@ def _connected(graph: Graph, start: str) -> set[str]:
 def count_warnings(
     graphs: Iterable[Graph], answers: Mapping[str, str] | None = None
 ) -> dict[str, int]:
-    """Return warning -> questions whose graph has it; `answers` is question id -> answer."""
+    """Return warning -> questions whose graph has it.
+
+    `answers` is question id -> answer.
+    """
     counts: dict[str, int] = dict.fromkeys(WARNINGS, 0)
     for graph in graphs:
         answer = answers.get(graph.id) if answers else None
@@ -421,10 +440,10 @@ def statistics(graphs: Iterable[Graph], locales: Mapping[str, str] | None = None
     """Count graphs as the paper does (supplement, Tab. 7), unrounded.
 
     Returns:
-        `questions`; `nodes`, `timestamps` (nodes that have one) and `edges`, each with `mean`, `sd`
-        (the population's) and `total`; `depth` (edges of the longest path) with `mean` and `sd`;
-        with `locales`, question -> locale, all of that by locale, too. A mean over no questions is
-        None.
+        `questions` is their number. `nodes`, `timestamps` (nodes that have one) and `edges` have
+        `mean`, `sd` (the population's) and `total`, `depth` (edges of the longest path) has `mean`
+        and `sd`. `locales` has all of that by locale, where question -> locale is given. A mean
+        over no questions is None.
     """
     graphs = list(graphs)
     nodes: list[int] = []
@@ -459,7 +478,10 @@ def _mean_and_sd(counts: Sequence[int]) -> dict[str, float | None]:
 
 
 def _key(value: object) -> str | None:
-    """Return an id as text; None where it is none."""
+    """Return an id as text.
+
+    None where it is none.
+    """
     return str(value) if is_id(value) else None
 
 

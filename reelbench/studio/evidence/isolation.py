@@ -3,7 +3,7 @@
 Pure rules: verdicts on nodes go in, tags and cues for the next attempt come out. The paper leaves
 these open (supplement, D.3 and Fig. 7):
 
-- Votes are taken per node, on status and label together; where no majority agrees the node is
+- Votes are taken per node, on status and label together. Where no majority agrees the node is
   `undecided`, and is voted on again if there is another round.
 - A node is evaluated once all its parents are known: right, given by a cue, or found by the model
   in a later round.
@@ -110,7 +110,7 @@ def advance(
         answer_right: The judge gave this attempt's answer its full score.
         rounds: Rounds after which the question is left.
         cues: The cues that each vote brought for the next attempt, where a tagger writes them (Fig.
-            7); without one the next attempt is told what the graph says.
+            7). Without one the next attempt is told what the graph says.
     """
     readable_votes = sum(vote is not None for vote in votes)
     if readable_votes < _majority(len(votes)):

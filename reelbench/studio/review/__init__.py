@@ -4,7 +4,7 @@ It may import the diagnosis, the makers of questions beside it, and what measure
 saved file holds a path of the machine that made it.
 
 `pages` writes the pages, `review_kind` reads saved files, `label_studio` goes to that server and
-back. Each kind of page is an object, in `ratings`, `spans`, `tags` and so on; `kinds` has them by
+back. Each kind of page is an object, in `ratings`, `spans`, `tags` and so on. `kinds` has them by
 name. The names stand here, so that the command line has them without loading the kinds.
 """
 

@@ -1,6 +1,6 @@
 """The blind human test: people's answers from the video alone, scored as a model's answers.
 
-The page knows no answers; they come from the benchmark's data here. The mean over people rests on
+The page knows no answers. They come from the benchmark's data here. The mean over people rests on
 both: its interval resamples videos and people (a crossed bootstrap, Owen 2007, The pigeonhole
 bootstrap).
 """
@@ -146,7 +146,10 @@ class _NamedResult(NamedTuple):
 
 
 class _Scorer:
-    """Scores people's answers with the split's rows; where its answers are hidden, nothing is."""
+    """Scores people's answers with the split's rows.
+
+    Where the right answers are hidden, nothing is scored.
+    """
 
     def __init__(self, located: loading.SplitData) -> None:
         self.located = located
@@ -176,7 +179,10 @@ class _Scorer:
         return ScoredItems(self.spec, samples, overlap=False)
 
     def figures(self, scored: ScoredItems) -> dict[str, Any]:
-        """Return the metrics for `--json`; none where the answers are hidden."""
+        """Return the metrics for `--json`.
+
+        They are empty where the answers are hidden.
+        """
         if self.hidden:
             return {}
         figures: dict[str, Any] = {}

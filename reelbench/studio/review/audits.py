@@ -1,6 +1,6 @@
 """Audits of questions as CURVE's (supplement, B.2): clear or not, then answered blind and compared.
 
-The page shows the writer's answer and steps once the auditor has answered; it has them from the
+The page shows the writer's answer and steps once the auditor has answered. It has them from the
 start. An audit ends as CURVE's: a right question stays, one that writer and auditor mended together
 stays with their changes, and the rest goes back.
 """
@@ -83,7 +83,10 @@ class Audits(ReviewKind):
         return code == "A" or bool(code and marks.get("why"))
 
     def verdict_of(self, marks: Marks) -> str | None:
-        """Return the code; a question that did not pass the gate has C3."""
+        """Return the code.
+
+        A question that did not pass the gate has C3.
+        """
         return "C3" if marks.get("clarity") == "unclear" else marks.get("code")
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
@@ -380,11 +383,11 @@ def _notes(figures: Mapping[str, Any]) -> list[str]:
 
 
 def _write(reviews: Reviews, settled: Mapping[str, Marks], path: Path) -> str:
-    """Write the data with mended texts, without questions that go back; `verified` in each row.
+    """Write the data with mended texts, without questions that go back.
 
-    Back go B, C1 and C3 where nobody entered what they ask for, to a file of their own
-    (`….back.json`) with code and reasons, which its writer mends and an audit takes again
-    (`--data`). A question that nobody audited, or that is open, stays unverified.
+    Each row gets `verified`. Back go B, C1 and C3 where nobody entered what they ask for, to a file
+    of their own (`….back.json`) with code and reasons, which its writer mends and an audit takes
+    again (`--data`). A question that nobody audited, or that is open, stays unverified.
     """
     all_marks = reviews.marks()
     verified: set[str] = set()

@@ -72,7 +72,7 @@ class EvidenceNodes(ReviewKind):
     ) -> Content:
         """Draw questions, each with all its attempts and the nodes that were settled on them.
 
-        The draw's seed decides which questions; without a draw it is all of them, every node at a
+        The draw's seed decides which questions. Without a draw it is all of them, every node at a
         place of its own.
         """
         folder = Folder(sources.beside["diagnosis"])

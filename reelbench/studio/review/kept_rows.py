@@ -33,7 +33,7 @@ class Verification:
         dropped: Id -> reason of rows that are left out.
         changes: Id -> fields that get other values.
         back: Id -> words on a dropped row to its writer, under `audit` in a file of such rows.
-        only_with: Field that an entry must have; where it is named, rows that nobody looked at are
+        only_with: Field that an entry must have. Where it is named, rows that nobody looked at are
             left out too.
     """
 
@@ -52,7 +52,10 @@ class _Entry(NamedTuple):
 
 
 class _Entries(NamedTuple):
-    """The questions of a file; `keyed` where they are an object's, by their ids."""
+    """The questions of a file.
+
+    `keyed` where they are an object's, by their ids.
+    """
 
     keyed: bool
     entries: list[_Entry]
@@ -66,10 +69,10 @@ class Decision(NamedTuple):
 
 
 def write_rows(path: Path, reviews: Reviews, outcome: Verification) -> str:
-    """Write the owners' or the chain's entries that stay; return what was written.
+    """Write the owners' or the chain's entries that stay.
 
-    They have the shape of their file. Where the data lies beside a chain's `funnel.json`, that gets
-    a last stage, `people`, and is written beside `path`.
+    Return what was written. They have the shape of their file. Where the data lies beside a chain's
+    `funnel.json`, that gets a last stage, `people`, and is written beside `path`.
     """
     if not reviews.benchmark:
         raise InputError(
@@ -139,7 +142,11 @@ def _write_entries(path: Path, entries: Sequence[_Entry], *, keyed: bool) -> Non
 
 
 def _entries(document: Any) -> _Entries:  # noqa: ANN401 - any JSON value
-    """Return the questions of a data file; InputError where it is keyed by something else."""
+    """Return the questions of a data file.
+
+    Raises:
+        InputError: It is keyed by something else.
+    """
     keyed = is_object(document) and "qid" not in document
     if keyed:
         keys = list(document.keys())
@@ -168,7 +175,10 @@ def _id_of(fields: Mapping[str, Any]) -> str | None:
 def _count_people(
     path: Path, funnel: Path, reviews: Reviews, outcome: Verification, entries: Sequence[_Entry]
 ) -> Cost | None:
-    """Add people's stage to a chain's funnel; return the cost of 1,000 kept questions."""
+    """Add people's stage to a chain's funnel.
+
+    Return the cost of 1,000 kept questions.
+    """
     number_kept = len(entries)
     if not funnel.is_file():
         return cost_per_1000(None, reviews.seconds, number_kept, reviews.wage)
@@ -219,7 +229,11 @@ def _cost_in_words(cost: Cost | None, wage: float) -> str:
 
 
 def parse_decision(marks: Mapping[str, Any], where: str) -> Decision:
-    """Return an item's decision; InputError where it is `edit` and no text is edited."""
+    """Return an item's decision.
+
+    Raises:
+        InputError: It is `edit` and no text is edited.
+    """
     decision = marks.get("decision")
     if decision != "edit":
         return Decision(decision, {})

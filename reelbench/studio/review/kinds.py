@@ -1,7 +1,7 @@
 """All kinds of pages by name, and the merging of saved files of any kind.
 
 And the consensus page, on which raters' disagreements stand side by side, to be decided with a
-note; for ratings, the low-rated items.
+note. For ratings it has the low-rated items.
 """
 
 from collections import Counter
@@ -107,10 +107,12 @@ _SHOWN_APART = {"span", "verdict", "reason", "note", "revealed", *COMPONENTS}
 def draw_content(
     ask: KindName, sources: Sources, draw: Draw, files: Sequence[Path] = ()
 ) -> Content:
-    """Draw the content of a page; with raters' `files` that of their consensus page.
+    """Draw the content of a page.
+
+    With raters' `files` it is that of their consensus page.
 
     Raises:
-        InputError: A kind lacks one of its sources, or another's is named; or files differ on
+        InputError: A kind lacks one of its sources, or another's is named, or files differ on
             nothing (ratings: rate nothing low), or are not of this benchmark.
     """
     reviews = read(files) if files else None

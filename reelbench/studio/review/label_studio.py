@@ -269,7 +269,7 @@ def parse(document: list[Any], path: Path) -> Export:
     Cancelled annotations and regions without a range are left out and counted.
 
     Raises:
-        InputError: It is no such export, or a task, an annotation or a range is wrong; the line
+        InputError: It is no such export, or a task, an annotation or a range is wrong. The line
             names which.
     """
     ignored: Counter[str] = Counter()
@@ -378,7 +378,10 @@ def _marks(annotation: _Annotation, data: _Data, where: str, ignored: Counter[st
 
 
 def _span_of(value: _Value, data: _Data, where: str) -> list[float] | None:
-    """Return a region's span in seconds; None where it has no range."""
+    """Return a region's span in seconds.
+
+    None where it has no range.
+    """
     if value.ranges:
         if data.fps is None:
             raise InputError(

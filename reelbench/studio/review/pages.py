@@ -5,7 +5,7 @@ maker names, or are chosen by each reviewer from their own disk. Where a browser
 the page shows frames of it from our store instead, each at its own time.
 
 Small clips may travel with a page. Videos are their owners': clips are made only where the user
-says so, for the reviewers alone, and never of a benchmark whose owners forbid it; the page says
+says so, for the reviewers alone, and never of a benchmark whose owners forbid it. The page says
 what may be done with them.
 """
 
@@ -230,7 +230,10 @@ def _where_films_lie(media_url: str | None, sources: Sequence[object]) -> str:
 
 
 def _template(media_url: str | None) -> str:
-    """Return the page without its content; films may come from the server of `media_url`."""
+    """Return the page without its content.
+
+    Films may come from the server of `media_url`.
+    """
     styles: list[str] = []
     scripts: list[str] = []
     for name in (*_SHARED_ASSETS, *_OWN_ASSETS):
@@ -317,7 +320,10 @@ STRIP = "uniform:48,size=240,as=images"
 
 
 def find_video(library: Library, row: Row) -> Path | None:
-    """Return the row's video as one file; None where it can't be had."""
+    """Return the row's video as one file.
+
+    None where it can't be had.
+    """
     try:
         return clip_of_row(library, row)
     except MediaError:
@@ -332,7 +338,11 @@ class Rate(NamedTuple):
 
 
 def read_rate(path: Path) -> Rate:
-    """Return a video's frames per second; MediaError where it is no video."""
+    """Return a video's frames per second.
+
+    Raises:
+        MediaError: It is no video.
+    """
     from reelbench.video.frame_index import open_container, video_stream
 
     with closing(open_container(path)) as container:
@@ -349,10 +359,10 @@ def describe_video(
     """Return the page's facts on a video.
 
     Args:
-        path: The video; None where it is not here.
+        path: The video. None where it is not here.
         page: The page.
-        source: The video's address where the page's maker names one; else it lies beside the page
-            or has none.
+        source: The video's address where the page's maker names one. A video without one lies
+            beside the page, or can't be played from it.
         strips: True for a strip, which lies beside the page, also of a video that browsers play.
         note: Is told of a video that can't be read.
     """
@@ -372,7 +382,10 @@ def describe_video(
 
 
 def _write_strip(path: Path, page: Path) -> list[tuple[str, float]]:
-    """Write frames of a video beside the page; return their addresses and times in seconds."""
+    """Write frames of a video beside the page.
+
+    Return their addresses and times in seconds.
+    """
     from reelbench.video import take
 
     frames = take(path, STRIP)
@@ -422,7 +435,10 @@ def terms(spec: BenchmarkSpec, split: str) -> str:
 
 
 class Window(NamedTuple):
-    """The part of a video that is needed, in seconds; None is its end."""
+    """The part of a video that is needed, in seconds.
+
+    An `end` of None is the video's.
+    """
 
     start: float
     end: float | None
@@ -432,7 +448,7 @@ def window(places: Iterable[Place]) -> Window:
     """Return the part of a video that its places need.
 
     Where each question shows its time and asks for none, it is these times with `MARGIN` about
-    them; else the whole video.
+    them. Otherwise it is the whole video.
     """
     whole = Window(0.0, None)
     starts: list[float] = []

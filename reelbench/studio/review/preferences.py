@@ -60,7 +60,7 @@ class Preferences(ReviewKind):
     def summarize(self, reviews: Reviews) -> ReviewSummary:
         """Return the win rate of the discussion's version, and alpha.
 
-        A tie counts half; the rate is over all choices, 0 to 1. Written is each question's outcome
+        A tie counts half. The rate is over all choices, 0 to 1. Written is each question's outcome
         (JSON Lines): the decision, else the choice of most, a tie where they are even.
 
         Raises:

@@ -106,7 +106,7 @@ class Ratings(ReviewKind):
         return items
 
     def check(self, review: Review, path: Path) -> None:
-        """Check that each rating is one of a dimension that its part has; and decisions."""
+        """Check each rating against the dimensions of its part, and the decisions."""
         super().check(review, path)
         for (part, identifier), by_dimension in review.rated.items():
             for dimension, rating in by_dimension.items():
@@ -164,7 +164,11 @@ class Rated(NamedTuple):
 
 
 def rated(reviews: Reviews) -> Rated:
-    """Merge people's ratings; InputError where nothing is rated."""
+    """Merge people's ratings.
+
+    Raises:
+        InputError: Nothing is rated.
+    """
     ratings: dict[tuple[str, str], dict[str, list[int]]] = {}
     for review in reviews.reviews.values():
         for (part, identifier), by_dimension in review.rated.items():
@@ -305,7 +309,10 @@ def _low_item(name: str, video: str, texts: Mapping[str, str], words: list[str])
 
 
 def _caption_of(rows: Iterable[Row]) -> str:
-    """Return the caption of a video's rows; "" where none has it."""
+    """Return the caption of a video's rows.
+
+    It is "" where none has it.
+    """
     for row in rows:
         if row.get("caption"):
             return row["caption"]
@@ -338,11 +345,11 @@ def _write_verified(
     decisions: Mapping[str, Decision],
     path: Path,
 ) -> str:
-    """Write the data without dropped rows and with edited ones; `verified` in each row.
+    """Write the data without dropped rows and with edited ones.
 
-    A row is verified where people rated both its question and its answer, and rated none of it low
-    or decided to keep or edit it. A row that nobody rated, or that is low and undecided, stays
-    unverified.
+    Each row gets `verified`. It is verified where people rated both its question and its answer,
+    and rated none of it low or decided to keep or edit it. A row that nobody rated, or that is low
+    and undecided, stays unverified.
     """
     whole: set[tuple[str, str]] = set()
     for review in reviews.reviews.values():
@@ -481,7 +488,10 @@ def _is_on_scale(score: object, judge: JudgeSpec) -> bool:
 
 
 def _write_scores(means: Mapping[tuple[str, str], float], path: Path, *, several: bool) -> str:
-    """Write the means by item and criterion; one criterion has no column."""
+    """Write the means by item and criterion.
+
+    One criterion has no column.
+    """
     rows: list[tuple[str, ...]] = [("id", "score", "criterion")]
     for (item, name), score in sorted(means.items()):
         rows.append((item, f"{score:g}", name))

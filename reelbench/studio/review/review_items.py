@@ -36,7 +36,10 @@ def review_item(
     part: str = "",
     language: str = "",
 ) -> Item:
-    """Return an item; `part` is its part of a row (caption, question, answer)."""
+    """Return an item.
+
+    `part` is its part of a row (caption, question, answer).
+    """
     return {
         "key": f"{part} {identifier}" if part else identifier,
         "id": identifier,
@@ -58,7 +61,10 @@ def row_item(row: Row, shows: list[Part], asks: Iterable[Part], part: str = "") 
 
 
 def shown_text(heading: str, text: str, language: str = "", below: Iterable[str] = ()) -> Part:
-    """Return a text with its heading; `below` are further lines, such as wrong options."""
+    """Return a text with its heading.
+
+    `below` are further lines, such as wrong options.
+    """
     return {
         "type": "text",
         "heading": heading,
@@ -116,7 +122,10 @@ def right_answer(spec: BenchmarkSpec, row: Row) -> RightAnswer:
 
 
 def scale_ask(name: str, low: int, high: int, anchors: Mapping[int, str]) -> Part:
-    """Return a scale of whole numbers; `anchors` are the meanings of some of them."""
+    """Return a scale of whole numbers.
+
+    `anchors` are the meanings of some of them.
+    """
     words = {str(low): "not at all", str(high): "fully"}
     words |= {str(score): meaning for score, meaning in anchors.items() if low <= score <= high}
     return {

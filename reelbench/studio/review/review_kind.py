@@ -177,7 +177,10 @@ def merge(files: Sequence[tuple[Path, Review]], ignored: dict[str, int]) -> Revi
 
 
 def _latest_of_each(files: Sequence[tuple[Path, Review]]) -> dict[str, Review]:
-    """Return each reviewer's file, all of one page; several parts are joined."""
+    """Return each reviewer's file, all of one page.
+
+    Several parts are joined.
+    """
     first_path, first = files[0]
     latest: dict[tuple[str, int | None], Review] = {}
     for path, review in files:
@@ -279,7 +282,7 @@ SOURCES = {
 class Content:
     """The content of pages, before raters get their shares.
 
-    `rows` has a row of each video, to find it; with `consensus` other raters' marks are shown, to
+    `rows` has a row of each video, to find it. With `consensus` other raters' marks are shown, to
     be decided on.
     """
 
@@ -325,7 +328,10 @@ class Settled(NamedTuple):
 
 
 class ReviewKind(ABC):
-    """One kind of page; words that a class doesn't set itself are those of `kinds.yaml`."""
+    """One kind of page.
+
+    Words that a class doesn't set itself are those of `kinds.yaml`.
+    """
 
     name: ClassVar[KindName]
     title: ClassVar[str]
@@ -399,7 +405,11 @@ class ReviewKind(ABC):
         return places
 
     def item(self, spec: BenchmarkSpec, row: Row) -> Item:
-        """Return the item of a row; InputError where the row lacks what this kind shows."""
+        """Return the item of a row.
+
+        Raises:
+            InputError: The row lacks what this kind shows.
+        """
         raise NotImplementedError
 
     def check(self, review: Review, path: Path) -> None:
@@ -412,7 +422,10 @@ class ReviewKind(ABC):
             self.check_marks(marks, f"{path}, field marks.{identifier}")
 
     def check_marks(self, marks: Marks, where: str) -> None:
-        """Check one item's marks; `where` stands before the name of the wrong field."""
+        """Check one item's marks.
+
+        `where` stands before the name of the wrong field.
+        """
         for ask in self.asks:
             mark = marks.get(ask["name"])
             if mark is None:
@@ -437,7 +450,10 @@ class ReviewKind(ABC):
         return bool(marks.keys() - {"note"})
 
     def verdict_of(self, marks: Marks) -> Hashable:
-        """Return the part of an item's marks on which all must agree; None for nothing."""
+        """Return the part of an item's marks on which all must agree.
+
+        None for nothing.
+        """
         return marks.get(self.says)
 
     def disagrees(self, by_reviewer: Mapping[str, Marks]) -> bool:
@@ -450,7 +466,11 @@ class ReviewKind(ABC):
         return len(by_reviewer) > 1 and self.disagrees(by_reviewer)
 
     def verdicts_of_all(self, reviews: Reviews) -> dict[str, dict[str, Any]]:
-        """Return id -> reviewer -> verdict; InputError where nobody gives any."""
+        """Return id -> reviewer -> verdict.
+
+        Raises:
+            InputError: Nobody gives any.
+        """
         facts = reviews.items
         verdicts_by_item: dict[str, dict[str, Any]] = {}
         for name, by_reviewer in reviews.marks().items():
@@ -495,11 +515,18 @@ class ReviewKind(ABC):
 
     @abstractmethod
     def summarize(self, reviews: Reviews) -> "ReviewSummary":
-        """Put reviewers' marks together; InputError where there are none."""
+        """Put reviewers' marks together.
+
+        Raises:
+            InputError: There are none.
+        """
 
 
 def _drawn_videos(draw: Draw, spec: BenchmarkSpec, rows: list[Row]) -> dict[str, list[Row]]:
-    """Return the rows of the drawn videos; with strata all videos of the drawn rows."""
+    """Return the rows of the drawn videos.
+
+    With strata they are all videos of the drawn rows.
+    """
     if draw.per is not None:
         rows = draw.per.draw_rows(spec, rows, draw.seed, draw.tags)
     by_video = rows_by_video(rows)

@@ -1,7 +1,7 @@
 """Spans of answers, or of the events that questions name: medians, overlaps, rejections.
 
 ReXTime (supplement, C.7 and Figure 1) had people mark the answer's span or call the question bad,
-and on some items the question's span; from both come certificate length and QA-mIoU (C.6).
+and on some items the question's span. From both come certificate length and QA-mIoU (C.6).
 """
 
 import statistics
@@ -169,7 +169,10 @@ def is_bad(marks: Marks) -> bool:
 
 
 def span_of(marks: Marks) -> _Span | None:
-    """Return the span in seconds; None for none, half a one, or a bad item."""
+    """Return the span in seconds.
+
+    None for none, half a one, or a bad item.
+    """
     span = marks.get("span")
     if is_bad(marks) or not span or None in span:
         return None
@@ -238,7 +241,10 @@ def _item_spans(all_marks: Sequence[Marks], decision: Marks) -> ItemSpans:
 
 
 def _median(spans: Sequence[Sequence[float]]) -> _Span | None:
-    """Return the median start and the median end; None of nothing."""
+    """Return the median start and the median end.
+
+    None of nothing.
+    """
     if not spans:
         return None
     start = statistics.median(span[0] for span in spans)

@@ -1,6 +1,6 @@
 """Several people's CogME tags: their agreement before they talked, and their consensus.
 
-CogME had two raters tag every question by one manual and settle their differences; how often they
+CogME had two raters tag every question by one manual and settle their differences. How often they
 differed is not reported. Here agreement is of the tags that each gave alone.
 """
 
@@ -53,7 +53,10 @@ class CogmeTags(ReviewKind):
         cognitive_profile.tags_of(labels, where)
 
     def verdict_of(self, marks: Marks) -> Tags | None:
-        """Return the tags in CogME's order of labels; None without a way of thinking."""
+        """Return the tags in CogME's order of labels.
+
+        None without a way of thinking.
+        """
         if not marks.get("thinking"):
             return None
         target = _in_order("target", marks)
