@@ -1,11 +1,11 @@
-"""Reading an option's letter and a span of time out of a model's free text; one home for runs, files and rechecks.
+"""Read an option's letter and a span of time out of a model's free text.
 
-Both readers return None when the text does not say: that is the model's error and counts as one.
-Nothing is guessed. Reasoning goes first, then the most explicit form wins; each reader stands in a
-small ordered list.
+Runs, files and rechecks use the same readers. Both readers return None when the text does not say: that is the
+model's error and counts as one. Nothing is guessed. Reasoning goes first, then the most explicit
+form wins; each reader stands in a small ordered list.
 
-What is named here is loaded when it is first used: the readers' many patterns take a quarter of a
-second, and who only drops reasoning needs none of them.
+The names here are loaded when they are first used: the readers' many patterns take a quarter of a
+second, and a caller that only drops reasoning needs none of them.
 """
 
 from typing import TYPE_CHECKING
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
     from reelbench.scoring.answers.spans import is_span, is_span_word, read_span, read_spans
 
 VERSION = 4
-"""Raised by every change that reads any answer otherwise. 1: Reelbench 0.1.0. 2: reasoning, tags, statements, 14
-languages. 3: form beats context, every letter alike in either case, every space and dash, 35
-languages, one rule for several windows. 4: a number ends its sentence, a made-up next turn is cut
-off, "no" before a noun and an equation's letter are no options, "a 2x speed" is no A, counts,
-LaTeX's plain forms, long decimals; a `<131>` is no
-second."""
+"""The version of the readings; every change that reads any answer otherwise raises it."""
 
 __all__ = [
     "LETTERS",

@@ -1,4 +1,7 @@
-"""All patterns, compiled: imported by a process that others are copies of, since it takes a while."""
+"""Compile all patterns, which takes a while.
+
+A process imports this before others are made as its copies.
+"""
 
 from reelbench.scoring.answers import patterns
 

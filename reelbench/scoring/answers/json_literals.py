@@ -1,6 +1,6 @@
-"""JSON objects, Python literals and their near misses in free text, in one pass.
+"""Find JSON objects, Python literals and their near misses in free text, in one pass.
 
-What models write is often neither JSON nor Python: trailing commas, comments, single quotes, bare
+The text of models is often neither JSON nor Python: trailing commas, comments, single quotes, bare
 keys, an end that was cut off. No recursion, and numbers stay text until they are read, so that
 depth and digits do no harm.
 """
@@ -19,7 +19,10 @@ _NOTHING = frozenset({"null", "none", "nil", "true", "false", "nan"})
 
 @dataclass
 class Literal:
-    """An object or a list in a text: its value (dict, list, str or None inside) and where it stands."""
+    """An object or a list in a text: its value and its place.
+
+    The value holds dict, list, str or None.
+    """
 
     value: dict[str, Any] | list[Any]
     start: int
@@ -45,21 +48,21 @@ class _Container:
         if self.words:
             value = self.words[0]
             if len(self.words) > 1:
-                value = " ".join(word for word in self.words if isinstance(word, str)).replace(
-                    " : ", ":"
-                )
+                texts = [word for word in self.words if isinstance(word, str)]
+                value = " ".join(texts).replace(" : ", ":")
             if self.key is not None:
                 self.pairs[self.key] = value
             else:
                 self.items.append(value)
-        self.key, self.words = None, []
+        self.key = None
+        self.words = []
 
 
 @lru_cache(maxsize=2)
 def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass over the tokens
-    """Return the objects and lists of `text` in the order in which they end; an object that the end cuts off is last.
+    """Return the objects and lists of `text` in the order in which they end.
 
-    Keys are lower case with `_` between words. Values are str (numbers too), None, list or dict.
+    An object that the end cuts off is last. Keys are lower case with `_` between words. Values are str (numbers too), None, list or dict.
     """
     literals: list[Literal] = []
     stack: list[_Container] = []
@@ -74,7 +77,8 @@ def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass
         token = patterns.LITERAL_TOKEN.match(text, position)
         assert token  # noqa: S101 - the last alternative takes any character
         position = token.end()
-        kind, piece = token.lastgroup, token[0]
+        kind = token.lastgroup
+        piece = token[0]
         if kind == "blank":
             continue
         if kind == "opened":
@@ -89,7 +93,8 @@ def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass
             # An apostrophe in prose, not the start of a string.
             position = token.start() + 1
         else:
-            stack[-1].take(None if piece.lower() in _NOTHING else piece)
+            word = None if piece.lower() in _NOTHING else piece
+            stack[-1].take(word)
         expects_value = kind in ("opened", "mark")
     for container in reversed(stack):
         if container.whole:
@@ -104,11 +109,10 @@ def _separate(container: _Container, mark: str) -> None:
         container.end_item()
     elif container.mark == "{" and container.key is None and len(container.words) == 1:
         key = container.words.pop()
-        container.key = (
-            re.sub(r"[\s-]+", "_", patterns.CAMEL.sub("_", key.strip())).lower()
-            if isinstance(key, str)
-            else ""
-        )
+        container.key = ""
+        if isinstance(key, str):
+            words = patterns.CAMEL.sub("_", key.strip())
+            container.key = re.sub(r"[\s-]+", "_", words).lower()
     else:
         container.take(mark)
 
@@ -127,23 +131,23 @@ def _close(stack: list[_Container], piece: str, end: int, literals: list[Literal
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    return (
-        chr(int(escape[1][1:], 16))
-        if len(escape[1]) > 1
-        else _PLAIN_ESCAPES.get(escape[1], escape[1])
-    )
+    sign = escape[1]
+    if len(sign) > 1:
+        return chr(int(sign[1:], 16))
+    return _PLAIN_ESCAPES.get(sign, sign)
 
 
 @lru_cache(maxsize=2)
 def without_objects(text: str) -> str:
     """Return `text` with a space in the place of each object that holds something."""
+    places: list[tuple[int, int]] = []
+    for literal in find_literals(text):
+        is_object = isinstance(literal.value, dict) and literal.value
+        if is_object and not literal.nested:
+            places.append((literal.start, literal.end))
     pieces: list[str] = []
     end = 0
-    for start, stop in sorted(
-        (literal.start, literal.end)
-        for literal in find_literals(text)
-        if isinstance(literal.value, dict) and literal.value and not literal.nested
-    ):
+    for start, stop in sorted(places):
         if start >= end:
             pieces.append(text[end:start])
             end = stop

@@ -14,7 +14,9 @@ from reelbench.scoring.answers.vocabulary import KINDS, WORDS
 _REFERENCE = re.compile(r"\(\?&(words |keys |)([^()]+)\)")
 _THAI = 0x0E00  # from here on, scripts are written without spaces
 _NAMES = {name.upper(): "|".join(phrases) for name, phrases in WORDS["times"].items()} | {
-    **{name.upper(): "|".join(WORDS[name]) for name in ("after_no", "copulas", "suffixes")},
+    "AFTER_NO": "|".join(WORDS["after_no"]),
+    "COPULAS": "|".join(WORDS["copulas"]),
+    "SUFFIXES": "|".join(WORDS["suffixes"]),
     "COPULA": "|".join(KINDS["C"]),
     "MARKS": MARKS,
     "NUMBER_SIGNS": NUMBER_SIGNS,
@@ -41,11 +43,8 @@ def several(name: str) -> tuple[re.Pattern[str], ...]:
 def written() -> dict[str, list[str]]:
     """Return the patterns by name as they are written."""
     texts: dict[str, list[str]] = {}
-    whole = (
-        resources.files("reelbench.scoring.answers")
-        .joinpath("patterns.txt")
-        .read_text(encoding="utf-8")
-    )
+    file = resources.files("reelbench.scoring.answers").joinpath("patterns.txt")
+    whole = file.read_text(encoding="utf-8")
     for line in whole.replace("\n ", "").split("\n"):
         if line and not line.startswith("#"):
             name, _, text = line.partition(" = ")
@@ -56,20 +55,29 @@ def written() -> dict[str, list[str]]:
 def _expand_reference(reference: re.Match[str]) -> str:
     how, name = reference.groups()
     if how == "words ":
-        # The longest phrase first, and whole words in scripts that have spaces.
-        phrases = "|".join(_NAMES.get(phrase, phrase) for phrase in name.split("|")).split("|")
-        ordered = sorted(phrases, key=len, reverse=True)
-        quotes = [phrase + "(?!')" for phrase in ordered if phrase[0] == "'"]
-        ordered = [phrase for phrase in ordered if phrase[0] != "'"]
-        latin = "|".join(phrase for phrase in ordered if ord(phrase[0]) < _THAI)
-        unspaced = "|".join(phrase for phrase in ordered if ord(phrase[0]) >= _THAI)
-        return "|".join(
-            filter(None, [rf"(?<![^\W\d_])(?:{latin})(?![^\W\d_])", unspaced, "|".join(quotes)])
-        )
+        names = name.split("|")
+        phrases = "|".join(_NAMES.get(phrase, phrase) for phrase in names)
+        return _whole_words(phrases.split("|"))
     if how == "keys ":
         return _NAMES[name].replace(" ", "_")
     base = name.rstrip("12")
-    text = (
-        _REFERENCE.sub(_expand_reference, written()[base][0]) if base in written() else _NAMES[base]
-    )
+    text = _NAMES.get(base, "")
+    if base in written():
+        text = _REFERENCE.sub(_expand_reference, written()[base][0])
     return text.replace("@", name[-1]) if name != base else text
+
+
+def _whole_words(phrases: list[str]) -> str:
+    """Return a pattern of phrases, the longest first, as whole words in scripts with spaces."""
+    latin: list[str] = []
+    unspaced: list[str] = []
+    quotes: list[str] = []
+    for phrase in sorted(phrases, key=len, reverse=True):
+        if phrase[0] == "'":
+            quotes.append(phrase + "(?!')")
+        elif ord(phrase[0]) < _THAI:
+            latin.append(phrase)
+        else:
+            unspaced.append(phrase)
+    latin_words = rf"(?<![^\W\d_])(?:{'|'.join(latin)})(?![^\W\d_])"
+    return "|".join([latin_words, *unspaced, *quotes])

@@ -1,4 +1,4 @@
-"""Taking a model's reasoning away, in the forms that its makers use.
+"""Take a model's reasoning away, in the forms that its makers use.
 
 Closed blocks go; a lone closing tag takes all before it along (the prompt's template opened the
 block); a block that is never closed was cut off, so there is no answer.
@@ -32,7 +32,7 @@ def strip_reasoning(text: str) -> str | None:
 
 
 def past_reasoning(read: Callable[[str], T]) -> Callable[[str], T]:
-    """Return `read`, tried once more on what is left without reasoning where it can't read a reply as a whole."""
+    """Return `read`, tried once more without reasoning where it can't read a whole reply."""
 
     def reading(reply: str) -> T:
         try:
@@ -47,13 +47,14 @@ def past_reasoning(read: Callable[[str], T]) -> Callable[[str], T]:
 
 
 def _without_blocks(text: str) -> str | None:
-    kept: list[str] = []
+    outside: list[str] = []
     open_families: list[str] = []
     end = first_opening = last_opening = last_closing = 0
     for tag in patterns.REASONING_TAG.finditer(text):
-        family, closes = str(tag.lastgroup), patterns.REASONING_CLOSES.match(tag[0])
+        family = str(tag.lastgroup)
+        closes = patterns.REASONING_CLOSES.match(tag[0])
         if not open_families:
-            kept.append(text[end : tag.start()])
+            outside.append(text[end : tag.start()])
         if not closes:
             # The template and the model may both open the same block.
             again = open_families[-1:] == [family] and not text[last_opening : tag.start()].strip()
@@ -67,7 +68,7 @@ def _without_blocks(text: str) -> str | None:
                 pass
             last_closing = tag.end()
         elif not open_families:
-            kept.clear()
+            outside.clear()
         end = tag.end()
     if open_families:
         # A block that names its own tag opens it twice and closes it once.
@@ -76,13 +77,17 @@ def _without_blocks(text: str) -> str | None:
         # One that is never closed may still end in an answer's own tag.
         answer = patterns.LAST_ANSWER.search(text)
         return answer[0].strip() if answer else None
-    return "".join([*kept, text[end:]]).strip() if end else text
+    return "".join([*outside, text[end:]]).strip() if end else text
 
 
 def last_line(text: str) -> str:
-    """Return the last line of an answer that was asked for as steps and, at the end, the answer alone; "" of nothing.
+    """Return the last line of an answer, "" of nothing.
 
-    Marks of emphasis around it are no part of it.
+    It was asked for as steps and, at the end, the answer alone. Marks of emphasis around it are no
+    part of it.
     """
-    lines = [line.strip().strip("*").strip() for line in text.splitlines()]
-    return next((line for line in reversed(lines) if line), "")
+    for line in reversed(text.splitlines()):
+        words = line.strip().strip("*").strip()
+        if words:
+            return words
+    return ""

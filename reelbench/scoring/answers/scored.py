@@ -1,4 +1,7 @@
-"""What scoring takes from a model's free text, by the kind of row; the same for runs, files and rechecks."""
+"""Read a model's free text for scoring, by the kind of row.
+
+Runs, files and rechecks do it in the same way.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -14,19 +17,23 @@ from reelbench.scoring.answers.options import read_option, read_options
 from reelbench.scoring.answers.reasoning import strip_reasoning
 
 MANY = 5_000
-"""Answers from which on it pays to read them in several processes: one takes 0.2 ms, and a process half a second."""
+"""Answers from which on it pays to read them in several processes.
+
+One takes 0.2 ms, and a process half a second.
+"""
 
 
 Given = tuple[str, Sequence[str], Timing]
-"""An answer, its options, and what is known of its video's times."""
+"""An answer, its options, and the known times of its video."""
 
 
 def parse_all(spec: BenchmarkSpec, answers: Sequence[Given]) -> Iterator[dict[str, Any] | None]:
     """Yield the result of `parse` on each answer, in their order."""
     read = partial(_parsed, spec)
-    yield from (
-        map(read, answers) if ALLOTTED.alone(len(answers), MANY) else ALLOTTED.map(read, answers)
-    )
+    if ALLOTTED.alone(len(answers), MANY):
+        yield from map(read, answers)
+    else:
+        yield from ALLOTTED.map(read, answers)
 
 
 def _parsed(spec: BenchmarkSpec, answer: Given) -> dict[str, Any] | None:
@@ -36,11 +43,11 @@ def _parsed(spec: BenchmarkSpec, answer: Given) -> dict[str, Any] | None:
 def parse(
     spec: BenchmarkSpec, answer: str, options: Sequence[str], timing: Timing = UNTIMED
 ) -> dict[str, Any] | None:
-    """Return `Sample.parsed`: a choice, and a span where the benchmark asks for one; None for what isn't there.
+    """Return `Sample.parsed`: a choice, and a span where the benchmark asks for one.
 
-    A span in shares of the video is read with its length, one in frames with the benchmark's or the
-    row's own rate. Of an open answer it is the text without its reasoning, or None where that is
-    the answer as it stands.
+    Either is None where it isn't there. A span in shares of the video is read with its
+    length, one in frames with the benchmark's or the row's own rate. Of an open answer it is the
+    text without its reasoning, or None where that is the answer as it stands.
     """
     if spec.row_kind == "open" or (spec.row_kind == "mixed" and not options):
         text = strip_reasoning(answer)
@@ -50,16 +57,17 @@ def parse(
     if not spec.asks_span:
         return parsed
     fps = spec.mapping.fps if spec.mapping else ""
-    length, of_row = timing
-    rate = float(fps) if is_number_text(fps) else of_row
+    length, row_rate = timing
+    rate = float(fps) if is_number_text(fps) else row_rate
     if not {"union_spans", "ranked_spans"} & set(spec.kinds):
         return {**parsed, "span": readers.read_span(answer, length, rate)}
     spans = readers.read_spans(answer, length, rate)
-    return {**parsed, "span": spans[0] if spans else None, "spans": spans}
+    first = spans[0] if spans else None
+    return {**parsed, "span": first, "spans": spans}
 
 
 def flags(answer: str, parsed: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Say what is wrong with an answer because of the model: it counts as wrong, and is counted."""
+    """Return the faults of an answer that are the model's: it counts as wrong."""
     if not answer.strip():
         return ("empty",)
     # An open answer that was cut off while the model was still reasoning holds nothing to score.
@@ -75,18 +83,20 @@ def reread(
     options: Sequence[str] | None,
     timing: Timing = UNTIMED,
 ) -> Mapping[str, Any]:
-    """Return the reading of a recorded prediction: the columns of `Sample.parsed` that can be told, if any.
+    """Return the reading of a recorded prediction, as far as it can be told.
+
+    These are columns of `Sample.parsed`.
 
     Args:
         spec: The benchmark.
         prediction: Raw, as a sample records it: a model's text, or an entry of a submission file.
         options: The question's options where its row is known; a letter in free text can't be told
             without them.
-        timing: What its row says of its video's times.
+        timing: The times of its video, from its row.
     """
     if isinstance(prediction, Mapping):
-        of_entry = getattr(import_object(spec.formats), "reread", None)
-        return {} if of_entry is None else of_entry(prediction)
+        reread_entry = getattr(import_object(spec.formats), "reread", None)
+        return {} if reread_entry is None else reread_entry(prediction)
     if not isinstance(prediction, str) or (spec.row_kind == "mixed" and options is None):
         return {}
     parsed = dict(parse(spec, prediction, options or (), timing) or {})
@@ -94,10 +104,10 @@ def reread(
         del parsed["answer"]
     if spec.asks_span and parsed["span"] is None:
         by_rows = spec.mapping is not None and FPS.name in spec.mapping.columns
-        lacking: Timing = (
-            1.0 if timing[0] is None else None,
-            1.0 if by_rows and timing[1] is None else None,
-        )
-        if any(lacking) and readers.read_span(prediction, *lacking):
+        length, rate = timing
+        stand_in_length = 1.0 if length is None else None
+        stand_in_rate = 1.0 if by_rows and rate is None else None
+        is_lacking = stand_in_length is not None or stand_in_rate is not None
+        if is_lacking and readers.read_span(prediction, stand_in_length, stand_in_rate):
             del parsed["span"]  # it is in shares of the video, or in frames
     return parsed

@@ -1,4 +1,7 @@
-"""What every reader needs of a text: one plain form, its tags and boxes, the words of its statements as kinds."""
+"""Prepare a text for the readers.
+
+They need one plain form, its tags and boxes, and the words of its statements as kinds.
+"""
 
 import unicodedata
 from functools import cache, lru_cache
@@ -16,25 +19,28 @@ _MOST_BOXED = 4_000
 
 
 def plain_text(text: str) -> str:
-    """Return `text` in NFKC with ASCII spaces, dashes and digits; no emphasis, struck-out words, invisible signs.
+    """Return `text` in NFKC with ASCII spaces, dashes and digits.
 
-    LaTeX's fractions, symbols and upright words stand in plain signs.
+    Emphasis, struck-out words and invisible signs go. LaTeX's fractions, symbols and upright words
+    stand in plain signs.
     """
     if "\\" in text:
-        text = patterns.LATEX_SYMBOL.sub(
-            lambda match: WORDS["latex"][match[1]],
-            patterns.FRACTION.sub(r"\1/\2", patterns.UPRIGHT.sub(r"\1", text)),
-        )
+        text = patterns.UPRIGHT.sub(r"\1", text)
+        text = patterns.FRACTION.sub(r"\1/\2", text)
+        text = patterns.LATEX_SYMBOL.sub(lambda match: WORDS["latex"][match[1]], text)
     if not text.isascii():
-        text = patterns.PIECE.sub(
-            lambda match: unicodedata.normalize("NFKC", match[0]), patterns.INVISIBLE.sub("", text)
-        )
-    return patterns.EMPHASIS.sub("", patterns.STRUCK.sub(" ", ascii_digits(ascii_signs(text))))
+        text = patterns.INVISIBLE.sub("", text)
+        text = patterns.PIECE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+    text = ascii_digits(ascii_signs(text))
+    return patterns.EMPHASIS.sub("", patterns.STRUCK.sub(" ", text))
 
 
 @lru_cache(maxsize=1)
 def answer_text(text: str) -> str | None:
-    """Return the part of a model's answer that is read, in its plain form; None where its reasoning never ends."""
+    """Return the part of a model's answer that is read, in its plain form.
+
+    None where its reasoning never ends.
+    """
     answer = strip_reasoning(text)
     if answer is None:
         return None
@@ -42,10 +48,9 @@ def answer_text(text: str) -> str | None:
     opening = patterns.BEFORE_WORDS.match(answer)
     start = opening.end() if opening else 0
     for turn in patterns.NEXT_TURN.finditer(answer, start):
-        # What opens a text is a question said again, and a heading (":") has something to follow.
-        if turn.start() > start and not answer[
-            max(0, turn.start() - 20) : turn.start()
-        ].rstrip().endswith(":"):
+        # A question that opens a text is said again, and a heading (":") has something to follow.
+        words_before = answer[max(0, turn.start() - 20) : turn.start()].rstrip()
+        if turn.start() > start and not words_before.endswith(":"):
             answer = answer[: turn.start()]
             break
     return tail(plain_text(tail(answer)))
@@ -67,18 +72,20 @@ def without_markup(text: str) -> str:
 def marked_answers(text: str) -> list[tuple[str, int]]:
     """Return the texts in answer tags and boxes, and their ends, the last first.
 
-    What is never closed reaches to the next or to the text's end. Of boxes within boxes the
+    One that is never closed reaches to the next or to the text's end. Of boxes within boxes the
     innermost are read, until they hold twice the text.
     """
     openings = list(patterns.ANSWER_OPENS.finditer(text))
     closings = [match.start() for match in patterns.ANSWER_CLOSES.finditer(text)]
     contents: list[tuple[str, int]] = []
-    next_start, left = len(text), 2 * len(text)
+    next_start = len(text)
+    budget = 2 * len(text)
     for opening in reversed(openings):
         while closings and closings[-1] >= next_start:
             closings.pop()
         if opening["box"]:
-            end, depth = min(len(text), opening.end() + _MOST_BOXED), 1
+            end = min(len(text), opening.end() + _MOST_BOXED)
+            depth = 1
             for brace in patterns.BRACE.finditer(text, opening.end(), end):
                 depth += 1 if brace[0] == "{" else -1
                 if not depth:
@@ -87,8 +94,8 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
         else:
             later = [closing for closing in closings[-2:] if closing >= opening.end()]
             end = later[0] if later else next_start
-        left -= end - opening.end()
-        if left < 0:
+        budget -= end - opening.end()
+        if budget < 0:
             break
         contents.append((text[opening.end() : end], end))
         next_start = opening.start()
@@ -100,7 +107,10 @@ def marked_answers(text: str) -> list[tuple[str, int]]:
 
 
 class Token(NamedTuple):
-    """A phrase of the vocabulary, a word or a sign: its kind (one character, see `vocabulary`) and where it stands."""
+    """A phrase of the vocabulary, a word or a sign: its kind and its place.
+
+    The kind is one character, see `vocabulary`.
+    """
 
     kind: str
     start: int
@@ -110,14 +120,15 @@ class Token(NamedTuple):
 
 @cache
 def _phrases() -> dict[str, list[tuple[list[str], str]]]:
-    """The vocabulary by its phrases' first words: the words behind that and the kind, the longest first."""
+    """Return the vocabulary by its phrases' first words.
+
+    An entry has the words behind the first and the kind; the longest entry comes first.
+    """
     table: dict[str, list[tuple[list[str], str]]] = {}
     for kind, phrases in KINDS.items():
         for phrase in phrases:
-            first, *rest = (
-                match[0].replace("’", "'")
-                for match in patterns.WORD.finditer(plain_text(phrase).casefold())
-            )
+            words = patterns.WORD.findall(plain_text(phrase).casefold().replace("’", "'"))
+            first, *rest = words
             table.setdefault(first, []).append((rest, kind))
     for entries in table.values():
         entries.sort(key=lambda entry: -len(entry[0]))
@@ -130,17 +141,26 @@ def tokens(text: str) -> list[Token]:
     places = [match.span() for match in patterns.WORD.finditer(text)]
     words = [text[start:end].casefold().replace("’", "'") for start, end in places]
     cut: list[Token] = []
-    at, number = 0, len(words)
-    while at < number:
-        word, (start, end) = words[at], places[at]
-        kind, at = "", at + 1
-        for rest, of_phrase in table.get(word, ()):
-            if not rest or words[at : at + len(rest)] == rest:
-                kind, at = of_phrase, at + len(rest)
+    at = 0
+    while at < len(words):
+        word = words[at]
+        start, end = places[at]
+        at += 1
+        kind = ""
+        for rest, phrase_kind in table.get(word, ()):
+            if words[at : at + len(rest)] == rest:
+                kind = phrase_kind
+                at += len(rest)
                 end = places[at - 1][1]
                 break
-        if not kind:
-            sign = "\n" if word == "\n" else "~"
-            kind = "#" if word[0].isdigit() else "w" if word[0].isalnum() else sign
-        cut.append(Token(kind, start, end, text[start:end]))
+        cut.append(Token(kind or _kind_of(word), start, end, text[start:end]))
     return cut
+
+
+def _kind_of(word: str) -> str:
+    """Return the kind of a word or a sign that is not in the vocabulary."""
+    if word[0].isdigit():
+        return "#"
+    if word[0].isalnum():
+        return "w"
+    return "\n" if word == "\n" else "~"

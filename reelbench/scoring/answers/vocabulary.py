@@ -34,14 +34,14 @@ NOUNS: list[str] = WORDS["nouns"]
 
 def _kinds() -> dict[str, tuple[str, ...]]:
     kinds: dict[str, list[str]] = {kind: list(signs) for kind, signs in WORDS["signs"].items()}
-    taken: set[str] = set()
+    known_phrases: set[str] = set()
     for language in WORDS["statements"].values():
         for kind, phrases in language.items():
             # The first language to name a phrase decides what it is.
-            new = [phrase for phrase in phrases if phrase not in taken]
-            taken.update(new)
+            new = [phrase for phrase in phrases if phrase not in known_phrases]
+            known_phrases.update(new)
             kinds.setdefault(kind, []).extend(new)
-    kinds["w"] += [noun for noun in NOUNS if noun not in taken]
+    kinds["w"] += [noun for noun in NOUNS if noun not in known_phrases]
     return {kind: tuple(phrases) for kind, phrases in kinds.items()}
 
 
