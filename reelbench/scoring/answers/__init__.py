@@ -1,8 +1,8 @@
 """Read an option's letter and a span of time out of a model's free text.
 
-Runs, files and rechecks use the same readers. Both readers return None when the text does not say: that is the
-model's error and counts as one. Nothing is guessed. Reasoning goes first, then the most explicit
-form wins; each reader stands in a small ordered list.
+Runs, files and rechecks use the same readers. Both readers return None when the text does not say:
+that is the model's error and counts as one. Nothing is guessed. Reasoning goes first, then the most
+explicit form wins; each reader stands in a small ordered list.
 
 The names here are loaded when they are first used: the readers' many patterns take a quarter of a
 second, and a caller that only drops reasoning needs none of them.

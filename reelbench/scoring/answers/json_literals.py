@@ -62,7 +62,8 @@ class _Container:
 def find_literals(text: str) -> list[Literal]:  # noqa: C901, PLR0912 - one pass over the tokens
     """Return the objects and lists of `text` in the order in which they end.
 
-    An object that the end cuts off is last. Keys are lower case with `_` between words. Values are str (numbers too), None, list or dict.
+    An object that the end cuts off is last. Keys are lower case with `_` between words. Values are
+    str (numbers too), None, list or dict.
     """
     literals: list[Literal] = []
     stack: list[_Container] = []

@@ -604,7 +604,7 @@ def _occurrences(text: str, options: _Options) -> list[_Occurrence]:
 
 
 def _lacks_word(low: str, option: str) -> bool:
-    """Return True where a word of an option is not in a text in small letters.
+    """Return True where a text in small letters lacks a word of an option.
 
     A pattern takes longer to make than this.
     """

@@ -61,9 +61,10 @@ def _expand_reference(reference: re.Match[str]) -> str:
     if how == "keys ":
         return _NAMES[name].replace(" ", "_")
     base = name.rstrip("12")
-    text = _NAMES.get(base, "")
     if base in written():
         text = _REFERENCE.sub(_expand_reference, written()[base][0])
+    else:
+        text = _NAMES[base]
     return text.replace("@", name[-1]) if name != base else text
 
 

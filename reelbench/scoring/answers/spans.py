@@ -1,17 +1,16 @@
-"""Reading a span of time, [start, end] in seconds, out of a model's answer."""
+"""Read a span of time, [start, end] in seconds, out of a model's answer."""
 
 import math
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from reelbench.base.values import is_array, is_object
 from reelbench.scoring.answers import patterns, texts
-from reelbench.scoring.answers.json_literals import find_literals, without_objects
+from reelbench.scoring.answers.json_literals import Literal, find_literals, without_objects
 from reelbench.scoring.answers.vocabulary import WORDS
 
 SPAN_KEYS: tuple[str, ...] = tuple(WORDS["keys"]["span"])
@@ -30,10 +29,15 @@ _QUOTES = str.maketrans("’”", "'\"")
 
 @dataclass(frozen=True)
 class _Range:
+    """A range of times in a text, by its place there.
+
+    `is_stated` is True where words state it as the answer; `whole` where it is a line of its own.
+    """
+
     start: int
     end: int
     span: tuple[float, float]
-    stated: bool
+    is_stated: bool
     bracketed: bool
     whole: bool = False
 
@@ -67,7 +71,7 @@ def read_span(
         try:
             span = _in_literals(content) or _in_prose(content)
         except _Unreadable:
-            return _in_prose(text[end:], stated=True)
+            return _stated_in_prose(text[end:])
         if span:
             return span
     try:
@@ -79,52 +83,83 @@ def read_span(
 def read_spans(
     text: str, length: float | None = None, fps: float | None = None
 ) -> list[list[float]]:
-    """Return all windows that `text` gives, in its order: the last list of them in it, else the one of `read_span`.
+    """Return all windows that `text` gives, in its order.
 
-    Each is read as `read_span` reads one: clocks, and a confidence after it, too.
+    They are the last list of them in it, else the one of `read_span`. Each is read as `read_span`
+    reads one: clocks, and a confidence after it, too.
     """
     answer = texts.answer_text(text) or ""
-    contents = [content for content, _ in texts.marked_answers(answer)] or [answer]
-    for literal in sorted(find_literals(contents[0]), key=lambda one: (one.nested, -one.end)):
-        value: Any = literal.value
-        while is_object(value):
-            held = (
-                value[key]
-                for key in (*SPAN_KEYS, *_ANSWERS)
-                if is_array(value.get(key)) or is_object(value.get(key))
-            )
-            value = next(held, None)
-        with suppress(_Unreadable):
-            # What stands third is a confidence, 0 too.
-            parts = [
-                part[:2] if is_array(part) and len(part) == _SCORED else part
-                for part in value or ()
-            ]
-            windows = [_pair([part]) for part in parts if is_array(part) or is_object(part)]
-            read = [window for window in windows if window]
-            if read and len(read) == len(value):
-                return read
+    content = answer
+    marked = texts.marked_answers(answer)
+    if marked:
+        content, _ = marked[0]
+    for literal in _innermost_last(find_literals(content)):
+        windows = _windows(literal.value)
+        if windows:
+            return windows
     first = read_span(text, length, fps)
     return [first] if first else []
 
 
+def _innermost_last(literals: Sequence[Literal]) -> list[Literal]:
+    """Return literals in the order of trial: the last first, nested ones at last.
+
+    In a list the list decides; in the brackets of prose an object is found after those that stand
+    by themselves.
+    """
+    return sorted(literals, key=lambda literal: (literal.nested, -literal.end))
+
+
+def _windows(value: Any) -> list[list[float]]:  # noqa: ANN401 - any literal
+    """Return the windows in a list, or in the list of an object's answer."""
+    while is_object(value):
+        value = _held_by(value)
+    windows: list[list[float]] = []
+    for part in value or ():
+        if not is_array(part) and not is_object(part):
+            return []
+        if is_array(part) and len(part) == _SCORED:
+            part = part[:2]  # noqa: PLW2901 - the third value is a confidence, 0 too
+        try:
+            window = _pair([part])
+        except _Unreadable:
+            return []
+        if not window:
+            return []
+        windows.append(window)
+    return windows
+
+
+def _held_by(value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any literal
+    """Return the list or the object behind the first answer key that has one."""
+    for key in (*SPAN_KEYS, *_ANSWERS):
+        if is_array(value.get(key)) or is_object(value.get(key)):
+            return value[key]
+    return None
+
+
 def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
-    """Write windows in another unit that the text names as seconds; as `?` where their factor isn't known."""
+    """Write windows in another unit that the text names as seconds.
+
+    They become `?` where their factor isn't known.
+    """
 
     def window(unit: str, match: re.Match[str]) -> str:
-        factor = factors[unit]
-        ends = [float(match[name].replace(",", "")) for name in ("first", "second")]
-        if unit == "ratio" and max(ends) > 1:
+        start = float(match["first"].replace(",", ""))
+        end = float(match["second"].replace(",", ""))
+        if unit == "ratio" and max(start, end) > 1:
             return match[0]
-        return (
-            "?"
-            if factor is None
-            else "{:.6f} s to {:.6f} s".format(*(end * factor for end in ends))
-        )
+        factor = factors[unit]
+        if factor is None:
+            return "?"
+        return f"{start * factor:.6f} s to {end * factor:.6f} s"
 
     def bound(match: re.Match[str]) -> str:
-        factor = factors["frames" if match[2].lower() == "frame" else "milliseconds"]
-        return match[0] if factor is None else f'"{match[1]}": {float(match[3]) * factor:.6f}'
+        unit = "frames" if match[2].lower() == "frame" else "milliseconds"
+        factor = factors[unit]
+        if factor is None:
+            return match[0]
+        return f'"{match[1]}": {float(match[3]) * factor:.6f}'
 
     for unit in ("frames", "milliseconds", "percent", "ratio"):
         for pattern in patterns.several(f"{unit.upper()}_WINDOW"):
@@ -133,17 +168,14 @@ def _in_seconds(text: str, factors: Mapping[str, float | None]) -> str:
 
 
 def is_span(text: str) -> bool:
-    """Return whether a plain text that has digits is a span and nothing else."""
-    if len(text) > _CONTEXT * 3 or patterns.LABEL.match(text):
+    """Return True where a plain text that has digits is a span and nothing else."""
+    if len(text) > _CONTEXT * 3 or patterns.LABEL.match(text) or _in_prose(text) is None:
         return False
-    return (
-        _in_prose(text) is not None
-        and not patterns.REST.sub("", texts.without_markup(text).lower()).strip()
-    )
+    return not patterns.REST.sub("", texts.without_markup(text).lower()).strip()
 
 
 def is_span_word(word: str) -> bool:
-    """Return whether a word belongs to how spans are written ("from", "seconds", "window")."""
+    """Return True of a word with which spans are written ("from", "seconds", "window")."""
     return bool(patterns.SPAN_WORD.fullmatch(word.lower()))
 
 
@@ -152,20 +184,20 @@ def is_span_word(word: str) -> bool:
 
 
 def _in_literals(text: str) -> list[float] | None:
-    """`{"span": [3, 12]}`, `{'start': '0:03', 'end': '0:12'}`, `[[3, 12], [20, 30]]`: the last; in a list the first."""
-    literals = find_literals(text)
-    # In a list the list decides; in the brackets of prose an object is found after what stands by
-    # itself.
-    for literal in sorted(literals, key=lambda literal: (literal.nested, -literal.end)):
-        first = (
-            literal.value[0] if isinstance(literal.value, list) and literal.value else literal.value
-        )
+    """Read literals: `{"span": [3, 12]}`, `{'start': '0:03', 'end': '0:12'}`, `[[3, 12]]`.
+
+    The last one counts; in a list of windows the first.
+    """
+    for literal in _innermost_last(find_literals(text)):
+        value = literal.value
+        first: Any = value[0] if isinstance(value, list) and value else value
         span = None
         if is_object(first):
             try:
                 span = _of_object(first)
             except _Unreadable:
-                if not (span := _in_prose(text[literal.end :], stated=True)):
+                span = _stated_in_prose(text[literal.end :])
+                if not span:
                     raise
         elif isinstance(first, list) and not literal.nested:
             span = _pair(first)
@@ -177,23 +209,21 @@ def _in_literals(text: str) -> list[float] | None:
 def _of_object(value: dict[str, Any], depth: int = 0) -> list[float] | None:
     if depth >= _DEEPEST:
         return None
-    if stated := [value[key] for key in SPAN_KEYS if value.get(key) is not None]:
-        return _stated(stated[0], depth)
-    if bounds := [pair for pair in BOUNDS if value.keys() >= set(pair)]:
-        return _stated([value[key] for key in bounds[0]], depth)
+    for key in SPAN_KEYS:
+        if value.get(key) is not None:
+            return _behind_key(value[key], depth)
+    for start, end in BOUNDS:
+        if start in value and end in value:
+            return _behind_key([value[start], value[end]], depth)
     for key, inner in value.items():
-        if (
-            key.endswith(_SPAN_KEY_ENDS)
-            and not patterns.NO_SPAN_KEY.search(key)
-            and (span := _pair(inner))
-        ):
-            return span
-    if (
-        len(value) == 1
-        and (match := patterns.KEY_OF_MOMENTS.fullmatch(next(iter(value))))
-        and _unit(match, "1")
-    ):
-        return list(_values(match) or ()) or None
+        if key.endswith(_SPAN_KEY_ENDS) and not patterns.NO_SPAN_KEY.search(key):
+            span = _pair(inner)
+            if span:
+                return span
+    if len(value) == 1:
+        match = patterns.KEY_OF_MOMENTS.fullmatch(next(iter(value)))
+        if match and _unit(match, "1"):
+            return list(_values(match) or ()) or None
     return _of_answers(value, depth)
 
 
@@ -201,14 +231,17 @@ def _of_answers(value: dict[str, Any], depth: int) -> list[float] | None:
     """Return the span that an answer's key holds, where it holds one."""
     for key in _ANSWERS:
         inner = value.get(key)
-        if is_object(inner) and (span := _of_object(inner, depth + 1)):
-            return span
-        if isinstance(inner, str | list) and (span := _pair(inner)):
+        span = None
+        if is_object(inner):
+            span = _of_object(inner, depth + 1)
+        elif isinstance(inner, str | list):
+            span = _pair(inner)
+        if span:
             return span
     return None
 
 
-def _stated(value: Any, depth: int) -> list[float]:  # noqa: ANN401 - any literal
+def _behind_key(value: Any, depth: int) -> list[float]:  # noqa: ANN401 - any literal
     """Return the span behind a key that names one; _Unreadable where it is none."""
     span = _of_object(value, depth + 1) if is_object(value) else _pair(value)
     if not span:
@@ -217,7 +250,10 @@ def _stated(value: Any, depth: int) -> list[float]:  # noqa: ANN401 - any litera
 
 
 def _pair(value: Any) -> list[float] | None:  # noqa: ANN401 - any literal
-    """Return a span from a text, two moments (a confidence may follow), or the first of a list of windows."""
+    """Return a span from a text, two moments, or a list's first window.
+
+    A confidence may follow two moments.
+    """
     for _ in range(_DEEPEST):
         if is_array(value) and value and is_array(value[0]):
             value = value[0]
@@ -230,15 +266,20 @@ def _pair(value: Any) -> list[float] | None:  # noqa: ANN401 - any literal
     if not is_array(value) or len(value) not in (2, 3):
         return None
     moments = [_moment(entry) for entry in value]
-    if len(moments) == 3 and not (moments.pop() or 2) <= 1:  # noqa: PLR2004
+    if len(moments) == _SCORED:
+        confidence = moments.pop() or 2
+        if not confidence <= 1:
+            return None
+    if None in moments:
         return None
-    return [entry for entry in moments if entry is not None] if None not in moments else None
+    return [moment for moment in moments if moment is not None]
 
 
 def _moment(value: Any) -> float | None:  # noqa: ANN401 - any literal
     if not isinstance(value, str):
         return None
-    if signed := patterns.SIGNED.fullmatch(value):
+    signed = patterns.SIGNED.fullmatch(value)
+    if signed:
         number = float(signed[1])
         return number if math.isfinite(number) else None
     match = patterns.SINGLE.fullmatch(value.strip().lower())
@@ -246,170 +287,233 @@ def _moment(value: Any) -> float | None:  # noqa: ANN401 - any literal
 
 
 # --- prose
-# ----------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------
 
 
-def _in_prose(text: str, *, stated: bool = False) -> list[float] | None:
-    """`from 3 to 12`, `[3, 12]`, `starts at 0:03 and ends at 0:12`: the only range, or the last stated as the answer.
+def _in_prose(text: str) -> list[float] | None:
+    """Read prose: `from 3 to 12`, `[3, 12]`, `starts at 0:03 and ends at 0:12`.
 
-    With `stated` one that isn't stated is none, be it the only one.
+    It is the only range, or the last one that is stated as the answer.
     """
-    if "<" in text:
-        text = patterns.DIGIT_TOKENS.sub(
-            lambda match: match[0].replace("dot", ".").replace("<t", "").replace(">", ""), text
-        )
-        text = patterns.BOUND_TAG.sub(
-            r" \1 ", patterns.TAGGED_MOMENTS.sub(" to ", patterns.BIN.sub(" ", text))
-        )
-    low = texts.without_markup(without_objects(text)).strip()
-    low = low.translate(_QUOTES)
-    low = low.lower() if len(low.lower()) == len(low) else low
-    if (lines := patterns.TWO_LINES.fullmatch(low)) and _unit(lines, "1") and _unit(lines, "2"):
+    low = _low_prose(text)
+    lines = patterns.TWO_LINES.fullmatch(low)
+    if lines and _unit(lines, "1") and _unit(lines, "2"):
         return list(_values(lines) or ()) or None
-    named, single = _named_bounds(low)
-    ranges = [
-        entry for entry in [*(_bounds(low) or named), *_ranges(low)] if entry.end not in single
-    ]
-    # Leave out the further windows of a bracketed list.
-    kept: list[_Range] = []
+    ranges = _ranges_in_prose(low)
+    # A range between a start and an end is none of its own.
+    spans = {entry.span for entry in ranges}
+    if len(spans) > 1:
+        return _last_stated(ranges)
+    return list(spans.pop()) if spans else None
+
+
+def _stated_in_prose(text: str) -> list[float] | None:
+    """Read prose as `_in_prose` does, but only a range that is stated."""
+    low = _low_prose(text)
+    lines = patterns.TWO_LINES.fullmatch(low)
+    if lines and _unit(lines, "1") and _unit(lines, "2"):
+        return list(_values(lines) or ()) or None
+    return _last_stated(_ranges_in_prose(low))
+
+
+def _low_prose(text: str) -> str:
+    """Return a text in small letters, without markup and objects, its tagged times in words."""
+    if "<" in text:
+        text = patterns.DIGIT_TOKENS.sub(_digits_of_tokens, text)
+        text = patterns.TAGGED_MOMENTS.sub(" to ", patterns.BIN.sub(" ", text))
+        text = patterns.BOUND_TAG.sub(r" \1 ", text)
+    prose = texts.without_markup(without_objects(text)).strip().translate(_QUOTES)
+    low = prose.lower()
+    return low if len(low) == len(prose) else prose
+
+
+def _digits_of_tokens(match: re.Match[str]) -> str:
+    return match[0].replace("dot", ".").replace("<t", "").replace(">", "")
+
+
+def _ranges_in_prose(low: str) -> list[_Range]:
+    named, single_ends = _named_bounds(low)
+    bounds = _bounds(low) or named
+    ranges = [entry for entry in [*bounds, *_ranges(low)] if entry.end not in single_ends]
+    return _without_alternatives(low, _without_further_windows(low, ranges)) or _openings(low)
+
+
+def _without_further_windows(low: str, ranges: Sequence[_Range]) -> list[_Range]:
+    """Return the ranges of which none is a further window of a bracketed list."""
+    first_windows: list[_Range] = []
     last: _Range | None = None
     for entry in ranges:
-        joined = last and last.bracketed and entry.bracketed
-        if not (joined and last and patterns.LIST_JOINT.fullmatch(low[last.end : entry.start])):
-            kept.append(entry)
+        is_further = (
+            last is not None
+            and last.bracketed
+            and entry.bracketed
+            and patterns.LIST_JOINT.fullmatch(low[last.end : entry.start])
+        )
+        if not is_further:
+            first_windows.append(entry)
         last = entry
-    # Take back what was stated of ranges that stand as alternatives: "0:05-0:09 or 0:20-0:31"
-    # states neither.
-    weighed = list(kept)
-    for number, (left, right) in enumerate(pairwise(kept)):
-        if patterns.ALTERNATIVE.fullmatch(low[left.end : right.start]):
-            weighed[number] = replace(left, stated=False, whole=False)
-            weighed[number + 1] = replace(right, stated=False, whole=False)
-    ranges = weighed or _openings(low)
-    # What a start and an end hold between them is no range of its own.
-    spans = {entry.span for entry in ranges}
-    if len(spans) > 1 or stated:
-        # A line of its own states a span, unless there are several such lines.
-        lines = {entry.span for entry in ranges if entry.whole}
-        ranges = [entry for entry in ranges if entry.stated or (entry.whole and len(lines) == 1)][
-            -1:
-        ]
-        spans = {entry.span for entry in ranges}
-    return list(spans.pop()) if len(spans) == 1 else None
+    return first_windows
+
+
+def _without_alternatives(low: str, ranges: Sequence[_Range]) -> list[_Range]:
+    """Return ranges of which alternatives are not stated: "0:05-0:09 or 0:20-0:31"."""
+    weighed = list(ranges)
+    for place, (first, second) in enumerate(pairwise(ranges)):
+        if patterns.ALTERNATIVE.fullmatch(low[first.end : second.start]):
+            weighed[place] = replace(first, is_stated=False, whole=False)
+            weighed[place + 1] = replace(second, is_stated=False, whole=False)
+    return weighed
+
+
+def _last_stated(ranges: Sequence[_Range]) -> list[float] | None:
+    """Return the last range that is stated.
+
+    A line of its own states a span, unless there are several such lines.
+    """
+    lines = {entry.span for entry in ranges if entry.whole}
+    for entry in reversed(ranges):
+        if entry.is_stated or (entry.whole and len(lines) == 1):
+            return list(entry.span)
+    return None
 
 
 def _bounds(text: str) -> list[_Range]:
-    ranges: list[_Range] = []
-    for pattern in (
-        patterns.START_END,
-        patterns.END_START,
-        *([] if text.isascii() else [patterns.POSTPOSED]),
-    ):
+    bound_patterns = [patterns.START_END, patterns.END_START]
+    if not text.isascii():
+        bound_patterns.append(patterns.POSTPOSED)
+    for pattern in bound_patterns:
+        ranges: list[_Range] = []
         for match in pattern.finditer(text):
-            before = _before(text, match.start())
-            inside = text[match.start() : match.end()]
-            if (
-                patterns.OF_VIDEO.search(before)
-                or patterns.OF_VIDEO_ENDS.search(inside)
-                or patterns.DENIED.search(_governing(before))
-            ):
-                continue
-            explicit = _unit(match, "1") and _unit(match, "2")
-            if not explicit and (
-                patterns.COUNTED.search(inside) or patterns.COUNTED_AFTER.match(text, match.end())
-            ):
-                continue
-            if not patterns.GOES_ON_AS_OTHER.match(text, match.end()) and (span := _values(match)):
-                ranges.append(
-                    _Range(match.start(), match.end(), span, stated=True, bracketed=False)
-                )
+            span = _values(match) if _is_bounds(text, match) else None
+            if span:
+                ranges.append(_Range(match.start(), match.end(), span, True, False))
         if ranges:
-            break
-    return ranges
+            return ranges
+    return []
 
 
-def _named_bounds(text: str) -> tuple[list[_Range], set[int]]:
-    """`The start time is 0:03. … The end time is 0:12`: the span, and where ranges end that state a single bound.
+def _is_bounds(text: str, match: re.Match[str]) -> bool:
+    """Return True where a start and an end are no counts, and not the video's."""
+    before = _before(text, match.start())
+    inside = text[match.start() : match.end()]
+    if patterns.OF_VIDEO.search(before) or patterns.OF_VIDEO_ENDS.search(inside):
+        return False
+    if patterns.DENIED.search(_governing(before)):
+        return False
+    has_units = _unit(match, "1") and _unit(match, "2")
+    is_counted = patterns.COUNTED.search(inside) or patterns.COUNTED_AFTER.match(text, match.end())
+    if is_counted and not has_units:
+        return False
+    return not patterns.GOES_ON_AS_OTHER.match(text, match.end())
+
+
+class _NamedBounds(NamedTuple):
+    """The range of two named bounds.
+
+    `single_ends` has the ends of ranges that state a single bound.
+    """
+
+    ranges: list[_Range]
+    single_ends: set[int]
+
+
+def _named_bounds(text: str) -> _NamedBounds:
+    """Read named bounds: `The start time is 0:03. … The end time is 0:12`.
 
     Without a name for the start it is the one moment at which something happens.
     """
+    no_bounds = _NamedBounds([], set())
     ends = _named_moments(text, patterns.NAMED_END)
-    starts = _named_moments(text, patterns.NAMED_START) if ends else {}
-    if ends and not starts:
+    if not ends:
+        return no_bounds
+    starts = _named_moments(text, patterns.NAMED_START)
+    if not starts:
         starts = _named_moments(text, patterns.HAPPENS_AT, explicit=True)
         if None in starts.values():
-            return [], set()
+            return no_bounds
+    places = [*starts, *ends]
     if starts and None in {*starts.values(), *ends.values()}:
-        return [], {*starts, *ends}
-    span = tuple({*moments.values()} for moments in (starts, ends))
-    if [len(values) for values in span] != [1, 1]:
-        return [], set()
-    start, end = (values.pop() or 0.0 for values in span)
-    return [
-        _Range(min(*starts, *ends), max(*starts, *ends), (start, end), stated=True, bracketed=False)
-    ], set()
+        return _NamedBounds([], set(places))
+    start_times = set(starts.values())
+    end_times = set(ends.values())
+    if len(start_times) != 1 or len(end_times) != 1:
+        return no_bounds
+    span = (start_times.pop() or 0.0, end_times.pop() or 0.0)
+    return _NamedBounds([_Range(min(places), max(places), span, True, False)], set())
 
 
 def _named_moments(
     text: str, name: re.Pattern[str], *, explicit: bool = False
 ) -> dict[int, float | None]:
-    """Return the moments behind a bound's name by where they end; None for each end of a range."""
+    """Return the moments behind a bound's name, by the places where they end.
+
+    Each end of a range has None.
+    """
     moments: dict[int, float | None] = {}
     for match in name.finditer(text):
         moment = match.start("moment")
-        if patterns.OF_VIDEO.search(_before(text, match.start())) or patterns.DENIED.search(
-            _governing(_before(text, moment))
-        ):
+        denied = patterns.DENIED.search(_governing(_before(text, moment)))
+        if denied or patterns.OF_VIDEO.search(_before(text, match.start())):
             continue
-        range_ = patterns.RANGE.match(text, moment)
-        # "the end time of clip 2 is" counts something
-        bare = patterns.IS.search(text, match.start(), moment) and not patterns.COUNTED_AFTER.match(
-            text, match.end()
-        )
-        known = _unit(match, "1") or (bare and not explicit)
+        following = patterns.RANGE.match(text, moment)
         between = patterns.BETWEEN_WORD.search(text, match.start(), moment)
-        if range_ and range_["by"] not in ",;" and (between or not range_["and"]):
-            moments |= {match.end(): None, range_.end(): None}
-        elif known and not patterns.GOES_ON_AS_OTHER.match(text, match.end()):
+        if following and following["by"] not in ",;" and (between or not following["and"]):
+            moments[match.end()] = None
+            moments[following.end()] = None
+            continue
+        is_time = _unit(match, "1") != ""
+        if not is_time and not explicit:
+            # "the end time of clip 2 is" counts something
+            is_counted = patterns.COUNTED_AFTER.match(text, match.end())
+            is_time = bool(patterns.IS.search(text, match.start(), moment)) and not is_counted
+        if is_time and not patterns.GOES_ON_AS_OTHER.match(text, match.end()):
             moments[match.end()] = _seconds(match, "1")
     return moments
 
 
 def _openings(text: str) -> list[_Range]:
-    """`in the first 10 seconds`, `from the beginning to 0:10`, `until the 10th second`: from 0 on."""
+    """Read ranges from 0 on: `in the first 10 seconds`, `until the 10th second`."""
     ranges: list[_Range] = []
     for match in patterns.FROM_ZERO.finditer(text):
-        known = _unit(match, "1") not in ("", "metre")
+        if _unit(match, "1") in ("", "metre"):
+            continue
         denied = patterns.DENIED.search(_governing(_before(text, match.start())))
-        if known and not denied and not patterns.LASTING_AFTER.match(text, match.end()):
-            ranges.append(
-                _Range(match.start(), match.end(), (0.0, _seconds(match, "1")), False, False)
-            )
+        if not denied and not patterns.LASTING_AFTER.match(text, match.end()):
+            span = (0.0, _seconds(match, "1"))
+            ranges.append(_Range(match.start(), match.end(), span, False, False))
     return ranges
 
 
 def _ranges(text: str) -> list[_Range]:
     ranges: list[_Range] = []
     for match in list(patterns.RANGE.finditer(text))[-_MOST_RANGES:]:
-        before, after = _before(text, match.start()), text[match.end() : match.end() + _CONTEXT]
+        before = _before(text, match.start())
+        after = text[match.end() : match.end() + _CONTEXT]
         bracketed = match[0].lstrip()[:1] in ("[", "(", "<")
-        # Whether a match's line holds nothing but a span, an option's label and their names.
-        first = max(0, match.start() - _CONTEXT)
-        start = text.rfind("\n", first, match.start()) + 1 or first
-        end = text.find("\n", match.end(), match.end() + _CONTEXT)
-        line = patterns.LABEL_WORD.sub(
-            " ", text[start : end if end >= 0 else match.end() + _CONTEXT]
-        )
-        at = 0
-        while at < len(line) and (piece := patterns.REST.match(line, at)):
-            at = piece.end()
-        whole = at == len(line)
-        if _is_time(match, before, after, bracketed=bracketed, whole=whole) and (
-            span := _values(match)
-        ):
-            stated = bool(patterns.STATED.search(_governing(before, past_commas=True)))
-            ranges.append(_Range(match.start(), match.end(), span, stated, bracketed, whole))
+        whole = _is_line_of_span(text, match)
+        if _is_time(match, before, after, bracketed=bracketed, whole=whole):
+            span = _values(match)
+            if span:
+                is_stated = bool(patterns.STATED.search(_governing(before, past_commas=True)))
+                ranges.append(_Range(match.start(), match.end(), span, is_stated, bracketed, whole))
     return ranges
+
+
+def _is_line_of_span(text: str, match: re.Match[str]) -> bool:
+    """Return True where a match's line has only a span, a label and their names."""
+    first = max(0, match.start() - _CONTEXT)
+    start = text.rfind("\n", first, match.start()) + 1 or first
+    end = text.find("\n", match.end(), match.end() + _CONTEXT)
+    if end < 0:
+        end = match.end() + _CONTEXT
+    line = patterns.LABEL_WORD.sub(" ", text[start:end])
+    at = 0
+    while at < len(line):
+        piece = patterns.REST.match(line, at)
+        if not piece:
+            return False
+        at = piece.end()
+    return True
 
 
 def _before(text: str, at: int) -> str:
@@ -425,7 +529,10 @@ def _before(text: str, at: int) -> str:
 def _is_time(  # noqa: PLR0911 - a reason a line
     match: re.Match[str], before: str, after: str, *, bracketed: bool, whole: bool
 ) -> bool:
-    """Whether two numbers are a start and an end: by unit, clock or brackets, or else by the words around them."""
+    """Return True where two numbers are a start and an end.
+
+    They are by unit, clock or brackets, or else by the words around them.
+    """
     units = {_unit(match, "1"), _unit(match, "2")} - {""}
     between = patterns.BETWEEN_WORD.search(before) or patterns.BETWEEN_WORD.search(after[:16])
     paired = bracketed and after.lstrip()[:1] in ("]", ")", ">")
@@ -468,26 +575,29 @@ def _is_time(  # noqa: PLR0911 - a reason a line
 
 
 _tokens = lru_cache(maxsize=1)(texts.tokens)
-"""A context is cut once for both that is asked of it."""
+"""A context is cut once for both of its uses."""
 
 
 def _governing(before: str, *, past_commas: bool = False) -> str:
-    """Return the kinds of the words right before a range that say something of it, up to the first that tells a story.
+    """Return the kinds of the words right before a range that say something of it.
 
-    `n` is a noun that names a span, `f` another word of spans; the rest as in the vocabulary.
+    They end at the first that tells a story. `n` is a noun that names a span, `f` another word of
+    spans; the rest as in the vocabulary.
     """
     kinds = ""
     for token in reversed(_tokens(before)):
         word = token.text
-        if token.kind in "XHEY" and (
+        denies = token.kind in "XHEY" and (
             not patterns.DENIES_NO_TIME_WORD.fullmatch(word) or kinds[:1] in ("C", "n")
-        ):
+        )
+        if denies:
             kinds = token.kind + kinds
         elif token.kind == "," or (len(word) == 1 and token.kind == "w"):
             if not past_commas:
                 break
         elif patterns.SPAN_NOUN.fullmatch(word):
-            kinds = ("N" if token.kind in "NT" else "n") + kinds
+            kind = "N" if token.kind in "NT" else "n"
+            kinds = kind + kinds
         elif token.kind in "NTCcFSROVPq(:D)J":
             kinds = token.kind + kinds
         elif is_span_word(word) or patterns.HAPPENS_WORD.fullmatch(word):
@@ -498,47 +608,68 @@ def _governing(before: str, *, past_commas: bool = False) -> str:
 
 
 def _values(match: re.Match[str]) -> tuple[float, float] | None:
-    start, end = _seconds(match, "1"), _seconds(match, "2")
-    units = _unit(match, "1"), _unit(match, "2")
-    factor = {"h": 3600.0, "m": 60.0, "metre": 60.0}
-    # "2 to 3 minutes": what has no unit takes the other's.
-    if not units[0] and units[1] in factor:
-        start *= factor[units[1]]
-    if not units[1] and units[0] in factor:
-        end *= factor[units[0]]
+    start = _seconds(match, "1")
+    end = _seconds(match, "2")
+    start_unit = _unit(match, "1")
+    end_unit = _unit(match, "2")
+    # "2 to 3 minutes": a number without a unit takes the other's.
+    if not start_unit:
+        start *= _FACTORS.get(end_unit, 1.0)
+    if not end_unit:
+        end *= _FACTORS.get(start_unit, 1.0)
     return (start, end) if math.isfinite(start) and math.isfinite(end) else None
 
 
 # --- moments
-# ----------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------
+
+_FACTORS = {"h": 3600.0, "m": 60.0, "metre": 60.0}
+
+_PARTS = ((3600, ("h",)), (60, ("m", "hm")), (1, ("s", "hs", "ms", "rest")))
+"""Seconds of each part of a moment, and the groups that have it."""
 
 
 def _seconds(match: re.Match[str], number: str) -> float:
-    """Return a matched moment in seconds (behind "minute" in minutes), a bare number as it stands."""
-    if clock := match[f"clock{number}"]:
+    """Return a matched moment in seconds, a bare number as it stands.
+
+    Behind "minute" a number is of minutes.
+    """
+    clock = match[f"clock{number}"]
+    if clock:
         total = 0.0
         for part in clock.replace(",", ".").split(":"):
             total = total * 60 + float(part)
         return total
-    parts = {
-        name: float(match[f"{key}{number}"])
-        for name, keys in (("h", ("h",)), ("m", ("m", "hm")), ("s", ("s", "hs", "ms", "rest")))
-        for key in keys
-        if match[f"{key}{number}"]
-    }
-    if parts:
-        return parts.get("h", 0.0) * 3600 + parts.get("m", 0.0) * 60 + parts.get("s", 0.0)
-    value = float((match[f"comma{number}"] or match[f"number{number}"] or "0").replace(",", "."))
+    total = None
+    for factor, keys in _PARTS:
+        value = _last_number(match, number, keys)
+        if value is not None:
+            total = (total or 0.0) + value * factor
+    if total is not None:
+        return total
+    digits = match[f"comma{number}"] or match[f"number{number}"] or "0"
+    value = float(digits.replace(",", "."))
     return value * 60 if _unit(match, number) == "m" else value
+
+
+def _last_number(match: re.Match[str], number: str, keys: Sequence[str]) -> float | None:
+    """Return the number in the last of a match's groups that has one."""
+    value = None
+    for key in keys:
+        digits = match[f"{key}{number}"]
+        if digits:
+            value = float(digits)
+    return value
 
 
 def _unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
     """Return a matched moment's form: `clock`, `h`, `m`, `s`, `metre` (a bare m) or none."""
-    if clock := match[f"clock{number}"]:
+    clock = match[f"clock{number}"]
+    if clock:
         # 3:2 is as well a score.
         return "clock" if patterns.TWO_DIGITS.search(clock) else ""
     if match[f"h_unit{number}"]:
-        return "h" if not (match[f"hm{number}"] or match[f"hs{number}"]) else "s"
+        return "s" if match[f"hm{number}"] or match[f"hs{number}"] else "h"
     if match[f"m_unit{number}"]:
         if match[f"ms{number}"] or match[f"rest{number}"]:
             return "s"
@@ -546,12 +677,6 @@ def _unit(match: re.Match[str], number: str) -> str:  # noqa: PLR0911 - a table
     if match[f"s_unit{number}"] or match[f"comma_unit{number}"]:
         return "s"
     prefix = match[f"prefix{number}"]
-    if prefix:
-        return (
-            "m"
-            if prefix.startswith(("min", "men", "phút"))
-            else "s"
-            if prefix not in ("ke", "第")
-            else ""
-        )
-    return ""
+    if not prefix or prefix in ("ke", "第"):
+        return ""
+    return "m" if prefix.startswith(("min", "men", "phút")) else "s"
