@@ -20,7 +20,7 @@ from reelbench.base.errors import MediaError, first_line
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video.clip_writer import CLOCK, TimedPicture, write_film
 from reelbench.video.decoder import Frame, VideoFile
-from reelbench.video.frame_index import open_container
+from reelbench.video.frame_index import open_container, video_stream
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
@@ -110,7 +110,7 @@ def _write_sound(video: Path, target: Path, start: float, end: float) -> bool:
     try:
         with open_container(video) as source, av.open(str(target), "w", format="mp4") as out:
             stream = source.streams.best("audio")
-            pictures = source.streams.video[0]
+            pictures = video_stream(source, video)
             start_ticks = pictures.start_time or 0
             tick = pictures.time_base or 1
             video_start = float(start_ticks * tick)

@@ -7,7 +7,7 @@ whatever the container: headers lie, and lists of frames differ from what is the
 
 import time
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -213,23 +213,17 @@ def open_container(path: Path) -> InputContainer:
 
 
 def video_stream(container: InputContainer, path: Path) -> VideoStream:
-    """Return the first stream of moving pictures, which is no cover image.
+    """Return the stream of moving pictures, which is no cover image and no still.
 
     Raises:
         MediaError: There is none, or it can't be decoded.
     """
+    films: list[VideoStream] = []
     for stream in container.streams.video:
-        if Disposition.attached_pic in stream.disposition:
-            continue
-        # Whatever PyAV's types say, there may be no codec.
-        if cast("VideoCodecContext | None", stream.codec_context) is None:
-            raise MediaError(path, "its video codec is unknown to this build of FFmpeg")
-        if stream.width * stream.height > MAX_PIXELS:
-            raise MediaError(
-                path, f"claims {stream.width} x {stream.height} pixels; the file may be damaged"
-            )
-        stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}
-        return stream
+        if Disposition.attached_pic not in stream.disposition:
+            films.append(stream)
+    if films:
+        return _decodable(_film_of(container, films), path)
     # Counted by kind: asking a stream of unknown kind for its type crashes PyAV 15.
     kinds: list[str] = []
     if container.streams.audio:
@@ -238,6 +232,36 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
         kinds.append("a cover image")
     content = " and ".join(kinds) or "other data"
     raise MediaError(path, f"has no video stream (only {content})")
+
+
+def _film_of(container: InputContainer, films: Sequence[VideoStream]) -> VideoStream:
+    """Return the first of several streams that is no single picture in front of the film.
+
+    Some files have a cover as their first stream that isn't flagged as one.
+    """
+    if len(films) == 1:
+        return films[0]
+    for stream in films:
+        if stream.frames > 1:
+            return stream
+    # A container that counts no frames (Matroska): FFmpeg has seen which stream goes on.
+    best = cast("VideoStream | None", container.streams.best("video"))
+    if best is not None and best in films:
+        return best
+    return films[0]
+
+
+def _decodable(stream: VideoStream, path: Path) -> VideoStream:
+    """Return a stream that FFmpeg can decode within our bounds; MediaError where it can't."""
+    # Whatever PyAV's types say, there may be no codec.
+    if cast("VideoCodecContext | None", stream.codec_context) is None:
+        raise MediaError(path, "its video codec is unknown to this build of FFmpeg")
+    if stream.width * stream.height > MAX_PIXELS:
+        raise MediaError(
+            path, f"claims {stream.width} x {stream.height} pixels; the file may be damaged"
+        )
+    stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}
+    return stream
 
 
 def packets(container: InputContainer, stream: Stream) -> Iterator[av.Packet]:

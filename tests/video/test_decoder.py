@@ -257,6 +257,23 @@ def test_probe_counts_what_is_there(clip: Make) -> None:
     assert info.fps == pytest.approx(25.0, abs=0.05)
 
 
+@pytest.mark.parametrize("container", ["mp4", "mkv"])
+def test_a_still_in_front_of_the_film_is_not_the_film(tmp_path: Path, container: str) -> None:
+    """As files with a cover that isn't flagged as one have it (mutagen#661)."""
+    path = tmp_path / f"film.{container}"
+    with av.open(str(path), "w") as out:
+        still = out.add_stream("mjpeg", rate=1, width=64, height=64, pix_fmt="yuvj420p")
+        film = out.add_stream("mpeg4", rate=25, width=128, height=96, pix_fmt="yuv420p")
+        black = av.VideoFrame.from_ndarray(np.zeros((64, 64, 3), np.uint8))
+        for packet in [*still.encode(black), *still.encode(None)]:
+            out.mux(packet)
+        for number in range(50):
+            out.mux(film.encode(clips.picture(number).reformat(128, 96)))
+        out.mux(film.encode(None))
+    index = decoder.VideoFile(path).info
+    assert (index.width, index.height, index.frames) == (128, 96, 50)
+
+
 def test_a_video_shorter_than_the_frames_asked_for_gives_all_it_has(clip: Make) -> None:
     path = clip("libx264", "mp4", frames=5)
     assert numbers(path, "uniform:32") == [0, 1, 2, 3, 4]
