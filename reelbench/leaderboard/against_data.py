@@ -137,18 +137,20 @@ def as_the_data_has_them(
     corrected: list[Sample] = []
     for sample in samples:
         row = rows_here.get(sample.id)
-        if row is not None and sample.reason != Reason.MEDIA_MISSING:
-            update = {
-                "target": rows.target(spec, row),
-                "facets": {**sample.facets, **rows.facets(spec, row)},
-                "video": row["video"],
-            }
-            corrected_sample = sample.model_copy(update=update)
-            if corrected_sample != sample:
-                corrected.append(corrected_sample)
-                continue
-        corrected.append(sample)
+        if row is None or sample.reason == Reason.MEDIA_MISSING:
+            corrected.append(sample)
+        else:
+            corrected.append(_with_data_of(spec, sample, row))
     return corrected
+
+
+def _with_data_of(spec: BenchmarkSpec, sample: Sample, row: Row) -> Sample:
+    target = rows.target(spec, row)
+    facets = {**sample.facets, **rows.facets(spec, row)}
+    video = row["video"]
+    if sample.target == target and sample.facets == facets and sample.video == video:
+        return sample
+    return sample.model_copy(update={"target": target, "facets": facets, "video": video})
 
 
 def as_asked(

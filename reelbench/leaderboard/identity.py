@@ -297,10 +297,12 @@ def key_of(result: Result) -> str:
 
 def _ids_other_than_asked(judge: JudgeRecord) -> dict[str, list[str]]:
     """Return the ids that servers returned, by the model asked for, where they differ."""
-    ids_by_judge: dict[str, list[str]] = {}
+    other_ids: dict[str, list[str]] = {}
     for member in single_judges(judge):
-        ids_by_judge[member.requested] = returned_ids(member)
-    return {name: ids for name, ids in ids_by_judge.items() if ids not in ([], [name])}
+        ids = returned_ids(member)
+        if ids and ids != [member.requested]:
+            other_ids[member.requested] = ids
+    return other_ids
 
 
 def model_folder(model: str) -> str:
