@@ -25,7 +25,7 @@ QUESTIONS, ROUNDS, CONCURRENCY = 500, 3, 32
 def diagnosed(url: str, out: str) -> None:
     """Run the loop and write report and page; the model under test writes down what it is told."""
     from reelbench.llm.ask_options import AskOptions
-    from reelbench.studio.diagnosis import report
+    from reelbench.studio.diagnosis import page, report
     from reelbench.studio.diagnosis.asking import ROLES, RoleModels
     from reelbench.studio.diagnosis.folder import Attempt, ReasonedQuestion
     from reelbench.studio.diagnosis.loop import Plan, isolate
@@ -50,7 +50,7 @@ def diagnosed(url: str, out: str) -> None:
         rounds=ROUNDS,
     )  # fmt: skip
     folder = isolate(plan, under_test, Path(out))
-    report.write_page([folder], [report.write(folder)], Path(out) / report.PAGE)
+    page.write_page([folder], [report.write(folder)], Path(out) / page.PAGE)
 
 
 def as_process(url: str, out: str, home: str) -> Run:

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from reelbench.base.errors import InputError
-from reelbench.studio.diagnosis import report
+from reelbench.studio.diagnosis import comparison, report
+from reelbench.studio.diagnosis import page as diagnosis_page
 from reelbench.studio.diagnosis.folder import (
     ANSWERS,
     Attempt,
@@ -190,8 +191,8 @@ def test_two_diagnoses_are_held_against_each_other(tmp_path):
     )
     # The nodes of q1 to q3: n1 T, n2 R against T; A, what its right answer holds apart; right and
     # T. Four of five are the same.
-    assert report.agreement(one, other)["nodes"] == 5
-    assert report.agreement(one, other)["same"] == pytest.approx(4 / 5)
+    assert comparison.agreement(one, other)["nodes"] == 5
+    assert comparison.agreement(one, other)["same"] == pytest.approx(4 / 5)
 
 
 def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
@@ -204,7 +205,7 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
         for n, row in enumerate(rows[:10])
     ]
     other = diagnosed(tmp_path / "other", [*other, ("q99", "v99", "en-GB", ["R."], "limit")])
-    agreement, both = report.agreement(one, other, 1), report.differences(one, other, 1)
+    agreement, both = comparison.agreement(one, other, 1), comparison.differences(one, other, 1)
     assert (both["questions"], agreement["nodes"], agreement["same"]) == (
         10,
         10,
@@ -220,7 +221,7 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
     assert share["ci95"] == pytest.approx((0.4 - 0.3694, 0.4 + 0.3694), abs=0.02)
     assert both["shares"]["perception"]["difference"] == 0
     # Over all rounds the other has ten errors more, of reasoning.
-    assert report.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
+    assert comparison.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
 
 
 def test_the_paper_s_counts_by_round_and_locale_and_right_answers_by_skill(tmp_path, reelbench):
@@ -278,12 +279,12 @@ def test_a_diagnosis_without_errors_is_one(tmp_path):
     counted = report.write(diagnosed(tmp_path, [("q1", "v", "en-GB", ["++"], "all_evaluated")]))
     assert counted["labels"]["Reasoning"] == {"n": 0, "share": None, "ci95": None}
     assert counted["later"]["of_first"] is None
-    report.write_page([Folder(tmp_path)], [counted], tmp_path / "page.html")
+    diagnosis_page.write_page([Folder(tmp_path)], [counted], tmp_path / "page.html")
 
 
 def test_the_data_stand_in_the_page_as_plain_json(tmp_path):
     folder = diagnosed(tmp_path, ROWS)
-    report.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
+    diagnosis_page.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     block = text.partition('<script type="application/json" id="data">')[2].partition("</script>")[
         0
@@ -309,7 +310,7 @@ def opened(chromium, tmp_path):
     def open_page(*rows, **options):
         folders = [diagnosed(tmp_path / f"diagnosis{n}", some) for n, some in enumerate(rows)]
         path = tmp_path / "page.html"
-        report.write_page(folders, [report.figures(folder) for folder in folders], path)
+        diagnosis_page.write_page(folders, [report.figures(folder) for folder in folders], path)
         contexts.append(chromium.new_context(**options))
         tab = contexts[-1].new_page()
         tab.on("pageerror", lambda error: pytest.fail(str(error)))
@@ -329,7 +330,7 @@ def test_rates_by_evidence_and_skill_stand_in_a_table(chromium, tmp_path):
         question.model_copy(update={"skills": ("Counting",)}) for question in folder.questions
     ]
     folder.keep(questions, folder.graphs.values())
-    report.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
+    diagnosis_page.write_page([folder], [report.figures(folder)], tmp_path / "page.html")
     tab = chromium.new_page()
     tab.goto((tmp_path / "page.html").as_uri())
     rows = [row.inner_text().split("\t") for row in tab.locator("#by-rate tr").all()]
@@ -479,7 +480,7 @@ def test_an_answer_that_nobody_judged_is_none_of_those_that_may_be_wrong(chromiu
     folder = diagnosed(tmp_path / "diagnosis", ROWS)
     counted = report.figures(folder)
     counted["questions"] |= {"asked": 12, "unjudged": 8}
-    report.write_page([folder], [counted], tmp_path / "page.html")
+    diagnosis_page.write_page([folder], [counted], tmp_path / "page.html")
     tab = chromium.new_page()
     tab.goto((tmp_path / "page.html").as_uri())
     expect(tab.locator("#result")).to_contain_text(

@@ -413,17 +413,18 @@ def _report(
     *folders: "Folder", as_json: bool, people: dict[str, Any] | None = None, only: int | None = None
 ) -> None:
     """Write the pages of diagnoses, and show their reports; compare the first two."""
+    from reelbench.studio.diagnosis import comparison, page
     from reelbench.studio.diagnosis import report as reports
 
     documents = {str(folder.path): reports.write(folder) for folder in folders}
     figures = list(documents.values())
-    out = folders[0].path / reports.PAGE
-    reports.write_page(folders, figures, out)
-    pair: dict[str, dict[str, Any]] = {}
+    out = folders[0].path / page.PAGE
+    page.write_page(folders, figures, out)
+    pair: dict[str, Any] = {}
     if len(folders) > 1:
         first, second, *_ = folders
-        pair["agreement"] = reports.agreement(first, second, only)
-        pair["differences"] = reports.differences(first, second, only)
+        pair["agreement"] = comparison.agreement(first, second, only)
+        pair["differences"] = comparison.differences(first, second, only)
     if not as_json:
         _show_reports([folder.path.name for folder in folders], figures)
         if pair:

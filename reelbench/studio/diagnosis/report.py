@@ -14,24 +14,11 @@ from reelbench.base.files import read_json, write_json, write_text
 from reelbench.pages.plots import bars
 from reelbench.stats.intervals import mean_over_clusters
 from reelbench.studio.diagnosis.attempts import JUDGE
-from reelbench.studio.diagnosis.comparison import agreement, differences
 from reelbench.studio.diagnosis.folder import Attempt, Folder, ReasonedQuestion, Spent, Step
-from reelbench.studio.diagnosis.page import PAGE, write_page
 from reelbench.studio.evidence import isolation
 from reelbench.studio.evidence.findings import LABELS, PERCEPTION, Label, seconds_off
 from reelbench.studio.evidence.graphs import Graph
 from reelbench.studio.evidence.isolation import NodeTag, Status, Stop
-
-__all__ = [
-    "PAGE",
-    "PICTURE",
-    "REPORT",
-    "agreement",
-    "differences",
-    "figures",
-    "write",
-    "write_page",
-]
 
 REPORT = "report.json"
 PICTURE = "errors.svg"
