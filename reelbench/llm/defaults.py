@@ -1,4 +1,4 @@
-"""How many calls at once, how long each may take, and how often something is asked again: what holds unless said."""
+"""The defaults of asking: calls at once, seconds for a call, and the number of tries."""
 
 CACHE_FILE = "judge.sqlite"
 """Replies of models, in the user's home."""
@@ -13,8 +13,11 @@ CACHE_PATIENCE = 60.0
 
 # None of these counts a 429: the server asks for less, no more.
 TRIES = 5
-"""Calls at most for one reply where the server fails (an error, a timeout, a dropped connection)."""
+"""Calls at most for one reply where the server fails.
+
+It fails with an error, a timeout or a dropped connection.
+"""
 ATTEMPTS = 3
 """Replies at most for one question where they came and could not be read."""
 REJECTIONS = 8
-"""Refused requests, without one good reply, that mean it is not the request but us."""
+"""Refused requests, without one good reply, after which the server counts as refusing us."""

@@ -21,7 +21,8 @@ from reelbench.base.files import read_text
 from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus, JudgeSpec
 from reelbench.scoring import aggregation, cognitive_profile
-from reelbench.stats.agreement import Array, RatioSums, Weights, kappa_terms, kappas_of_sums
+from reelbench.stats.agreement import RatioSums, Weights, kappa_terms, kappas_of_sums
+from reelbench.stats.intervals import Array
 
 Place = tuple[str, str]
 """Item id and criterion."""

@@ -16,8 +16,7 @@ from reelbench.base.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.scoring.cognitive_profile import COMPONENTS, Tags, is_weak
 from reelbench.stats import intervals
-from reelbench.stats.agreement import Array
-from reelbench.stats.intervals import Estimate, mean_over_clusters
+from reelbench.stats.intervals import Array, Estimate, mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 
 _FEWEST = 3  # labels that an order is worth speaking of

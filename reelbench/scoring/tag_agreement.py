@@ -15,7 +15,6 @@ import numpy as np
 from reelbench.base.errors import InputError
 from reelbench.scoring.cognitive_profile import COMPONENTS, THINKING, Tags
 from reelbench.stats.agreement import (
-    Array,
     RatioSums,
     Statistic,
     Weights,
@@ -23,7 +22,7 @@ from reelbench.stats.agreement import (
     kappas_of_sums,
 )
 from reelbench.stats.alternative_annotator import EPSILON, annotator_test
-from reelbench.stats.intervals import Bounds
+from reelbench.stats.intervals import Array, Bounds
 
 SETS = ("target", "content")
 

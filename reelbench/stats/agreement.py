@@ -11,12 +11,9 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reelbench.stats import intervals
-from reelbench.stats.intervals import Bounds, Estimate
-
-Array = NDArray[np.float64]
+from reelbench.stats.intervals import Array, Bounds, Estimate
 
 Statistic = Callable[[Array], Array]
 """From sums (rows x columns) to values (rows); NaN is undefined."""

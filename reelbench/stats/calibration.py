@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reelbench.stats import intervals
-from reelbench.stats.intervals import Bounds, Estimate
+from reelbench.stats.intervals import Array, Bounds, Estimate
 
 Usefulness = Literal["helps", "no gain", "too few labels"]
 
@@ -29,8 +29,6 @@ _TOLD_APART = 1e-3
 """The smallest singular value from which on a judge tells all of people's scores apart."""
 _TRUE_ZERO = 1e-12
 _ZERO_VARIANCE = 1e-18
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from reelbench.stats import student_t
 
+Array = NDArray[np.float64]
 Method = Literal["percentile", "t", "wilson"]
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
@@ -49,7 +50,7 @@ class Estimate:
     ci95: tuple[float, float] | None
 
 
-def cluster_sums(values: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.float64]:
+def cluster_sums(values: Array, clusters: Sequence[str]) -> Array:
     """Sum the rows of `values` (items x columns) by cluster.
 
     Returns:
@@ -58,25 +59,21 @@ def cluster_sums(values: NDArray[np.float64], clusters: Sequence[str]) -> NDArra
     return sums_by_cluster(values.T, clusters)
 
 
-def sums_by_cluster(
-    columns: Iterable[Sequence[float] | NDArray[np.float64]], clusters: Sequence[str]
-) -> NDArray[np.float64]:
+def sums_by_cluster(columns: Iterable[Sequence[float] | Array], clusters: Sequence[str]) -> Array:
     """Sum columns one after the other by cluster.
 
     As `cluster_sums`, but the whole table of items is never in memory.
     """
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     index = np.fromiter(map(places.__getitem__, clusters), dtype=np.intp, count=len(clusters))
-    sums: list[NDArray[np.float64]] = []
+    sums: list[Array] = []
     for column in columns:
         column_sums = np.bincount(index, column, len(places))
         sums.append(np.asarray(column_sums, dtype=np.float64))
     return np.stack(sums, axis=1)
 
 
-def resampled_sums(
-    sums: NDArray[np.float64], *, resamples: int = RESAMPLES, seed: int = SEED
-) -> Iterator[NDArray[np.float64]]:
+def resampled_sums(sums: Array, *, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[Array]:
     """Yield column sums over clusters drawn with replacement.
 
     Args:
@@ -106,7 +103,7 @@ def resampled_sums(
 
 
 @lru_cache(maxsize=4)
-def _cluster_counts(clusters: int, resamples: int, seed: int) -> NDArray[np.float64]:
+def _cluster_counts(clusters: int, resamples: int, seed: int) -> Array:
     """Return the number of times that each cluster is drawn in each resample.
 
     The draws are the same for every set of so many clusters, so they are cached.
@@ -116,7 +113,7 @@ def _cluster_counts(clusters: int, resamples: int, seed: int) -> NDArray[np.floa
     return counts.astype(np.float64)
 
 
-def percentiles(draws: NDArray[np.float64]) -> tuple[float, float] | None:
+def percentiles(draws: Array) -> tuple[float, float] | None:
     """Return the 2.5th and 97.5th percentile of draws, without NaNs (empty resamples)."""
     draws = draws[~np.isnan(draws)]
     if len(draws) == 0:
@@ -125,7 +122,7 @@ def percentiles(draws: NDArray[np.float64]) -> tuple[float, float] | None:
     return _percentile(ordered, 0.025), _percentile(ordered, 0.975)
 
 
-def _percentile(ordered: NDArray[np.float64], share: float) -> float:
+def _percentile(ordered: Array, share: float) -> float:
     """Interpolate as np.percentile does, in a fifth of its time.
 
     A leaderboard asks for many thousands.
@@ -139,7 +136,7 @@ def _percentile(ordered: NDArray[np.float64], share: float) -> float:
 
 def confidence_interval(
     value: float,
-    draws: NDArray[np.float64],
+    draws: Array,
     clusters: int,
     *,
     bounds: Bounds = UNBOUNDED,
@@ -210,7 +207,7 @@ def _cut(start: float, end: float, bounds: Bounds) -> tuple[float, float]:
     return min(max(start, low), high), min(max(end, low), high)
 
 
-def standard_error(draws: NDArray[np.float64], clusters: int) -> float:
+def standard_error(draws: Array, clusters: int) -> float:
     """Return the standard error of bootstrap draws, corrected for the number of clusters.
 
     A resample of n clusters varies by (n - 1) / n of what n new ones would. A spread that rounding
@@ -285,7 +282,7 @@ class PairedTest:
 
 
 def paired_test(
-    difference: float, draws: NDArray[np.float64], clusters: int, *runs: Sequence[float]
+    difference: float, draws: Array, clusters: int, *runs: Sequence[float]
 ) -> PairedTest | None:
     """Test a difference of two models on the same clusters.
 
@@ -305,7 +302,7 @@ def paired_test(
     return PairedTest(difference, error, freedom)
 
 
-def difference_of_means(sums: NDArray[np.float64]) -> tuple[float, float, PairedTest | None]:
+def difference_of_means(sums: Array) -> tuple[float, float, PairedTest | None]:
     """Return two means over the same clusters, and the test of a minus b.
 
     Args:
@@ -322,7 +319,7 @@ def difference_of_means(sums: NDArray[np.float64]) -> tuple[float, float, Paired
 
 
 def mean_over_clusters(
-    values: NDArray[np.float64], clusters: Sequence[str], *, bounds: Bounds = UNBOUNDED
+    values: Array, clusters: Sequence[str], *, bounds: Bounds = UNBOUNDED
 ) -> Estimate:
     """Return the mean of items' values with its `wilson` interval over their clusters.
 

@@ -10,9 +10,9 @@ from math import fsum
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reelbench.stats import intervals
+from reelbench.stats.intervals import Array
 
 if TYPE_CHECKING:
     from array import array
@@ -93,12 +93,12 @@ class Resampled:
     """
 
     value: float | None
-    draws: NDArray[np.float64] | None
+    draws: Array | None
     n: int
     clusters: int
     runs: Sequence[float] = ()
 
-    def minus(self, subtrahend: "Resampled") -> tuple[float | None, NDArray[np.float64] | None]:
+    def minus(self, subtrahend: "Resampled") -> tuple[float | None, Array | None]:
         """Return the difference to another mean of the same items: its value and its draws.
 
         Each is None where one of the two has none.
@@ -150,7 +150,7 @@ def with_intervals(
 
 def _estimate(
     mean: MeanOfRatios,
-    draws: NDArray[np.float64] | None,
+    draws: Array | None,
     clusters: Sequence[str],
     method: intervals.Method,
 ) -> intervals.Estimate:
@@ -178,8 +178,8 @@ def _clusters_of(ratios: Sequence[Ratio], clusters: Sequence[str]) -> set[str]:
 
 
 def _mean_draws(
-    draws: Sequence[NDArray[np.float64] | None],
-) -> NDArray[np.float64] | None:
+    draws: Sequence[Array | None],
+) -> Array | None:
     """Return the mean of the ratios in every resample; None where one has none."""
     known_draws = [draw for draw in draws if draw is not None]
     if not known_draws or len(known_draws) < len(draws):
@@ -187,9 +187,7 @@ def _mean_draws(
     return np.mean(known_draws, axis=0)
 
 
-def _ratio_draws(
-    ratios: Sequence[Ratio], clusters: Sequence[str]
-) -> list[NDArray[np.float64] | None]:
+def _ratio_draws(ratios: Sequence[Ratio], clusters: Sequence[str]) -> list[Array | None]:
     """Return each ratio in every resample; None where it has fewer than two clusters."""
     if not ratios:
         return []
@@ -198,7 +196,7 @@ def _ratio_draws(
         columns += [ratio.numerators, ratio.weights]
     sums = intervals.sums_by_cluster(columns, clusters)
     resamples = np.concatenate(list(intervals.resampled_sums(sums)))
-    draws: list[NDArray[np.float64] | None] = []
+    draws: list[Array | None] = []
     for place, ratio in enumerate(ratios):
         numerator = 2 * place
         weight = numerator + 1

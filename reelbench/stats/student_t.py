@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
+
 _NODES = 256
 # Chi's standard deviation is at most 0.71: what lies further from its mean weighs under 1e-30.
 _REACH = 9.0
@@ -20,8 +22,8 @@ _REACH = 9.0
 class _Quadrature(NamedTuple):
     """The points at which a function is evaluated, and their weights in the sum."""
 
-    points: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    points: Array
+    weights: Array
 
 
 def cdf(x: float, dof: int, *, shift: float = 0.0) -> float:
