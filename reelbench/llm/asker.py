@@ -653,8 +653,8 @@ class Asker:
         line = options.redact(
             f"{options.who} {options.model} is asked at {options.host}, with {key}"
         )
-        if line not in self.cache.told:
-            self.cache.told.add(line)
+        if line not in self.cache.server_lines:
+            self.cache.server_lines.add(line)
             self._say(line)
 
     async def _call(self, key: bytes, messages: Sequence[Message], body: bytes | None) -> None:

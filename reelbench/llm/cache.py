@@ -145,7 +145,7 @@ class ReplyCache:
         """
         self._key = (os.getpid(), str(place))
         self._listeners = [on_note]
-        self.told: set[str] = set()
+        self.server_lines: set[str] = set()
         """Lines on the asked servers that the user knows by now, once for all askers."""
         self.in_flight: dict[bytes, asyncio.Task[str | None]] = {}
         """The requests of this process, by key: equal requests are asked once."""
