@@ -59,7 +59,10 @@ def render(
     tags: Tags = None,
     framework: Framework = "reelbench",
 ) -> None:
-    """Write a dataset card: README.md, eval.yaml, and plots if the data is here. Needs no network."""
+    """Write a dataset card: README.md, eval.yaml, and plots if the data is here.
+
+    It needs no network.
+    """
     from reelbench.data.loading import find_split
     from reelbench.hub_cards import card_material, merge
 
@@ -128,7 +131,9 @@ def push(
     tags: Tags = None,
     framework: Framework = "reelbench",
 ) -> None:
-    """Merge a dataset card with the one on the Hub, show the difference, and commit it or open a pull request."""
+    """Merge a dataset card with the one on the Hub, and push it.
+
+    The difference is shown, then committed or opened as a pull request."""
     from reelbench.data.loading import find_split
     from reelbench.hub_cards.push import PushOptions, push
 

@@ -29,12 +29,33 @@ class SplitReadme(NamedTuple):
     rest: str
 
 
-def split_front_matter(text: str) -> SplitReadme:
-    """Part a README's metadata from its text."""
-    match = re.match(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)(.*)", text, re.DOTALL | re.MULTILINE)
-    if match is None:
-        return SplitReadme(None, text)
-    return SplitReadme(match[1], match[2])
+_BLOCK = re.compile(r"\s*---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)(.*)", re.DOTALL | re.MULTILINE)
+"""Metadata as the Hub's own library reads it: blank lines may stand before it."""
+
+_LIKE_METADATA = re.compile(r"\s*[-\u2010-\u2015]{3,}\s*\n\s*[A-Za-z_][\w-]*[ \t]*:")
+"""A line of dashes, and `key:` below it."""
+
+
+def split_front_matter(text: str, where: str) -> SplitReadme:
+    """Part a README's metadata from its text.
+
+    Args:
+        text: The README.
+        where: Names the README in errors.
+
+    Raises:
+        InputError: It begins like metadata and has none: a second block would be put above it.
+    """
+    match = _BLOCK.match(text)
+    if match is not None:
+        return SplitReadme(match[1], match[2])
+    if _LIKE_METADATA.match(text):
+        line = text[: len(text) - len(text.lstrip())].count("\n") + 1
+        raise InputError(
+            f"{where}, line {line}: begins like metadata, and the Hub reads none; put a line of "
+            "exactly three hyphens before it and another one behind it"
+        )
+    return SplitReadme(None, text)
 
 
 def merge_metadata(

@@ -63,7 +63,7 @@ def merge_card(card: Card, existing: str | None, where: str = README) -> Merged:
             are damaged, so that text could be lost; or it has statistics and the card has none.
     """
     existing = existing or ""
-    front_matter, rest = split_front_matter(_plain_lines(existing))
+    front_matter, rest = split_front_matter(_plain_lines(existing), where)
     existing_sections = {section[1]: section for section in _SECTION.finditer(rest)}
     if 2 * len(existing_sections) != len(_MARKER.findall(rest)):
         raise InputError(
@@ -148,9 +148,9 @@ class OwnConfig(NamedTuple):
 def own_config(existing: str | None) -> OwnConfig:
     """Return our configuration beside those that a README declares."""
     existing = existing or ""
-    front_matter, _ = split_front_matter(_plain_lines(existing))
     configs: object = None
     with suppress(InputError):  # told by `merge_card`, with the line
+        front_matter, _ = split_front_matter(_plain_lines(existing), README)
         configs = read_front_matter(front_matter or "", README).get("configs")
     has_ours = False
     name = CONFIG

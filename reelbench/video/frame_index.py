@@ -218,10 +218,8 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
     Raises:
         MediaError: There is none, or it can't be decoded.
     """
-    films: list[VideoStream] = []
-    for stream in container.streams.video:
-        if Disposition.attached_pic not in stream.disposition:
-            films.append(stream)
+    cover = Disposition.attached_pic
+    films = [stream for stream in container.streams.video if cover not in stream.disposition]
     if films:
         return _decodable(_film_of(container, films), path)
     # Counted by kind: asking a stream of unknown kind for its type crashes PyAV 15.
@@ -235,7 +233,7 @@ def video_stream(container: InputContainer, path: Path) -> VideoStream:
 
 
 def _film_of(container: InputContainer, films: Sequence[VideoStream]) -> VideoStream:
-    """Return the first of several streams that is no single picture in front of the film.
+    """Return the first stream that is no single picture in front of the film.
 
     Some files have a cover as their first stream that isn't flagged as one.
     """

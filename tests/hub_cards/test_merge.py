@@ -103,6 +103,33 @@ def test_metadata_of_people_stays_with_its_comments_and_layout():
     assert merged(made.text).text == made.text
 
 
+@pytest.mark.parametrize("before", ["\n", "\n\n", "\ufeff\n", "\r\n", " \n"])
+def test_blank_lines_before_the_metadata_lose_no_licence(before):
+    """huggingface_hub 2.4.0 reads such a block (`REGEX_YAML_BLOCK`)."""
+    made = merged(f"{before}---\nlicense: cc0-1.0\n---\n\n# Ours\n")
+    assert front(made.text.replace("\r\n", "\n"))["license"] == "cc0-1.0"
+    assert made.text.count("license:") == 1
+
+
+@pytest.mark.parametrize(
+    ("existing", "line"),
+    [
+        ("----\nlicense: cc0-1.0\n----\n", 1),
+        ("---\nlicense: cc0-1.0\n\n# Films\n", 1),
+        ("---\nlicense: cc0-1.0\n...\n", 1),
+        ("\n\n---\u00a0\nlicense: cc0-1.0\n---\u00a0\n", 3),
+        ("———\nlicense: cc0-1.0\n———\n", 1),
+    ],
+)
+def test_metadata_that_the_hub_does_not_read_is_refused_with_its_line(existing, line):
+    with pytest.raises(InputError, match=rf"README.md, line {line}: begins like metadata"):
+        merged(existing)
+
+
+def test_a_rule_at_the_top_of_a_page_is_no_metadata():
+    assert merged("---\n\n# Films\n\nA text: of ours.\n").text.count("# Films") == 1
+
+
 def test_an_empty_front_matter_and_one_of_null_are_filled():
     for existing in ("---\n---\ntext\n", "---\nnull\n---\ntext\n"):
         assert front(merged(existing).text) == METADATA
