@@ -68,7 +68,7 @@ def test_more_memory_than_it_may_have_ends_it_and_less_does_not():
     ("number", "error"), [(signal.SIGKILL, EndedError), (signal.SIGALRM, OverrunError)]
 )
 def test_a_process_that_ends_by_itself_is_said(number, error):
-    """The system's own clock ends it where nobody else does; out of memory, the system may kill it."""
+    """The system's own clock ends it, or the system kills it when memory runs out."""
     with pytest.raises(error) as raised:
         run_bounded(die, number, bounds=LONG)
     assert type(raised.value) is error

@@ -80,17 +80,20 @@ def used(folder):
     spec = discovery.open_file(folder)
     prompts.check(spec)
     sampling = FrameSampling.parse("uniform:2,subs=file")
-    for split in ("test", *(["mini"] if (folder / "mini").is_dir() else [])):
+    splits = ["test"]
+    if (folder / "mini").is_dir():
+        splits.append("mini")
+    for split in splits:
         for row in locate(spec.id, split, fetch=False).read():
             prompt_of(spec, row)
             library = Library(spec, split, make=False)
-            (video := library.find(row)) and video.read_bytes()
+            video = library.find(row)
+            if video is not None:
+                video.read_bytes()
             library.cues(row, sampling)
     if spec.judge:
-        [
+        for file in prompts.judge_folder(spec, spec.judge).glob("*.txt"):
             file.read_text(encoding="utf-8")
-            for file in prompts.judge_folder(spec, spec.judge).glob("*.txt")
-        ]
     card_material.read_datasheet(spec)
 
 
@@ -102,7 +105,7 @@ def declared(folder, more="", kind="exact"):
 
 
 def refused(outer, folder):
-    """Use the folder, which must end with a line, without a look into what lies outside."""
+    """Use the folder: it is refused in a line, and nothing outside is opened."""
     before = {path: path.stat().st_mtime_ns for path in outer.rglob("*")}
     opened.clear()
     with pytest.raises(
@@ -121,7 +124,8 @@ def test_an_outer_path_that_a_declaration_names_is_not_read(what, way, places):
     file, text = NAMED[what]
     target = outer / file
     if way == "link":
-        (folder / "link").symlink_to(target if target.exists() else outer)
+        place = target if target.exists() else outer
+        (folder / "link").symlink_to(place)
     if way == "linked folder":
         (folder / "via").symlink_to(outer)
     link = "link" if target.exists() else f"link/{file}"

@@ -19,9 +19,8 @@ HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c></row>'
 
 
 def one_text_in_every_row(path, kind):
-    texts = pa.array(["x" * 1_000_000], pa.string()).cast(
-        kind.value_type if pa.types.is_list(kind) else kind
-    )
+    text_kind = kind.value_type if pa.types.is_list(kind) else kind
+    texts = pa.array(["x" * 1_000_000], pa.string()).cast(text_kind)
     column = pa.DictionaryArray.from_arrays(pa.array([0] * 600, pa.int32()), texts)
     if pa.types.is_list(kind):
         column = pa.ListArray.from_arrays([0, 600], column)
@@ -56,7 +55,10 @@ def sheet(path, body):
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
         for part, data in parts.items():
-            book.writestr(part, f"{begin}{body}</sheetData></worksheet>" if part == name else data)
+            content = data
+            if part == name:
+                content = f"{begin}{body}</sheetData></worksheet>"
+            book.writestr(part, content)
 
 
 def a_far_row(path):
@@ -109,7 +111,8 @@ def test_a_packed_table_that_unpacks_to_too_much_is_refused(
     "kind", [pa.string(), pa.large_string(), pa.binary(), pa.list_(pa.string())], ids=str
 )
 def test_a_text_that_stands_in_every_row_of_a_small_parquet_is_refused(kind, tmp_path):
-    one_text_in_every_row(path := tmp_path / "answers.parquet", kind)
+    path = tmp_path / "answers.parquet"
+    one_text_in_every_row(path, kind)
     assert path.stat().st_size < 50_000
     refused(path, "unpacks to more than 512 MiB")
     assert pa.default_memory_pool().max_memory() < 100 << 20
@@ -132,7 +135,7 @@ def test_a_text_that_stands_in_many_rows_of_a_parquet_is_held_once(tmp_path):
 
 
 def test_cells_of_a_sheet_and_where_they_stand(tmp_path):
-    """As a sheet is filled in by hand: an empty row first and between, cells left out, a far one that was touched."""
+    """A sheet filled in by hand has empty rows, cells left out, and a far cell."""
     book = openpyxl.Workbook()
     page = book.active
     for row in ([], ["id", "text", "n"], ["7", "B", 3.0], [], ["8", None, "x"], ["9"]):
@@ -209,9 +212,9 @@ def test_a_code_page_is_told_once(tmp_path, caplog):
     path.write_bytes(COMMAS.encode("cp1252"))
     read_rows(path)
     read_rows(path)
-    told = [record.getMessage() for record in caplog.records]
-    assert len(told) == 1
-    assert "Western code page (cp1252)" in told[0]
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == 1
+    assert "Western code page (cp1252)" in messages[0]
 
 
 def test_blank_rows_of_a_csv_are_no_rows(tmp_path):

@@ -93,8 +93,8 @@ def test_workers_end_with_their_caller(script, how):
             errors.count("Traceback") == errors.count("KeyboardInterrupt") == 1
         )  # the script's own
     deadline = time.monotonic() + 60
-    while left := [pid for pid in workers if alive(pid)]:
-        assert time.monotonic() < deadline, left
+    while any(alive(pid) for pid in workers):
+        assert time.monotonic() < deadline, workers
         time.sleep(0.05)
 
 

@@ -93,7 +93,8 @@ def texts(calls):
 
 def test_a_killed_run_loses_only_what_was_in_flight(home):
     def stuck(call):
-        return Answer(delay=600 if call.number >= 60 else 0)
+        delay = 600 if call.number >= 60 else 0
+        return Answer(delay=delay)
 
     with JudgeServer(stuck) as server:
         killed = scorer(home, server.url, 40)
@@ -127,28 +128,28 @@ def test_two_scorers_at_once_pay_once(home, place, request, monkeypatch):
 
 def test_a_claim_of_a_dead_process_lapses(home, monkeypatch):
     cache = ReplyCache(home / "judge.sqlite", print)
-    other = ReplyCache(home / "judge.sqlite", print)
+    second_cache = ReplyCache(home / "judge.sqlite", print)
     now = time.time()
     assert cache.claim(b"k") == "mine"
-    assert other.claim(b"k") == "theirs"
+    assert second_cache.claim(b"k") == "theirs"
     monkeypatch.setattr(time, "time", lambda: now + 5)
     cache.renew()
     monkeypatch.setattr(time, "time", lambda: now + 10)
-    assert other.claim(b"k") == "theirs"  # alive: it renewed
+    assert second_cache.claim(b"k") == "theirs"  # alive: it renewed
     monkeypatch.setattr(time, "time", lambda: now + 12)
-    assert other.claim(b"k") == "mine"
-    other.put(b"k", "judge-1", reply())
+    assert second_cache.claim(b"k") == "mine"
+    second_cache.put(b"k", "judge-1", reply())
     assert cache.claim(b"k") == "stored"
     assert cache.get(b"k") == reply()
 
 
 def test_a_claim_from_the_future_holds_nobody_up(home, monkeypatch):
     cache = ReplyCache(home / "judge.sqlite", print)
-    other = ReplyCache(home / "judge.sqlite", print)
+    second_cache = ReplyCache(home / "judge.sqlite", print)
     cache.claim(b"k")
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now - 3600)  # the clock was set back
-    assert other.claim(b"k") == "mine"
+    assert second_cache.claim(b"k") == "mine"
 
 
 def test_the_first_reply_under_a_key_stays(home):
@@ -193,7 +194,7 @@ def test_a_full_disk_stops_the_work_and_loses_nothing(curve, options, tmp_path):
 
 
 class _full:  # noqa: N801 - reads as a state
-    """Let the file grow by 20 kB only: SQLite then reports what it reports on a full disk, SQLITE_FULL."""
+    """Let the file grow by 20 kB only: SQLite then reports a full disk, SQLITE_FULL."""
 
     def __init__(self, cache):
         self._cache = cache
@@ -247,10 +248,8 @@ def test_a_disk_that_is_really_full(tmp_path):
     os.geteuid() != 0 or not shutil.which("mount"), reason="mounting a disk needs root"
 )
 def test_a_disk_that_is_read_only(curve, options, home):
-    item, other = (
-        judged_item("q", "Why?", "Because.", "Hm."),
-        judged_item("p", "Who?", "He.", "She."),
-    )
+    item = judged_item("q", "Why?", "Because.", "Hm.")
+    second_item = judged_item("p", "Who?", "He.", "She.")
     with JudgeServer(always("1")) as server:
         (first,) = judge_items(curve, [item], options(server.url))
         mount = [shutil.which("mount"), "--bind", home, home]
@@ -269,7 +268,7 @@ def test_a_disk_that_is_read_only(curve, options, home):
             with pytest.raises(
                 ReelbenchError, match="make it writable, or set REELBENCH_HOME to another folder"
             ):
-                list(judge_items(curve, [other], options(server.url)))
+                list(judge_items(curve, [second_item], options(server.url)))
             assert len(server.calls) == 1
         finally:
             subprocess.run([shutil.which("umount"), home], check=True)
@@ -391,7 +390,7 @@ def test_the_key_is_nowhere(moviecore, options, home, caplog, status):
 
 @pytest.mark.parametrize("key", ["x", "4", "none", "local", "sk-0123456789abcdef"])
 def test_no_key_changes_a_score_or_a_text(moviecore, options, key):
-    """One of a letter once cost 13 of 19 scores: its text was struck out of every reply."""
+    """A key of one letter is not struck out of replies."""
     text = '{"score": 4, "why": "the local expects none, x"}'
     item = judged_item("q", "Why?", "Because.", "Hm.")
     with JudgeServer(lambda _: Answer(text)) as server:

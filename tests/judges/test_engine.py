@@ -111,7 +111,9 @@ def test_votes(moviecore, options, rule, replies, score):
         call,
     ):  # calls are made one at a time: each vote in turn, then once more those that do not parse
         reply = replies[call.number] if call.number < len(replies) else "x"
-        return Answer("no" if reply == "x" else f'{{"score": {reply}}}')
+        if reply == "x":
+            return Answer("no")
+        return Answer(f'{{"score": {reply}}}')
 
     with JudgeServer(script) as server:
         chosen = options(server.url, votes=len(replies), vote_rule=rule, concurrency=1)
@@ -207,7 +209,9 @@ def test_retrying_the_unscored_ends_too(curve, options):
 
 def test_a_dimension_without_a_score_does_not_take_the_others_with_it(moviecore, options):
     def script(call):
-        return Answer("?" if "Dimension: evidence" in call.system else '{"score": 2}')
+        if "Dimension: evidence" in call.system:
+            return Answer("?")
+        return Answer('{"score": 2}')
 
     with JudgeServer(script) as server:
         (verdict,), _ = verdicts(moviecore, [ITEM], options(server.url))
@@ -218,7 +222,7 @@ def test_a_dimension_without_a_score_does_not_take_the_others_with_it(moviecore,
 
 
 def test_half_characters_are_sent_and_kept_as_such(curve, options):
-    """A model that is cut short may leave half a surrogate pair, in its answer or in its verdict."""
+    """An answer or a verdict that is cut short may end in half a surrogate pair."""
     half = judged_item("q", "Why?", "Because.", "It rains \ud83d")
     with JudgeServer(
         lambda _: Answer(raw=rb'{"choices": [{"message": {"content": "rain \ud83d"}}]}')

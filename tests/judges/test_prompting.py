@@ -137,7 +137,8 @@ def test_named_places_work_and_texts_put_in_are_not_read_for_places(moviecore, t
 def test_a_file_that_is_no_prompt_is_refused(moviecore, tmp_path, content, message):
     path = tmp_path / "mine.txt"
     if content is not None:
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        data = content if isinstance(content, bytes) else content.encode()
+        path.write_bytes(data)
     with pytest.raises(InputError, match=message):
         load_prompts(moviecore, str(path))
 

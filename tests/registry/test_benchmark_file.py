@@ -435,7 +435,7 @@ def shapes(tmp_path):
 
 
 def record(spec, **changes):
-    """What a result on it records, which declares it otherwise."""
+    """A result's record of the benchmark, declared with changes."""
     source = SourceRecord(kind="local", location="rows.jsonl", fingerprint="0" * 64)
     document = json.loads(json.dumps(declaration(spec))) | changes
     return BenchmarkRecord(

@@ -59,7 +59,7 @@ def clip(folder: Path, key: str = "clip", seconds: float = 1.0) -> bytes:
 
 
 def tar_gz(members: Mapping[str, bytes]) -> bytes:
-    """Return a tar.gz; a member's name may be anything, also one that tries to leave the folder."""
+    """Return a tar.gz; a member's name may try to leave the folder."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
         for name, data in members.items():
@@ -70,7 +70,7 @@ def tar_gz(members: Mapping[str, bytes]) -> bytes:
 
 
 def root(spec: BenchmarkSpec) -> Path:
-    """Return where fetched videos lie."""
+    """Return the folder of fetched videos."""
     return media_roots.fetched_root(spec)
 
 
