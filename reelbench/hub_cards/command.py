@@ -133,7 +133,8 @@ def push(
 ) -> None:
     """Merge a dataset card with the one on the Hub, and push it.
 
-    The difference is shown, then committed or opened as a pull request."""
+    The difference is shown, then committed or opened as a pull request.
+    """
     from reelbench.data.loading import find_split
     from reelbench.hub_cards.push import PushOptions, push
 
