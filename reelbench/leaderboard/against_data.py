@@ -88,7 +88,8 @@ def problems(
         if row is not None:
             yield from _problems_of_item(spec, sample, row, facet_names, from_files=from_files)
     missing = sorted(rows_here.keys() - {sample.id for sample in samples})
-    if missing and result.settings.limit is None and subset(spec, samples, rows_here) is None:
+    is_limited = result.settings.limit is not None
+    if missing and not is_limited and subset(spec, samples, rows_here) is None:
         yield f"{listing('id', missing)} missing: split {split!r} has {len(rows_here)} items"
 
 
@@ -174,7 +175,8 @@ def as_asked(
     for sample in samples:
         row = rows_here.get(sample.id)
         reason = reason_before_judging(sample)
-        if reason is None and (row is None or rows.target(spec, row) != sample.target):
+        is_same = row is not None and rows.target(spec, row) == sample.target
+        if reason is None and not is_same:
             raise InputError(
                 f"{where}: item {sample.id!r} is not in the data here, "
                 "or has another reference there"
@@ -232,7 +234,8 @@ def partial(
             named.append(f"{number} {reason}")
     unscored = ""
     if named:
-        unscored = f"{counts.scored} of {counts.items} items scored ({', '.join(named)})"
+        reasons = ", ".join(named)
+        unscored = f"{counts.scored} of {counts.items} items scored ({reasons})"
     if task_items is None:
         split = spec.splits.get(result.benchmark.split)
         task_items = split.rows if split else None

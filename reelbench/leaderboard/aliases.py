@@ -31,12 +31,13 @@ class Aliases:
                 self._add_model(path, model, aliases)
 
     def _add_model(self, path: str, model: Any, aliases: Any) -> None:  # noqa: ANN401 - from YAML
-        texts_only = isinstance(model, str) and isinstance(aliases, list)
-        if not texts_only or not all(isinstance(alias, str) for alias in aliases):
+        is_list = isinstance(aliases, list)
+        names = [model, *aliases] if is_list else [model]
+        if not is_list or not all(isinstance(name, str) for name in names):
             raise InputError(
                 f"{path}: {model!r} has {aliases!r:.60}, expected a list of names in quotes"
             )
-        for name in (model, *aliases):
+        for name in names:
             first_model = self._ids.setdefault(name.casefold(), model)
             if first_model.casefold() != model.casefold():
                 raise InputError(

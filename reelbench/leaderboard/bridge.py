@@ -392,7 +392,8 @@ def _score_by_judge(stored: StoredResult, value: float, shift: Difference, *, si
     shift_text = f"{sign * shift.difference:+.{digits}f}"
     if shift.ci95 is not None:
         low, high = sorted(sign * end for end in shift.ci95)
-        shift_text += f", {low:+.{digits}f} to {high:+.{digits}f}"
+        shift_text += f", {low:+.{digits}f}"
+        shift_text += f" to {high:+.{digits}f}"
     return f"{_judge_name(stored)}: {value:.{digits}f} ({shift_text})"
 
 

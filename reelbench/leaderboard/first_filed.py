@@ -191,8 +191,12 @@ def _asked_apart(first: Filed, second: Filed, *, part: bool = False) -> str:
     shared_ids = before.keys() & after.keys()
     changed = 0
     for name in shared_ids:
-        is_known = before[name] is not None and after[name] is not None
-        changed += is_known and before[name] != after[name]
+        old_target = before[name]
+        new_target = after[name]
+        if old_target is None or new_target is None:
+            continue
+        if old_target != new_target:
+            changed += 1
     fewer = len(before) - len(shared_ids)
     more = len(after) - len(shared_ids)
     parts: list[str] = []
@@ -214,7 +218,9 @@ def _scored_apart(first: Filed, second: Filed) -> str:
     before = {metric.name: metric.aggregate for metric in first_spec.metrics}
     after = {metric.name: metric.aggregate for metric in second_spec.metrics}
     parts = [f"without {name}" for name in before if name not in after]
-    parts += [f"with {name}" for name, aggregate in after.items() if before.get(name) != aggregate]
+    for name, aggregate in after.items():
+        if before.get(name) != aggregate:
+            parts.append(f"with {name}")
     return f"scored {', '.join(parts) or 'otherwise'}"
 
 
@@ -226,7 +232,12 @@ def shown_specs(results: Iterable[tuple[Filed, BenchmarkSpec]]) -> Mapping[str, 
     """
     own_specs = discovery.specs()
     specs: dict[str, BenchmarkSpec] = {}
-    for filed, spec in sorted(results, key=lambda pair: (pair[0].taken, pair[0].key)):
+
+    def order(pair: tuple[Filed, BenchmarkSpec]) -> tuple[object, ...]:
+        filed, _ = pair
+        return filed.taken, filed.key
+
+    for filed, spec in sorted(results, key=order):
         name = filed.benchmark.id
         if name in own_specs:
             specs[name] = own_specs[name]

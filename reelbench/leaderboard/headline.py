@@ -278,7 +278,9 @@ def _margin(board: Board, group: RankingGroup) -> str:
         points = f"of {unit.high:g} points"
     text = f"{difference:.{unit.digits}f} {points}"
     if pair is not None and pair.ci95 is not None:
-        low, high = (_with_minus(f"{end:.{unit.digits}f}") for end in pair.ci95)
+        low_end, high_end = pair.ci95
+        low = _with_minus(f"{low_end:.{unit.digits}f}")
+        high = _with_minus(f"{high_end:.{unit.digits}f}")
         text += f" (adjusted 95 %: {low} to {high})"
         if not pair.direction:
             text += ", not told apart"
@@ -301,8 +303,12 @@ def _titles(board: Board, groups: Sequence[RankingGroup]) -> str:
 
 
 def _marked_names(names: Sequence[str]) -> str:
-    marked = [f"{_NAME_MARK}{name.replace(_NAME_MARK, '')}{_NAME_MARK}" for name in names]
-    return _joined(marked)
+    return _joined([_marked(name) for name in names])
+
+
+def _marked(name: str) -> str:
+    clean_name = name.replace(_NAME_MARK, "")
+    return f"{_NAME_MARK}{clean_name}{_NAME_MARK}"
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -278,19 +278,17 @@ def _win_rates(
             continue
         was_run = any(row.stored is not None for row in rows.values())
         for key, row in rows.items():
-            signs: list[int] = []
+            balance = 0  # wins less losses
             for rival_key, rival in rows.items():
                 if rival_key == key:
                     continue
                 pair = noise[group].pair(row.key, rival.key)
                 if not was_run:
-                    signs.append(_sign(ranks[rival.key] - ranks[row.key]))
-                elif pair is None:
-                    signs.append(0)
-                else:
-                    signs.append(pair.direction)
-            rivals = len(signs)
-            rates[key][group] = Fraction(rivals + sum(signs), 2 * rivals)
+                    balance += _sign(ranks[rival.key] - ranks[row.key])
+                elif pair is not None:
+                    balance += pair.direction
+            rivals = len(rows) - 1
+            rates[key][group] = Fraction(rivals + balance, 2 * rivals)
     return rates
 
 
@@ -324,8 +322,10 @@ def _ranges(
                 if rival_key == key or pair is None:
                     continue
                 sign = pair.told_among(len(tables))
-                wins += sign == 1
-                losses += sign == -1
+                if sign == 1:
+                    wins += 1
+                elif sign == -1:
+                    losses += 1
             rivals = len(rows) - 1
             low_rates.append(Fraction(wins, rivals))
             high_rates.append(Fraction(rivals - losses, rivals))
@@ -336,8 +336,10 @@ def _ranges(
         model_rows = [rows[key] for rows in tables.values() if key in rows]
         if not all(row.stored for row in model_rows):
             continue
-        surely_better = sum(low > highest_rates[key] for low in lowest_rates.values())
-        surely_worse = sum(high < lowest_rates[key] for high in highest_rates.values())
+        lowest_rate = lowest_rates[key]
+        highest_rate = highest_rates[key]
+        surely_better = sum(low > highest_rate for low in lowest_rates.values())
+        surely_worse = sum(high < lowest_rate for high in highest_rates.values())
         best = 1 + surely_better
         worst = len(places) - surely_worse
         ranges[key] = (min(best, place), max(worst, place))

@@ -138,7 +138,11 @@ def rank_group(
     rows = [entry for entry in entries if entry.key in scores]
     runs = [entry for entry in rows if entry.stored is not None]
     ranked_rows = runs or rows
-    ranked_rows.sort(key=lambda row: (-scores[row.key], row.model, row.key))
+
+    def order(row: BoardEntry) -> tuple[float, str, str]:
+        return -scores[row.key], row.model, row.key
+
+    ranked_rows.sort(key=order)
     model_of: dict[str, Hashable] = {}
     best_rows: dict[Hashable, BoardEntry] = {}
     for row in ranked_rows:
@@ -151,8 +155,9 @@ def rank_group(
     for row in ranked_rows:
         better_models = 0
         for model, best_row in best_rows.items():
-            is_better = scores[best_row.key] > scores[row.key]
-            better_models += is_better and model != model_of[row.key]
+            is_another = model != model_of[row.key]
+            if is_another and scores[best_row.key] > scores[row.key]:
+                better_models += 1
         ranks[row.key] = 1 + better_models
     if noise is None:
         noise = Noise({}, None)
@@ -256,7 +261,9 @@ def _adjusted_pairs(
     levels = multiple_comparisons.holm_levels(p_alone)
     pairs: dict[RowPair, PairedDifference] = {}
     for number, (keys, tests_of_pair) in enumerate(tests.items()):
-        first_value, second_value = (runs[key].lowest.value for key in keys)
+        first_key, second_key = keys
+        first_value = runs[first_key].lowest.value
+        second_value = runs[second_key].lowest.value
         if first_value is None or second_value is None:
             continue
         level = levels[number]

@@ -557,7 +557,8 @@ class _Recomputed:
         untagged = 0
         for sample in self.samples:
             has_tags = any(sample.facets.get(name) for name in self._tag_facets)
-            untagged += not has_tags
+            if not has_tags:
+                untagged += 1
         if untagged == len(self.samples):  # no tags were given
             untagged = 0
             beside["tags_without_question"] = 0
