@@ -14,6 +14,10 @@ from reelbench.studio.evidence.isolation import NodeTag, Stop
 _RIGHT: Stop = "answer_right"
 
 
+_Code = tuple[str, str | None]
+"""Status and label of a node."""
+
+
 class Agreement(TypedDict):
     """The agreement of two diagnoses on the nodes that both evaluated.
 
@@ -71,7 +75,7 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> Agree
 
     They are of the questions that both lost, and of round `number` alone or of all rounds.
     """
-    code_numbers: dict[tuple[str, str | None], int] = {}
+    code_numbers: dict[_Code, int] = {}
     first_codes: list[int] = []
     second_codes: list[int] = []
     for pair in _both_lost(first, second, number):
@@ -94,7 +98,7 @@ def agreement(first: Folder, second: Folder, number: int | None = None) -> Agree
     return {"nodes": nodes, "same": same / nodes, "kappa": kappa}
 
 
-def _code_number(tag: NodeTag, numbers: dict[tuple[str, str | None], int]) -> int:
+def _code_number(tag: NodeTag, numbers: dict[_Code, int]) -> int:
     """Return the number of a tag's status and label, a new one if need be."""
     return numbers.setdefault((tag.status, tag.label), len(numbers))
 
@@ -118,13 +122,13 @@ def differences(first: Folder, second: Folder, number: int | None = None) -> Dif
 
 def _difference(pairs: Sequence[_Pair], labels: Collection[Label]) -> ShareDifference:
     videos = [pair.first.step.question.cluster for pair in pairs]
-    rows: list[list[float]] = []
+    rows: list[list[int]] = []
     for pair in pairs:
-        row: list[float] = []
-        for question_labels in (pair.first.labels, pair.second.labels):
-            row.append(sum(label in labels for label in question_labels))
-            row.append(len(question_labels))
-        rows.append(row)
+        first_errors = pair.first.labels
+        second_errors = pair.second.labels
+        first_count = sum(label in labels for label in first_errors)
+        second_count = sum(label in labels for label in second_errors)
+        rows.append([first_count, len(first_errors), second_count, len(second_errors)])
     sums = cluster_sums(np.array(rows, dtype=float), videos)
     a, b, paired_test = difference_of_means(sums)
     ci95 = paired_test.interval() if paired_test else None

@@ -38,6 +38,11 @@ _TEXTS = ("answer", "question")
 """The asks for texts that can be mended."""
 _SHOWN = 10
 
+_MendedTexts = dict[str, dict[str, dict[str, str]]]
+"""Question -> field -> the text `before` and `after`."""
+_StepAnswers = dict[tuple[str, str], list[str]]
+"""Question and step -> the auditors' answers."""
+
 
 class Audits(ReviewKind):
     """A question's clarity, the rightness of its answer, and the need of its reasoning steps."""
@@ -288,10 +293,10 @@ def _reasons(reviews: Reviews) -> list[dict[str, Any]]:
     return reasons
 
 
-def _mended(reviews: Reviews, settled: Mapping[str, Marks]) -> dict[str, dict[str, dict[str, str]]]:
+def _mended(reviews: Reviews, settled: Mapping[str, Marks]) -> _MendedTexts:
     """Return id -> field -> the text `before` and `after`."""
     facts = reviews.items
-    mended: dict[str, dict[str, dict[str, str]]] = {}
+    mended: _MendedTexts = {}
     for name, marks in settled.items():
         texts = facts.get(name, {}).get("texts", {})
         for field, text in _edits(marks).items():
@@ -317,10 +322,10 @@ def _step_figures(reviews: Reviews) -> dict[str, dict[str, Any]]:
     return figures
 
 
-def _answers_by_step(reviews: Reviews) -> dict[tuple[str, str], list[str]]:
+def _answers_by_step(reviews: Reviews) -> _StepAnswers:
     """Return question and step ask -> the answers of those who gave a code."""
     facts = reviews.items
-    answers: dict[tuple[str, str], list[str]] = {}
+    answers: _StepAnswers = {}
     for name, by_reviewer in reviews.marks().items():
         steps = facts.get(name, {}).get("steps", ())
         for marks in by_reviewer.values():
