@@ -1,7 +1,6 @@
 """What the store takes, and what it refuses and why."""
 
 import errno
-import json
 import shutil
 from pathlib import Path
 
