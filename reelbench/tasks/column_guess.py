@@ -196,17 +196,20 @@ class _Table:
     def _facets(self) -> list[str]:
         names: list[str] = []
         for name, values in self._columns.items():
-            usual = "." not in name and _plain_name(name) in _FACETS
-            if usual and name not in self._used and self._are_labels(values):
+            if "." in name or name in self._used:
+                continue
+            if _plain_name(name) in _FACETS and self._are_labels(values):
                 names.append(name)
         return names
 
     def _are_labels(self, values: list[Any]) -> bool:
         labels = _flattened(values)
-        most_labels = min(_FEW_LABELS, max(2, len(self._rows) // 2))
-        if not labels or len(set(map(str, labels))) > most_labels:
+        distinct_labels = set(map(str, labels))
+        half_of_rows = len(self._rows) // 2
+        most_labels = min(_FEW_LABELS, max(2, half_of_rows))
+        if not labels or len(distinct_labels) > most_labels:
             return False
-        return all(_is_text(label) and len(label) <= _LONGEST_LABEL for label in labels)
+        return all(map(_is_label, labels))
 
     def _lacking(self, guess: Guess) -> list[str]:
         """Return a line for each thing that the kind needs and no column is."""
@@ -217,8 +220,9 @@ class _Table:
         lacking = [f"no column is the {name}" for name in missing]
         if guess.kind in {"span", "grounded_choice"} and not columns.keys() & {"span", "start"}:
             lacking.append("no column is the span, nor two its start and end")
-        is_choice = guess.kind.endswith("choice") and {"options", "answer"} <= columns.keys()
-        if is_choice and guess.answer_is is None:
+        has_options = {"options", "answer"} <= columns.keys()
+        is_choice = guess.kind.endswith("choice")
+        if is_choice and has_options and guess.answer_is is None:
             forms = self._forms(columns["options"], columns["answer"])
             if len(forms) > 1:
                 readings = " or as ".join(forms)
@@ -281,8 +285,8 @@ class _Table:
         outer_columns = {name.rpartition(".")[0] for name in asking} - {""}
         if outer_columns:
             steps = min(outer_columns).replace(".", "/") + "/{part}"
-        names = ", ".join(map(repr, asking))
         verb = "holds" if len(asking) == 1 else "hold"
+        names = ", ".join(map(repr, asking))
         return f"{names} {verb} whole questions: --set each={steps} makes a row of each"
 
     def _line_of_unused(self, name: str, guess: Guess, several: str) -> str:
@@ -360,6 +364,10 @@ class _Table:
         """Take a column that has a usual name, where all its values fit."""
         self._take(name, lambda values: all(map(fits, values)), "name", usual_name=True)
 
+    def _take_mostly_named(self, name: str, fits: Callable[[Any], bool]) -> bool:
+        """Take a column that has a usual name, where nearly all its values fit."""
+        return self._take(name, lambda values: _mostly(values, fits), "name", usual_name=True)
+
     def _take_by_values(self, name: str, fits: Callable[[Any], bool], why: str) -> bool:
         """Take a column of which nearly all values fit, whatever its name."""
         return self._take(name, lambda values: _mostly(values, fits), why)
@@ -425,7 +433,7 @@ class _Table:
                 endings.setdefault(beginning, []).append((ending, name))
         groups: list[tuple[str, ...]] = []
         for members in endings.values():
-            members.sort(key=lambda member: (len(member[0]), member[0].upper()))
+            members.sort(key=_order_of_ending)
             names = tuple(name for _, name in members)
             if len(names) >= _FEWEST_OPTIONS and self._options(names) is not None:
                 groups.append(names)
@@ -621,9 +629,7 @@ class _Table:
             return
         if self._take_by_values("video", _is_video_file, "a video's suffix"):
             return
-        if self._take(
-            "video", lambda values: _mostly(values, _is_one_line), "name", usual_name=True
-        ):
+        if self._take_mostly_named("video", _is_one_line):
             return
         self._take_by_values("video", _is_youtube_id, "ids as YouTube has them")
 
@@ -659,37 +665,38 @@ class _Table:
 
     def _is_unique_key(self, name: str) -> bool:
         values = self._columns[name]
-        if name in self._used or not self._is_unique(values):
+        if name in self._used:
             return False
-        return all(len(str(value)) <= _LONGEST_KEY and " " not in str(value) for value in values)
+        return self._is_unique(values) and all(map(_is_key, values))
 
     def _is_unique(self, values: list[Any]) -> bool:
         if not all(map(_is_plain, values)):
             return False
-        return len(values) == len(self._rows) == len(set(map(str, values)))
+        distinct_values = set(map(str, values))
+        return len(values) == len(self._rows) == len(distinct_values)
 
     def _number_within(self, video: str) -> str | None:
         """Return a column of numbers that tells the rows of a video apart."""
         for column, values in self._columns.items():
-            if column == video or column in self._used or not all(map(_is_digits, values)):
+            if column == video or column in self._used:
                 continue
-            pairs = {(str(row.get(video)), str(row.get(column))) for row in self._rows}
+            if not all(map(_is_digits, values)):
+                continue
+            pairs: set[tuple[str, str]] = set()
+            for row in self._rows:
+                pairs.add((str(row.get(video)), str(row.get(column))))
             if len(pairs) == len(self._rows):
                 return column
         return None
 
     def _find_question(self) -> None:
-        if self._take(
-            "question", lambda values: _mostly(values, _is_wordy), "name", usual_name=True
-        ):
+        if self._take_mostly_named("question", _is_wordy):
             return
         lengths: dict[str, float] = {}
         for name, values in self._columns.items():
-            if (
-                name not in self._used
-                and _mostly(values, _is_wordy)
-                and _mostly(values, _has_space)
-            ):
+            if name in self._used:
+                continue
+            if _mostly(values, _is_wordy) and _mostly(values, _has_space):
                 lengths[name] = median([len(str(value)) for value in values])
         marked = [name for name in lengths if _mostly(self._columns[name], _ends_in_question, 0.5)]
         if lengths:
@@ -729,6 +736,12 @@ def _file_names(media: Path | None) -> set[str]:
         for path in media.rglob("*"):
             names |= {path.name, path.stem}
     return names
+
+
+def _order_of_ending(member: tuple[str, str]) -> tuple[int, str]:
+    """Return the order of a column among its group: by its ending, 10 after 9."""
+    ending, _ = member
+    return len(ending), ending.upper()
 
 
 def _parts(column: Column) -> tuple[str, ...]:
@@ -792,6 +805,15 @@ def _is_text(value: object) -> bool:
 
 def _is_plain(value: object) -> bool:
     return isinstance(value, str) or is_number(value)
+
+
+def _is_label(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST_LABEL
+
+
+def _is_key(value: object) -> bool:
+    text = str(value)
+    return len(text) <= _LONGEST_KEY and " " not in text
 
 
 def _is_digits(value: object) -> bool:

@@ -334,7 +334,9 @@ class FetchedFile(NamedTuple):
 
 
 def fetch(address: str) -> FetchedFile:
-    """Return the file of predictions at an address on the Hub, from the cache if possible.
+    """Return the file of predictions at an address on the Hub.
+
+    It is from the cache where it is there.
 
     The address is `hf://datasets/ORG/NAME[@REVISION][/FILE]`. Without a revision it is what `main`
     is now; without a file, the one in the data set that can hold predictions.

@@ -213,7 +213,7 @@ def _answers_of_task(
             items = [item for item in items if item.id in options.only.ids]
         settings = settings.model_copy(update={"limit": len(items)})
     # Scores in a log are nobody else's word where it was written a moment ago, by these rules.
-    columns = run.columns if logged.own and earlier is None else {}
+    columns = run.columns if logged.is_own and earlier is None else {}
     return Answers(
         PredictionSet(questions, items, notes=_frame_notes(settings, len(items))),
         model,

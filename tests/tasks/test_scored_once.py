@@ -73,7 +73,7 @@ def test_a_file_is_scored_on_questions_that_are_located_and_read_once(count, tmp
 
 def test_what_the_own_run_has_scored_is_not_scored_again(count, logged, tmp_path):
     scored, located = count(aggregation, "item_columns"), count(loading, "locate")
-    made = score_runs.score_logged(replace(logged, own=True), tmp_path / "own", Options())
+    made = score_runs.score_logged(replace(logged, is_own=True), tmp_path / "own", Options())
     assert (len(scored), len(located)) == (0, 0)
     again = score_runs.score_logged(logged, tmp_path / "again", Options())
     assert len(scored) == made.result.counts.items == 12
@@ -105,7 +105,9 @@ def test_a_scorers_failure_in_the_own_run_is_scored_now(logged, tmp_path):
         if "sample" in detail:
             detail["sample"] |= {"state": "unscored", "reason": "scorer_failed", "scores": {}}
     logged.samples.write_text("\n".join([json.dumps(line), *text[1:]]) + "\n")
-    after = score_runs.score_logged(replace(logged, own=True), tmp_path / "after", Options()).result
+    after = score_runs.score_logged(
+        replace(logged, is_own=True), tmp_path / "after", Options()
+    ).result
     assert (after.metrics, after.counts) == (before.metrics, before.counts)
 
 

@@ -65,11 +65,10 @@ def _has_video(entry: Mapping[str, Any]) -> bool:
 
 def _options(entry: Mapping[str, Any], where: str) -> list[Any]:
     options = entry.get("answers")
-    if not isinstance(options, list):
-        raise InputError(f"{where}: expected {OPTIONS} 'answers', found {options!r}")
-    if len(options) != OPTIONS:
-        raise InputError(f"{where}: expected {OPTIONS} 'answers', found {len(options)} of them")
-    return options
+    if isinstance(options, list) and len(options) == OPTIONS:
+        return options
+    what = f"{len(options)} of them" if isinstance(options, list) else repr(options)
+    raise InputError(f"{where}: expected {OPTIONS} 'answers', found {what}")
 
 
 def _right_letter(entry: Mapping[str, Any], where: str) -> str:
@@ -137,26 +136,31 @@ def read_script(path: Path) -> dict[str, str]:
         raise InputError(f"{path}: holds a {type(document).__name__}, expected an object of shots")
     lines: dict[str, dict[float, str]] = {}
     for shot, entry in document.items():
-        by_start = _lines_by_start(path, shot, entry)
-        scene = shot.rpartition("_")[0] + _SCENE
-        for vid in (shot, scene):
-            lines.setdefault(vid, {}).update(by_start)
-    script: dict[str, str] = {}
-    for vid, by_start in lines.items():
-        script[vid] = "\n".join(by_start[start] for start in sorted(by_start))
-    return script
+        shot_lines = _lines_by_start(f"{path}: {shot!r}", entry)
+        lines.setdefault(shot, {}).update(shot_lines)
+        scene, _, _ = shot.rpartition("_")
+        lines.setdefault(scene + _SCENE, {}).update(shot_lines)
+    return {vid: _in_order(vid_lines) for vid, vid_lines in lines.items()}
 
 
-def _lines_by_start(path: Path, shot: str, entry: Any) -> dict[float, str]:  # noqa: ANN401 - any JSON value
+def _in_order(lines: Mapping[float, str]) -> str:
+    """Return lines in the order of their starts."""
+    starts = sorted(lines)
+    return "\n".join(lines[start] for start in starts)
+
+
+def _lines_by_start(where: str, entry: Any) -> dict[float, str]:  # noqa: ANN401 - any JSON value
     """Return the lines of a shot, by their starts in seconds."""
-    entries = entry.get("contained_subs") if isinstance(entry, dict) else None
+    entries = None
+    if isinstance(entry, dict):
+        entries = entry.get("contained_subs")
     if not isinstance(entries, list) or not all(map(_is_line, entries)):
-        raise InputError(f"{path}: {shot!r} has no 'contained_subs' with speaker, st, et and utter")
+        raise InputError(f"{where} has no 'contained_subs' with speaker, st, et and utter")
     lines: dict[float, str] = {}
     for line in entries:
         speaker = line.get("speaker") or "Unknown"
         words = line.get("utter") or ""
-        start = seconds(line["st"], f"{path}: {shot!r}: st")
+        start = seconds(line["st"], f"{where}: st")
         lines[start] = f"{speaker}: {words}".strip()
     return lines
 

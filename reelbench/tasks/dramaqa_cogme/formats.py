@@ -83,7 +83,10 @@ def submission_row(sample: Sample) -> dict[str, Any]:
 
     An answer that names no option becomes -1, which is never right.
     """
-    answer = (sample.parsed or {}).get("answer")
-    qid: int | str = int(sample.id) if sample.id.isdecimal() else sample.id
-    index = LETTERS.index(answer) if answer else -1
+    parsed = sample.parsed or {}
+    letter = parsed.get("answer")
+    index = LETTERS.index(letter) if letter else -1
+    qid: int | str = sample.id
+    if sample.id.isdecimal():
+        qid = int(sample.id)
     return {"qid": qid, "correct_idx": index}

@@ -46,7 +46,7 @@ class Adapter:
         arguments: The --model_args that make it take a clip whole, with `{n}` for the number of
             frames.
         batched: The same where several questions are asked at once.
-        others: Further arguments with which a user chooses frames.
+        further: Further arguments with which a user chooses frames.
         even: It takes pairs of frames, from 2 up.
         images: It gets pictures unless a clip is asked for.
         server: It sends pictures on to a server whatever was asked for; but with the arguments
@@ -66,7 +66,7 @@ class Adapter:
 
     arguments: Mapping[str, str] = field(default_factory=dict)
     batched: Mapping[str, str] = field(default_factory=dict)
-    others: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
     even: bool = False
     images: bool = False
     server: bool = False
@@ -254,9 +254,9 @@ def kinds(model: str | None) -> dict[str, Path]:
     return files
 
 
-def check_times(sampling: FrameSampling, known: Collection[str]) -> None:
+def check_times(sampling: FrameSampling, adapter_kinds: Collection[str]) -> None:
     """Raise InputError where an adapter of these kinds can't be told a picture's time."""
-    if sampling.times == "text" and {*known} == {"simple"}:
+    if sampling.times == "text" and set(adapter_kinds) == {"simple"}:
         raise InputError(f"frames {sampling}: {NO_TIMES}")
 
 
@@ -404,7 +404,7 @@ def _frame_arguments(
 ) -> dict[str, str]:
     """Return the arguments with which the user chooses frames."""
     values: dict[str, str] = {}
-    for name in (*arguments, *adapter.others):
+    for name in (*arguments, *adapter.further):
         if name in user_arguments and name != PASS_VIDEO:
             values[name] = user_arguments[name]
     return values

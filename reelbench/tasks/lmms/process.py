@@ -163,7 +163,7 @@ def run(
             "its messages say why"
         )
     new_tasks = [logged for logged in logged_tasks(output) if logged.results in written]
-    return [replace(logged, own=True) for logged in new_tasks]
+    return [replace(logged, is_own=True) for logged in new_tasks]
 
 
 def followed(

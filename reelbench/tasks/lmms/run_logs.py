@@ -46,15 +46,16 @@ _SECRET = ("key", "token", "secret", "password", "auth")
 class LoggedTask:
     """One of our tasks, or a twin of one, in an lmms-eval output folder.
 
-    `results` and `samples` are its files; `document` is the content of the results file. `own` is
-    True of a run that this process itself has just had made, so that its scores are no stranger's.
+    `results` and `samples` are its files; `document` is the content of the results file. `is_own`
+    is True of a run that this process itself has just had made, so that its scores are no
+    stranger's.
     """
 
     task: str
     results: Path
     samples: Path
     document: Mapping[str, Any] = field(repr=False)
-    own: bool = False
+    is_own: bool = False
 
 
 def logged_tasks(run: Path) -> list[LoggedTask]:

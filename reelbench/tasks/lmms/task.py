@@ -146,7 +146,9 @@ class LmmsTask:
 
     def doc_to_target(self, doc: Row) -> str:
         """Return the reference, as lmms-eval logs it."""
-        return str(doc["answer"] if "answer" in doc else doc["span"])
+        if "answer" in doc:
+            return str(doc["answer"])
+        return str(doc["span"])
 
     def process_docs(self, dataset: "Dataset") -> "Dataset":
         """Leave out the rows whose video is missing, and note them for scoring.

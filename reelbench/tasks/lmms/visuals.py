@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
@@ -73,7 +72,8 @@ def content(view: Shown, language: str, *, as_data: bool) -> list[dict[str, Any]
             url = StoredPicture.of(piece) if sent_on else _opened(piece.data)
             items.append({"type": "image", "url": url})
         else:
-            items.append({"type": piece.kind.removesuffix("_url"), "url": str(piece.data)})
+            kind = piece.kind.removesuffix("_url")
+            items.append({"type": kind, "url": str(piece.data)})
     return items
 
 
@@ -166,7 +166,7 @@ class Frames:
         self.library = library
         self._split = library.spec.id, library.split
         self._samplings: set[FrameSampling] = set()
-        self._shown: defaultdict[str, dict[_Form, Shown]] = defaultdict(dict)  # by the row's id
+        self._views: dict[str, dict[_Form, Shown]] = {}  # by the row's id
         self._locks: dict[str, threading.Lock] = {}
         _frames_by_split.pop(self._split, None)
 
@@ -184,7 +184,7 @@ class Frames:
         sees = adapters.of(adapters.running).sees
         is_none = asked_sampling.kind == "none"
         if sees and not is_none:
-            shown_before = self._shown[row["id"]].get(self._form(asked_sampling))
+            shown_before = self._views_of(row).get(self._form(asked_sampling))
             if shown_before is not None:
                 return shown_before
         has_frames = asked_sampling.decodes or self.library.in_pictures
@@ -211,7 +211,7 @@ class Frames:
             view = self._resolve(row, sampling(kwargs))
             # Hours may lie between two that ask for it.
             if view.problem is None and not view.still_there():
-                self._shown[row["id"]].clear()
+                self._views_of(row).clear()
                 view = self._resolve(row, sampling(kwargs))
         finally:
             if asking is not None:
@@ -226,7 +226,7 @@ class Frames:
 
     def problem(self, row: Row) -> str | None:
         """Return why a row can't be shown, as far as anybody tried."""
-        for view in self._shown[row["id"]].values():
+        for view in self._views_of(row).values():
             if view.problem:
                 return view.problem
         return None
@@ -245,10 +245,11 @@ class Frames:
 
     def refuse(self, row: Row, asked_sampling: FrameSampling, why: str) -> None:
         """Note that a row can't be shown as asked; its question is then unscored."""
+        views = self._views_of(row)
         form = self._form(asked_sampling)
-        view = self._shown[row["id"]].get(form)
+        view = views.get(form)
         if view is None or view.problem is None:
-            self._shown[row["id"]][form] = self._not_shown(row, why)
+            views[form] = self._not_shown(row, why)
 
     def recorded(self, row: Row) -> Shown:
         """Return a row's video as it was shown.
@@ -262,26 +263,32 @@ class Frames:
                 return self._resolve(row, only)
         return Shown(problem=self.problem(row))
 
+    def _views_of(self, row: Row) -> dict[_Form, Shown]:
+        """Return a row's video as it was shown, by form."""
+        return self._views.setdefault(row["id"], {})
+
     def _only_sampling(self) -> FrameSampling | None:
         return next(iter(self._samplings)) if len(self._samplings) == 1 else None
 
     def _form(self, asked_sampling: FrameSampling) -> _Form:
         """Return a sampling in the form that the adapter takes; several videos are pictures."""
-        form = adapters.adapt(adapters.running, asked_sampling, self.library.spec.row_kind)
-        if form.decodes and VIDEOS in self.library.spec.columns:
+        spec = self.library.spec
+        adapter = adapters.of(adapters.running)
+        form = adapters.adapt(adapters.running, asked_sampling, spec.row_kind)
+        if form.decodes and VIDEOS in spec.columns:
             form = form.as_images()
         # Images are taken one by one: only a clip is read in pairs.
-        even = form.form == "clip" and adapters.of(adapters.running).even
+        even = form.form == "clip" and adapter.even
         return _Form(form, even)
 
     def _resolve(self, row: Row, asked_sampling: FrameSampling) -> Shown:
         """Return a row's video as shown; it is decoded once, whoever comes first."""
         with self._locks.setdefault(row["video"], threading.Lock()):
+            views = self._views_of(row)
             form = self._form(asked_sampling)
-            view = self._shown[row["id"]].get(form)
-            if view is None:
-                view = self._decoded(row, form)
-                self._shown[row["id"]][form] = view
+            if form not in views:
+                views[form] = self._decoded(row, form)
+            view = views[form]
             if _asking is not None:
                 _asking.ready.add((*self._split, row["video"]))
             return view

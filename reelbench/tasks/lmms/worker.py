@@ -55,7 +55,7 @@ class ModelCache:
     def _model_for(
         self, kind: tuple[str, ...], arguments: dict[str, str], make: Callable[[], Any]
     ) -> object:
-        """Return the model of the last run where it is the same, else a new one."""
+        """Return the last run's model where it is the same, else a new one."""
         frame_counts: dict[str, str] = {}
         for name in adapters.FRAME_COUNTS & arguments.keys():
             frame_counts[name] = arguments.pop(name)

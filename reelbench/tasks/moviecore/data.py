@@ -86,8 +86,9 @@ def _placed(path: Path, document: Any) -> Iterator[_Placed]:  # noqa: ANN401
     for key, value in document.items():
         if isinstance(value, list):  # keyed by video, or all of the file
             for number, entry in enumerate(value, start=1):
-                place = f"{key!r}, question {number}" if key else f"entry {number}"
-                where = f"{path}: {place}"
+                where = f"{path}: entry {number}"
+                if key:
+                    where = f"{path}: {key!r}, question {number}"
                 yield _Placed(where, _checked(entry, where), key)
         else:
             where = f"{path}: {key!r}" if key else f"{path}: entry 1"
@@ -134,7 +135,9 @@ def labels(entry: dict[str, Any]) -> list[str]:
     The vocabulary is open.
     """
     classes = entry.get("classification") or ""
-    parts: Iterable[str] = classes if isinstance(classes, list) else str(classes).split(",")
+    parts: Iterable[str] = str(classes).split(",")
+    if isinstance(classes, list):
+        parts = classes
     if not all(isinstance(part, str) for part in parts):
         raise InputError(
             f"the question {entry['id']!r:.80}: its classification is {classes!r:.80}, "

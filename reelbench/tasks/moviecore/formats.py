@@ -87,7 +87,7 @@ def read_references(
     path: Path,
     document: Any = None,  # noqa: ANN401 - any JSON value
 ) -> Iterator[submissions.Reference]:
-    """Yield the references of an annotation file in any of its shapes, or of its JSON."""
+    """Yield the references of an annotation file, or of its JSON, in any shape."""
     for where, entry in data.entries(path, document):
         facets: dict[str, list[str]] = {}
         if "classification" in entry:

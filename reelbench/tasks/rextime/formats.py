@@ -61,13 +61,16 @@ def read(
     # others have got it wrong.
     parsed_names: list[str] = []
     for key, name in KEYS.items():
-        if any(key in entry for _, _, entry in entries):
+        keyed_entries = [entry for _, _, entry in entries if key in entry]
+        if keyed_entries:
             parsed_names.append(name)
     predictions: dict[str, submissions.Prediction] = {}
     for _, qid, entry in entries:
         reading = reread(entry)
         parsed = {name: reading.get(name) for name in parsed_names}
-        flags = ("parse_failed",) if None in parsed.values() else ()
+        flags: tuple[str, ...] = ()
+        if None in parsed.values():
+            flags = ("parse_failed",)
         raw = {key: entry[key] for key in KEYS if key in entry}
         predictions[qid] = submissions.Prediction(raw, parsed, flags)
     return predictions
@@ -93,8 +96,11 @@ def _span_of(window: object) -> list[float] | None:
     """Return a window's first two numbers, or None where these are none."""
     if not isinstance(window, list):
         return None
-    numbers = [float(part) for part in window[:2] if is_number(part)]
-    return numbers if len(numbers) == 2 else None  # noqa: PLR2004
+    first_two = window[:2]
+    if len(first_two) < 2 or not all(map(is_number, first_two)):  # noqa: PLR2004
+        return None
+    start, end = first_two
+    return [float(start), float(end)]
 
 
 def check_submission(table: Sequence[Mapping[str, Any]]) -> None:

@@ -1,4 +1,7 @@
-"""Video-Holmes: six options on suspense films, whose answer takes clues from several scenes (Cheng et al. 2025)."""
+"""Video-Holmes: six options on suspense films (Cheng et al. 2025).
+
+An answer takes clues from several scenes.
+"""
 
 from reelbench.tasks.declarations import of_package
 
