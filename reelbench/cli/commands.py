@@ -348,19 +348,13 @@ COMMANDS = {
         examples=("ada.json ben.json --write merged.jsonl",),
     ),
     "judge agree": CommandEntry(
-        place="reelbench.cli.compare:agree",
-        summary=(
-            "Show two judges' scores side by side, their exact agreement and "
-            "Cohen's kappa, with intervals"
-        ),
+        place="reelbench.cli.judges:agree",
+        summary="Show two judges' scores side by side, and how far they agree",
         examples=("first/samples.jsonl second/samples.jsonl",),
     ),
     "judge calibrate": CommandEntry(
-        place="reelbench.cli.compare:calibrate",
-        summary=(
-            "Correct the judge's mean with people's scores, on the judge's scale;"
-            " shown beside the mean, never instead"
-        ),
+        place="reelbench.cli.judges:calibrate",
+        summary="Correct the judge's mean with people's scores, on the judge's scale",
         examples=("out/moviecore people.csv",),
     ),
     "judge anchors": CommandEntry(

@@ -33,7 +33,8 @@ from reelbench.terminal.option_groups import (
 from reelbench.terminal.report import check_judged, report
 
 if TYPE_CHECKING:
-    from reelbench.cli.sweep import Step, Sweep
+    from reelbench.cli.sweep import Sweep
+    from reelbench.cli.sweep_steps import Step
     from reelbench.registry.sampling import FrameSampling
 
 _sweeps = partial(typer.Option, rich_help_panel="Several settings")
@@ -41,7 +42,10 @@ _sweeps = partial(typer.Option, rich_help_panel="Several settings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepChoice:
-    """Which setting a run is repeated over, as it was typed; at most one of `frames_sweep`, `sweep` and `languages`."""
+    """The setting that a run is repeated over, as it was typed.
+
+    At most one of `frames_sweep`, `sweep` and `languages` is given.
+    """
 
     frames_sweep: Annotated[
         str | None,
@@ -171,12 +175,12 @@ def run_checkpoint(
 
 
 class _Run:
-    """The options of `run` read and checked, and the ways of running: once, several times, a sweep."""
+    """A run by the options of `run`: once, several times, or a sweep."""
 
     def __init__(
         self, arguments: list[str], options: RunCommandOptions, judging: Sequence[str]
     ) -> None:
-        from reelbench.cli import sweep as sweeps
+        from reelbench.cli.sweep import Printed
         from reelbench.tasks.score import Options
 
         self.options = options
@@ -190,7 +194,7 @@ class _Run:
             earlier=options.chosen_questions.earlier,
         )
         self.arguments = self._with_limit_and_preset(arguments)
-        self.printed = sweeps.Printed(judging, as_json=options.as_json, quiet=options.quiet)
+        self.printed = Printed(judging, as_json=options.as_json, quiet=options.quiet)
         _check(options)
         loggers.check_arguments(self.arguments)
         self.environ = self._environment()
@@ -233,7 +237,8 @@ class _Run:
 
     def start(self) -> None:
         """Run lmms-eval as the options say."""
-        from reelbench.cli import sweep as sweeps
+        from reelbench.cli import sweep_steps
+        from reelbench.cli.sweep import write_matrix
         from reelbench.registry.sampling import FrameSampling
         from reelbench.tasks.about import check_frames
         from reelbench.tasks.lmms import process
@@ -241,21 +246,24 @@ class _Run:
         chosen = self.sweep_choice
         if chosen.frames_sweep is not None:
             process.check_data(self.arguments, None, videos=False)
-            steps = sweeps.of_frames(self.frames, chosen.frames_sweep)
+            steps = sweep_steps.of_frames(self.frames, chosen.frames_sweep)
             sweep = self._sweep("frames (log scale)", steps, by=chosen.sweep_by)
             sweep.run(*process.with_logging(self.arguments))
             return
         sampling = choice(self.frames, settings.FRAMES, FrameSampling.parse)
         questions = process.check_data(self.arguments, sampling, videos=chosen.sweep is None)
         if chosen.sweep is not None:
-            key, steps = sweeps.of_argument(chosen.sweep, sampling)
+            key, steps = sweep_steps.of_argument(chosen.sweep, sampling)
             sweep = self._sweep(key, steps, by=chosen.sweep_by)
             sweep.run(*process.with_logging(self.arguments))
             return
-        check_frames(self.options.about, "native" if sampling is None else str(sampling))
+        shown_frames = "native"
+        if sampling is not None:
+            shown_frames = str(sampling)
+        check_frames(self.options.about, shown_frames)
         arguments, output = process.with_logging(self.arguments)
         if chosen.languages is not None:
-            steps = sweeps.of_languages(
+            steps = sweep_steps.of_languages(
                 chosen.languages,
                 chosen.translations,
                 self.options.llm,
@@ -263,12 +271,12 @@ class _Run:
                 output,
                 sampling=sampling,
             )
-            self._sweep("language", steps, finish=sweeps.write_matrix).run(arguments, output)
+            self._sweep("language", steps, finish=write_matrix).run(arguments, output)
             return
         self.environ |= _questions_named(self.options.chosen_questions, arguments, output)
         repeats = self.options.repeats
         if repeats.number > 1:
-            steps = sweeps.of_runs(repeats.number, repeats.seed, arguments, sampling)
+            steps = sweep_steps.of_runs(repeats.number, repeats.seed, arguments, sampling)
             self._sweep("run", steps, resume=True).repeat(arguments, output)
             return
         self._run_once(arguments, output, sampling, questions)
@@ -343,7 +351,10 @@ def _check(options: RunCommandOptions) -> None:
 def _questions_named(
     chosen_questions: ChosenQuestions, arguments: list[str], output: Path
 ) -> dict[str, str]:
-    """Return the variable by which lmms-eval asks some questions only, and write the file that it names."""
+    """Return the variable by which lmms-eval asks some questions only.
+
+    The file that it names is written.
+    """
     from reelbench.registry.question_files import QuestionIds
     from reelbench.tasks.lmms import process
 

@@ -1,7 +1,7 @@
-"""`reelbench shortcuts`: which questions are answered right without frames, or with one, and how many those are."""
+"""`reelbench shortcuts`: questions that are answered right without frames, or with one."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +13,28 @@ from reelbench.terminal import console
 from reelbench.terminal.option_groups import Json
 
 if TYPE_CHECKING:
+    from reelbench.registry.records import Result
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.shortcuts import Shortcuts
+    from reelbench.stats.intervals import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkShortcuts:
+    """A benchmark, and how often its questions were answered right with few frames."""
+
+    spec: "BenchmarkSpec"
+    shortcuts: "Shortcuts"
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownShare:
+    """A row of the table: the frames, the runs, and the share of questions."""
+
+    frames: str
+    runs: int
+    questions: int
+    share: "Estimate"
 
 
 def show_shortcuts(
@@ -41,80 +61,127 @@ def show_shortcuts(
     wrong.
     """
     from reelbench.base.files import write_jsonl
-    from reelbench.scoring.shortcuts import share_of
 
-    by_benchmark = read_shortcuts(runs)
+    benchmarks = read_shortcuts(runs)
     if write is not None:
-        write_jsonl(write, (row for _, found in by_benchmark for row in _rows(found)))
+        write_jsonl(write, _question_rows(benchmarks))
     columns = ("benchmark", "shown", "#runs", "#questions", "#%", "#95 % interval")
-    shares: dict[str, dict[str, Any]] = {spec.id: {} for spec, _ in by_benchmark}
-    rows = []
-    for spec, found in by_benchmark:
-        told = [
-            (name, found.runs[name], len(tallies), found.share(name))
-            for name, tallies in found.tallies.items()
-        ]
-        if matter := found.frames_matter:
-            told.append(
-                ("frames matter", found.watching, len(matter), share_of(matter, found.videos))
-            )
-        for column, of_runs, questions, share in told:
-            shares[spec.id][column] = {"runs": of_runs, "questions": questions, **asdict(share)}
-            ends = share.ci95 and [100 * end for end in share.ci95]
-            value = None if share.value is None else 100 * share.value
-            rows.append(
-                (spec.id, column, str(of_runs), str(questions), number(value, 1), interval(ends, 1))
+    table = console.table(
+        "Questions that most of these runs have right",
+        *columns,
+    )
+    shares: dict[str, dict[str, Any]] = {}
+    for benchmark in benchmarks:
+        benchmark_id = benchmark.spec.id
+        shares[benchmark_id] = {}
+        for row in _shown_shares(benchmark.shortcuts):
+            shares[benchmark_id][row.frames] = {
+                "runs": row.runs,
+                "questions": row.questions,
+                **asdict(row.share),
+            }
+            table.add_row(
+                benchmark_id, row.frames, str(row.runs), str(row.questions), *_percent(row.share)
             )
     if as_json:
         console.write_json(shares)
-        return
-    console.show(console.table("Questions that most of these runs have right", *columns, rows=rows))
+    else:
+        console.show(table)
 
 
-def read_shortcuts(paths: Sequence[Path]) -> "list[tuple[BenchmarkSpec, Shortcuts]]":
-    """Return the tallies of results, by benchmark; InputError where none showed 0 or 1 frames, or versions differ."""
+def _shown_shares(shortcuts: "Shortcuts") -> Iterator[_ShownShare]:
+    from reelbench.scoring.shortcuts import share_of
+
+    for name, tallies in shortcuts.tallies.items():
+        yield _ShownShare(name, shortcuts.runs[name], len(tallies), shortcuts.share(name))
+    frames_matter = shortcuts.frames_matter
+    if frames_matter:
+        share = share_of(frames_matter, shortcuts.videos)
+        yield _ShownShare("frames matter", shortcuts.watching, len(frames_matter), share)
+
+
+def _percent(share: "Estimate") -> tuple[str, str]:
+    """Return a share and its interval in percent, as cells."""
+    value = None
+    if share.value is not None:
+        value = 100 * share.value
+    ends = None
+    if share.ci95:
+        ends = [100 * end for end in share.ci95]
+    return number(value, 1), interval(ends, 1)
+
+
+def read_shortcuts(paths: Sequence[Path]) -> list[BenchmarkShortcuts]:
+    """Return the tallies of results, by benchmark.
+
+    Raises:
+        InputError: No run showed 0 or 1 frames, or runs of a benchmark differ in version or split.
+    """
     from reelbench.scoring import result_files
-    from reelbench.scoring.shortcuts import column_of, shortcuts, showed_frames
+    from reelbench.scoring.shortcuts import shortcuts
 
-    folders = {folder.resolve(): folder for path in paths for folder in result_files.folders(path)}
-    by_benchmark: dict[str, list[tuple[Path, Any]]] = {}
-    for folder in folders.values():
-        result = result_files.read(folder)
-        if column_of(result.settings) is not None or showed_frames(result.settings):
-            by_benchmark.setdefault(result.benchmark.id, []).append((folder, result))
-    by_benchmark = {
-        name: results
-        for name, results in by_benchmark.items()
-        if any(column_of(result.settings) is not None for _, result in results)
-    }
+    by_benchmark = _results_by_benchmark(paths)
     if not by_benchmark:
         raise InputError(
-            f"{paths[0]}: none of these runs showed 0 or 1 frames; run with --frames none, or --frames uniform:1"
+            f"{paths[0]}: none of these runs showed 0 or 1 frames; run with --frames none, or "
+            "--frames uniform:1"
         )
-    made = []
-    for name, results in by_benchmark.items():
-        first, *others = (result.benchmark for _, result in results)
-        if any((other.version, other.split) != (first.version, first.split) for other in others):
-            raise InputError(
-                f"{results[0][0]}: {name} is here in several versions or splits; give the runs of one"
-            )
-        spec = result_files.shared_spec(result for _, result in results)
-        read = ((result.settings, result_files.read_samples(folder)) for folder, result in results)
-        made.append((spec, shortcuts(spec, read, watching=True)))
-    return made
-
-
-def _rows(found: "Shortcuts") -> list[dict[str, Any]]:
-    ids = dict.fromkeys(question for tallies in found.tallies.values() for question in tallies)
-    return [
-        {
-            "id": question,
-            "video": found.videos[question],
-            **{
-                column: {"shortcut": tally.is_shortcut, "right": tally.right, "runs": tally.runs}
-                for column, tallies in found.tallies.items()
-                if (tally := tallies.get(question)) is not None
-            },
+    benchmarks: list[BenchmarkShortcuts] = []
+    for name, result_of_folder in by_benchmark.items():
+        versions = {
+            (result.benchmark.version, result.benchmark.split)
+            for result in result_of_folder.values()
         }
-        for question in ids
-    ]
+        if len(versions) > 1:
+            folder = next(iter(result_of_folder))
+            raise InputError(
+                f"{folder}: {name} is here in several versions or splits; give the runs of one"
+            )
+        spec = result_files.shared_spec(result_of_folder.values())
+        runs = (
+            (result.settings, result_files.read_samples(folder))
+            for folder, result in result_of_folder.items()
+        )
+        benchmarks.append(BenchmarkShortcuts(spec, shortcuts(spec, runs, watching=True)))
+    return benchmarks
+
+
+def _results_by_benchmark(paths: Sequence[Path]) -> "dict[str, dict[Path, Result]]":
+    """Return the results, by benchmark and folder, where some run showed 0 or 1 frames."""
+    from reelbench.scoring import result_files
+    from reelbench.scoring.shortcuts import column_of, showed_frames
+
+    folders: dict[Path, Path] = {}
+    for path in paths:
+        for folder in result_files.folders(path):
+            folders[folder.resolve()] = folder
+    by_benchmark: dict[str, dict[Path, Result]] = {}
+    with_few_frames: set[str] = set()
+    for folder in folders.values():
+        result = result_files.read(folder)
+        has_few_frames = column_of(result.settings) is not None
+        if has_few_frames:
+            with_few_frames.add(result.benchmark.id)
+        if has_few_frames or showed_frames(result.settings):
+            by_benchmark.setdefault(result.benchmark.id, {})[folder] = result
+    return {name: by_benchmark[name] for name in by_benchmark if name in with_few_frames}
+
+
+def _question_rows(benchmarks: Sequence[BenchmarkShortcuts]) -> Iterator[dict[str, Any]]:
+    """Yield a line for each question: how often runs with few frames had it right."""
+    for benchmark in benchmarks:
+        shortcuts = benchmark.shortcuts
+        question_ids: dict[str, None] = {}
+        for tallies in shortcuts.tallies.values():
+            question_ids.update(dict.fromkeys(tallies))
+        for question_id in question_ids:
+            row: dict[str, Any] = {"id": question_id, "video": shortcuts.videos[question_id]}
+            for column, tallies in shortcuts.tallies.items():
+                tally = tallies.get(question_id)
+                if tally is not None:
+                    row[column] = {
+                        "shortcut": tally.is_shortcut,
+                        "right": tally.right,
+                        "runs": tally.runs,
+                    }
+            yield row

@@ -1,26 +1,22 @@
-"""`reelbench run` with several settings: one run for each, in one lmms-eval, and the scores against the setting.
+"""`reelbench run` with several settings: one run for each, in one lmms-eval.
 
-With `--languages` the questions are asked in several languages, and the scores are those of each
-locale in each.
+A sweep writes the scores against the setting. With `--languages` the questions are asked in several
+languages, and the scores are those of each locale in each.
 """
 
-import math
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.files import read_json, write_json, write_text
-from reelbench.registry.sampling import FrameSampling
+from reelbench.cli.sweep_steps import NATIVE, Arguments, Step
 from reelbench.tasks.lmms import process
 from reelbench.terminal import console
-from reelbench.terminal.asking_options import Llm, by_role
 from reelbench.terminal.report import check_judged, report, report_runs
 
 if TYPE_CHECKING:
@@ -30,199 +26,52 @@ if TYPE_CHECKING:
     from reelbench.tasks.score import Options, Outcome
 
 SWEEP_FILE = "sweep.json"
-LANGUAGES_FILE, TRANSLATIONS_FILE = "languages.json", "translations.jsonl"
+LANGUAGES_FILE = "languages.json"
 SCHEMA = 1
-NATIVE = "native"
-"""The questions in their own language."""
-TRANSLATOR = "translator"
 _LOCALE = "locale"
-_COUNTED = ("uniform", "keyframe", "window")
-_GENERATION = "gen_kwargs."
+_COMMAND = "command.json"
+"""In the folder of a run among several: how lmms-eval was run, written when that is done."""
 
-Arguments = list[str]
 Note = Callable[[str], None]
 Point = dict[str, Any]
 """A run's scores of a task, as the sweep's file has them."""
 
+MetricLine = list[tuple[Point, dict[str, Any]]]
+"""Points that have a value of a metric, each with it."""
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One run of a sweep: what it differs in, its name on the axis, what the user is told, and what its points say.
 
-    It stands `at` a place on the axis, or else behind the one before. `change` makes its arguments
-    of lmms-eval's.
-    """
+class TaskPoints(NamedTuple):
+    """A task's points, and the metric that is shown of them."""
 
-    setting: str
-    label: str
-    told: str
-    says: Mapping[str, Any]
-    at: float | None = None
-    sampling: FrameSampling | None = None
-    environ: Mapping[str, str] = field(default_factory=dict)
-    change: Callable[[Arguments], Arguments] = list
+    task: str
+    points: list[Point]
+    metric: "Metric"
 
     @property
-    def folder(self) -> str:
-        """Its folder, in the sweep's."""
-        return f"{self.setting}-{re.sub(r'[^A-Za-z0-9._-]+', '-', self.label)[:60]}"
+    def title(self) -> str:
+        """The task with the model, for a picture."""
+        return f"{self.task} · {self.points[0]['model']}"
+
+    @property
+    def unit(self) -> str:
+        """The metric with its unit, for a picture."""
+        return f"{self.metric.title}, {self.metric.in_unit.label}"
 
 
-# --- the settings
-# -----------------------------------------------------------------------------------------------------
+class StepOutcomes(NamedTuple):
+    """A run of a sweep that has results."""
 
-
-def of_frames(spec: str | None, counts: str) -> list[Step]:
-    """Return a run for each number of frames, rising and once; 0 is text only.
-
-    `spec` has `N` for the number of frames, or a number that each of `counts` stands in for; by
-    default `uniform:N`. InputError where either can't be read, before anything is run.
-    """
-    parts = [part.strip() for part in counts.split(",")]
-    wrong = next((part for part in parts if not re.fullmatch(r"[0-9]{1,6}", part)), None)
-    if wrong is not None:
-        raise InputError(
-            f"--frames-sweep {counts!r}: {wrong!r} is not a number of frames; give e.g. 0,1,8,32,128"
-        )
-    pattern = FrameSampling.parse(re.sub(r"\bN\b", "1", spec or "uniform:N"))
-    if pattern.kind not in _COUNTED:
-        raise InputError(
-            f"--frames {spec!r}: a sweep needs a sampling of N frames: uniform:N, keyframe:N or window:START-END,N"
-        )
-    steps = []
-    for count in sorted({int(part) for part in parts}):
-        # Parsed again, so that a number too large for a spec is refused here.
-        without = FrameSampling(kind="none", subs=pattern.subs)
-        wanted = FrameSampling.parse(str(replace(pattern, frames=count))) if count else without
-        says = {"frames": count, "sampling": str(wanted)}
-        steps.append(
-            Step("frames", str(count), f"frames {wanted}", says, math.log2(count + 1), wanted)
-        )
-    return steps
-
-
-def of_argument(given: str, sampling: FrameSampling | None) -> tuple[str, list[Step]]:
-    """Return the key of `KEY=A,B,C` and a run for each value, in their order.
-
-    KEY is an argument of the adapter's; `gen_kwargs.KEY` one of generation.
-    """
-    key, mark, values = given.partition("=")
-    parts = [part.strip() for part in values.split(",")]
-    if (
-        not mark
-        or not re.fullmatch(r"[A-Za-z_][\w.]*", key)
-        or not all(parts)
-        or len(set(parts)) < len(parts)
-    ):
-        raise InputError(
-            f"--sweep {given!r}: not KEY=A,B,C with each value once, e.g. reasoning_effort=low,high"
-        )
-    option = "--gen_kwargs" if key.startswith(_GENERATION) else "--model_args"
-    name = key.removeprefix(_GENERATION)
-
-    def with_value(arguments: Arguments, value: str) -> Arguments:
-        others = (process.option_value(arguments, option) or "").split(",")
-        kept = [part for part in others if part and part.partition("=")[0].strip() != name]
-        return process.set_option(arguments, option, ",".join([*kept, f"{name}={value}"]))
-
-    return key, [
-        Step(
-            key,
-            value,
-            f"{key}={value}",
-            {"setting": {key: value}},
-            sampling=sampling,
-            change=partial(with_value, value=value),
-        )
-        for value in parts
-    ]
-
-
-def of_languages(
-    text: str,
-    translations: Path | None,
-    llm: Llm,
-    arguments: Arguments,
-    output: Path,
-    *,
-    sampling: FrameSampling | None,
-) -> list[Step]:
-    """Return a plain run, then one for each language of `text`.
-
-    Their questions are written to a file in the run's folder first: the user's translations, or
-    made by a model. InputError where a language is no tag, or there twice; where neither is given;
-    where the file lacks a question.
-    """
-    from reelbench.methods import translating
-    from reelbench.registry.question_files import read_translations
-
-    languages = translating.distinct(
-        [part.strip() for part in text.split(",") if part.strip() != NATIVE]
-    )
-    tasks = process.wanted_tasks(arguments)
-    if not tasks:
-        raise InputError("--languages: name a task of ours with --tasks, e.g. curve")
-    limit = process.option_value(arguments, "--limit") or ""
-    # A limit below 1 is a share of the rows: then all are made ready.
-    asked = int(float(limit)) if re.fullmatch(r"[0-9]+(\.0*)?", limit) else 0
-    shown = sampling is None or sampling.kind != "none"
-    rows = translating.rows_to_translate(tasks, languages, limit=asked or None, shown=shown)
-    if translations is not None:
-        questions = read_translations(translations)
-        translating.check(questions, rows, translations)
-        questions = {key: questions[key] for key in rows}
-    else:
-        model = by_role(llm, (TRANSLATOR,))[TRANSLATOR]
-        questions = translating.translate(rows, model, note=console.note, bar=console.progress)
-    translating.write(path := output / TRANSLATIONS_FILE, questions)
-    file = {settings.TRANSLATIONS.name: str(path.absolute())}
-
-    own: tuple[str, str, dict[str, str]] = NATIVE, "questions in their own language", {}
-    in_each = (
-        (tag, f"questions in {tag}", {settings.LANGUAGE.name: tag, **file}) for tag in languages
-    )
-    return [
-        Step("language", language, told, {"language": language}, sampling=sampling, environ=environ)
-        for language, told, environ in (own, *in_each)
-    ]
-
-
-def of_runs(
-    number: int, seed: int | None, arguments: Arguments, sampling: FrameSampling | None
-) -> list[Step]:
-    """Return as many runs, each with a seed of its own: `seed`, lmms-eval's own `--seed` or 0 is the first one's.
-
-    InputError where `--seed` behind `--` is not one number, or there are two.
-    """
-    given = process.option_value(arguments, "--seed")
-    if given is not None and (seed is not None or not given.isdecimal()):
-        raise InputError(
-            f"--seed {given} behind --: with --runs give one number, before or behind it"
-        )
-    first = int(given or 0) if seed is None else seed
-    return [
-        Step(
-            "run",
-            str(run + 1),
-            f"run {run + 1} of {number}, seed {first + run},",
-            {"run": run + 1},
-            sampling=sampling,
-            environ={settings.RUN.name: str(run + 1)},
-            change=lambda arguments, run=run: process.set_option(
-                arguments, "--seed", str(first + run)
-            ),
-        )
-        for run in range(number)
-    ]
-
-
-# --- the runs
-# ---------------------------------------------------------------------------------------------------------
+    number: int
+    step: Step
+    outcomes: "list[Outcome]"
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a run prints: nothing but JSON, or nothing; `judging` are the judge's options, for the hint at the end."""
+    """The printing of a run: all, nothing but JSON, or nothing.
+
+    `judging` are the judge's options, for the hint at the end.
+    """
 
     judging: Sequence[str]
     as_json: bool = False
@@ -231,11 +80,9 @@ class Printed:
     @property
     def of_lmms_eval(self) -> int | None:
         """The file descriptor that lmms-eval's own table goes to; None: where ours go."""
-        return sys.stderr.fileno() if self.as_json or self.quiet else None
-
-
-_COMMAND = "command.json"
-"""In the folder of a run among several: how lmms-eval was run, written when that is done."""
+        if self.as_json or self.quiet:
+            return sys.stderr.fileno()
+        return None
 
 
 @dataclass(slots=True)
@@ -260,279 +107,336 @@ class Sweep:
     _loads: int = field(default=0, init=False)
 
     def run(self, arguments: Arguments, output: Path) -> None:
-        """Run each step into its own folder; write sweep.json and the plots after each, so that a failure costs one."""
-        from reelbench.tasks.lmms.task import SUBMISSION
+        """Run each step into its own folder.
 
-        rows: list[Point] = []
-        for number, step, outcomes in self._each(arguments, output):
-            for outcome in outcomes:
-                if SUBMISSION in (result := outcome.result).metrics:
-                    continue
-                rows.append(
-                    {
-                        "task": outcome.folder.name,
-                        "benchmark": result.benchmark.id,
-                        "split": result.benchmark.split,
-                        "model": result.model.id,
-                        "label": step.label,
-                        "at": number if step.at is None else step.at,
-                        **step.says,
-                        "frames_given": result.settings.frames_given,
-                        "metrics": {
-                            name: metric.model_dump(mode="json")
-                            for name, metric in result.metrics.items()
-                        },
-                        "breakdowns": result.model_dump(mode="json")["breakdowns"],
-                        "counts": result.counts.model_dump(mode="json"),
-                        "result": str(outcome.folder.relative_to(output) / "result.json"),
-                    }
-                )
-            self._write(output, rows)
-        tables = (
-            [*self._tables(rows)]
-            if self.finish is None
-            else self.finish(rows, output, self.options.note)
-        )
+        sweep.json and the plots are written after each, so that a failure costs one run.
+        """
+        points: list[Point] = []
+        for done in self._each(arguments, output):
+            points += _points_of(done, output)
+            self._write(output, points)
+        if self.finish is None:
+            tables = [*self._tables(points)]
+        else:
+            tables = self.finish(points, output, self.options.note)
         if self.printed.as_json:
-            console.write_json({"schema_version": SCHEMA, "points": rows})
+            console.write_json({"schema_version": SCHEMA, "points": points})
         elif not self.printed.quiet:
             for table in tables:
                 console.show(table)
-        for task, points in by_task(rows).items():
-            scored = {row["label"]: row["counts"]["scored"] for row in points}
-            if len(set(scored.values())) > 1:
-                unit = " frames" if "frames" in points[0] else ""
-                shown = ", ".join(f"{number} with {label}" for label, number in scored.items())
-                self.options.note(
-                    f"{task}: the points are not over the same questions: scored are {shown}{unit}"
-                )
+        self._tell_different_questions(points)
         self.options.note(f"written to {output / SWEEP_FILE}; models loaded: {self._loads}")
         self._check_outcomes()
 
-    def repeat(self, arguments: Arguments, output: Path) -> None:
-        """Run all several times, each into its own folder, and write what the runs of each task come to (`runs.json`).
+    def _tell_different_questions(self, points: Sequence[Point]) -> None:
+        """Say which tasks' points are not over the same number of questions."""
+        for task, task_points in by_task(points).items():
+            scored = {point["label"]: point["counts"]["scored"] for point in task_points}
+            if len(set(scored.values())) > 1:
+                counts = ", ".join(f"{number} with {label}" for label, number in scored.items())
+                unit = ""
+                if "frames" in task_points[0]:
+                    unit = " frames"
+                self.options.note(
+                    f"{task}: the points are not over the same questions: scored are {counts}{unit}"
+                )
 
-        A run that ended before, by the same command, is scored again and not run again.
+    def repeat(self, arguments: Arguments, output: Path) -> None:
+        """Run all several times, and write what the runs of each task come to (`runs.json`).
+
+        Each run has its own folder. One that ended before, by the same command, is scored again and
+        not run again.
         """
         from reelbench.methods.runs import write_together
 
         folders: dict[str, list[Path]] = defaultdict(list)
-        for _, _, outcomes in self._each(arguments, output):
-            for outcome in outcomes:
+        for done in self._each(arguments, output):
+            for outcome in done.outcomes:
                 folders[outcome.folder.name].append(outcome.folder)
-        whole = [task for task, found in folders.items() if len(found) == len(self.steps)]
-        for task in whole:
-            write_together(output / task, folders[task])
-        report_runs(
-            [output / task for task in whole],
-            as_json=self.printed.as_json,
-            quiet=self.printed.quiet,
-        )
-        if not any(
-            outcome.result.settings.generation.get("temperature") for outcome in self._outcomes
-        ):
+        whole_tasks: list[Path] = []
+        for task, task_folders in folders.items():
+            if len(task_folders) == len(self.steps):
+                write_together(output / task, task_folders)
+                whole_tasks.append(output / task)
+        report_runs(whole_tasks, as_json=self.printed.as_json, quiet=self.printed.quiet)
+        generations = [outcome.result.settings.generation for outcome in self._outcomes]
+        if not any(generation.get("temperature") for generation in generations):
             self.options.note(
-                "at temperature 0 runs differ as far as the model does; --gen_kwargs temperature=0.7 sets one"
+                "at temperature 0 runs differ as far as the model does; --gen_kwargs "
+                "temperature=0.7 sets one"
             )
         self._check_outcomes()
 
     def _check_outcomes(self) -> None:
-        """Raise ReelbenchError where a run has no results, or a judge that was needed gave no score."""
+        """Raise ReelbenchError where a run has no results, or a judge gave no score."""
         if self._failed:
             raise ReelbenchError(
                 f"no results for {'; '.join(self._failed)}; the messages above say why"
             )
         check_judged(self._outcomes)
 
-    def _each(
-        self, arguments: Arguments, output: Path
-    ) -> "Iterator[tuple[int, Step, list[Outcome]]]":
-        """Run each step into its own folder, and yield its number and what it came to; a failure costs one."""
+    def _each(self, arguments: Arguments, output: Path) -> Iterator[StepOutcomes]:
+        """Run each step into its own folder, and yield those with results."""
         from reelbench.tasks.lmms.worker import Worker
-        from reelbench.tasks.score_runs import run_evaluations
 
-        with Worker() as kept:
+        with Worker() as worker:
             for number, step in enumerate(self.steps):
-                folder = output / step.folder
+                start = partial(process.followed, console.status, worker)
                 try:
-                    arguments = process.set_option(arguments, "--output_path", str(folder))
-                    changed = step.change(arguments)
-                    environ = {**self.environ, **step.environ}
-                    command = {
-                        "arguments": changed,
-                        "environ": environ,
-                        "frames": step.sampling and str(step.sampling),
-                    }
-                    there = (
-                        self.resume
-                        and (folder / _COMMAND).is_file()
-                        and read_json(folder / _COMMAND) == command
-                    )
-                    self.options.note(
-                        f"{step.told} is in {folder}" if there else f"{step.told} into {folder}"
-                    )
-                    if there:
-                        outcomes = [
-                            made.write(place)
-                            for made, place in run_evaluations(folder, None, self.options)
-                        ]
-                    else:
-                        outcomes = process.run_and_score(
-                            changed,
-                            folder,
-                            step.sampling,
-                            self.options,
-                            environ=environ,
-                            stdout=self.printed.of_lmms_eval,
-                            start=partial(process.followed, console.status, kept),
-                        )
-                    again = ["reelbench", "score", "--run", str(folder), *self.printed.judging]
-                    report(
-                        outcomes,
-                        as_json=False,
-                        again=again,
-                        quiet=self.printed.quiet or self.printed.as_json,
-                    )
-                    process.check_all_there(arguments, outcomes)
+                    outcomes = self._run_step(step, arguments, output / step.folder, start)
                 except InputError:
                     raise
                 except ReelbenchError as error:
-                    console.note(f"{step.told}: {error}")
-                    self._failed.append(step.told)
+                    console.note(f"{step.title}: {error}")
+                    self._failed.append(step.title)
                     continue
-                if self.resume:
-                    write_json(folder / _COMMAND, command)
                 self._outcomes += outcomes
-                yield number, step, outcomes
-        self._loads = kept.loads
+                yield StepOutcomes(number, step, outcomes)
+        self._loads = worker.loads
 
-    def _write(self, output: Path, rows: list[Point]) -> None:
-        """Write the points, and draw each task's first metric by the setting: all, and the labels of `by` apart."""
-        from reelbench.pages.plots import Mark, frames_mark, lines
+    def _run_step(
+        self,
+        step: Step,
+        arguments: Arguments,
+        folder: Path,
+        start: Callable[..., Any],
+    ) -> "list[Outcome]":
+        """Run one step, or score it where it ended before, and print its results."""
+        from reelbench.tasks.score_runs import run_evaluations
 
-        write_json(output / SWEEP_FILE, {"schema_version": SCHEMA, "points": rows})
-        for task, points, metric in _by_metric(rows):
-            found = _lines(points, metric, self.by)
-            for name, drawn in ((task, {"": found.pop("")}), (f"{task}_by_{self.by}", found)):
-                series = {
-                    label: [
-                        frames_mark(row["frames"], value["value"], value["ci95"], value["n"])
-                        if "frames" in row
-                        else Mark(
-                            row["at"], row["label"], value["value"], value["ci95"], value["n"]
-                        )
-                        for row, value in values
-                    ]
-                    for label, values in drawn.items()
-                    if values
-                }
-                if series:
-                    head = (
-                        f"{task} · {points[0]['model']}",
-                        f"{metric.title}, {metric.in_unit.label}",
-                    )
-                    svg = lines(
-                        *head, series, self.axis, (metric.in_unit.high - metric.in_unit.low) / 10
-                    )
-                    write_text(output / f"sweep_{name}.svg", svg)
-
-    def _tables(self, rows: list[Point]) -> "Iterator[Table]":
-        """Yield each task's first metric against the setting, a column for each label of `by`."""
-        for task, points, metric in _by_metric(rows):
-            columns = _lines(points, metric, self.by)
-            table = console.table(
-                f"{task}: {metric.title}", self.axis, *(f"#{name or 'all'}" for name in columns)
+        arguments = process.set_option(arguments, "--output_path", str(folder))
+        step_arguments = step.change(arguments)
+        environ = {**self.environ, **step.environ}
+        frames = None
+        if step.sampling is not None:
+            frames = str(step.sampling)
+        command = {"arguments": step_arguments, "environ": environ, "frames": frames}
+        if self.resume and _has_ended(folder, command):
+            self.options.note(f"{step.title} is in {folder}")
+            evaluations = run_evaluations(folder, None, self.options)
+            outcomes = [evaluation.write(place) for evaluation, place in evaluations]
+        else:
+            self.options.note(f"{step.title} into {folder}")
+            outcomes = process.run_and_score(
+                step_arguments,
+                folder,
+                step.sampling,
+                self.options,
+                environ=environ,
+                stdout=self.printed.of_lmms_eval,
+                start=start,
             )
-            for row in points:
-                values = [
-                    next((v["value"] for r, v in line if r is row), None)
-                    for line in columns.values()
-                ]
-                table.add_row(
-                    row["label"], *("" if value is None else f"{value:.2f}" for value in values)
-                )
+        report(
+            outcomes,
+            as_json=False,
+            again=["reelbench", "score", "--run", str(folder), *self.printed.judging],
+            quiet=self.printed.quiet or self.printed.as_json,
+        )
+        process.check_all_there(arguments, outcomes)
+        if self.resume:
+            write_json(folder / _COMMAND, command)
+        return outcomes
+
+    def _write(self, output: Path, points: list[Point]) -> None:
+        """Write the points, and draw each task's first metric by the setting.
+
+        All questions are one picture, and the labels of `by` another.
+        """
+        write_json(output / SWEEP_FILE, {"schema_version": SCHEMA, "points": points})
+        for task_points in _by_metric(points):
+            lines = _lines(task_points, self.by)
+            of_all = {"": lines.pop("")}
+            self._draw(output / f"sweep_{task_points.task}.svg", task_points, of_all)
+            of_labels = output / f"sweep_{task_points.task}_by_{self.by}.svg"
+            self._draw(of_labels, task_points, lines)
+
+    def _draw(self, path: Path, task_points: TaskPoints, lines: Mapping[str, MetricLine]) -> None:
+        """Draw lines over the setting; nothing is written where no line has a point."""
+        from reelbench.pages import plots
+
+        series = {}
+        for label, line in lines.items():
+            if line:
+                series[label] = [_mark(point, value) for point, value in line]
+        if series:
+            unit = task_points.metric.in_unit
+            step = (unit.high - unit.low) / 10
+            svg = plots.lines(task_points.title, task_points.unit, series, self.axis, step)
+            write_text(path, svg)
+
+    def _tables(self, points: list[Point]) -> "Iterator[Table]":
+        """Yield each task's first metric against the setting, a column for each label of `by`."""
+        for task_points in _by_metric(points):
+            lines = _lines(task_points, self.by)
+            columns = [f"#{label or 'all'}" for label in lines]
+            title = f"{task_points.task}: {task_points.metric.title}"
+            table = console.table(title, self.axis, *columns)
+            for point in task_points.points:
+                cells = [_cell(line, point) for line in lines.values()]
+                table.add_row(point["label"], *cells)
             yield table
 
 
-# --- what they come to
-# ------------------------------------------------------------------------------------------------
+def _has_ended(folder: Path, command: Mapping[str, Any]) -> bool:
+    """Return True where a run by the same command ended in a folder."""
+    path = folder / _COMMAND
+    return path.is_file() and bool(read_json(path) == command)
 
 
-def write_matrix(rows: Sequence[Point], output: Path, note: Note) -> "list[Table]":
-    """Write the scores of each locale in each language, by task, and return them as tables."""
-    from reelbench.base.languages import language_of
-    from reelbench.pages.figures import matrix
+def _points_of(done: StepOutcomes, output: Path) -> list[Point]:
+    """Return the points of a run: its scores of each task, but for submissions."""
+    from reelbench.tasks.lmms.task import SUBMISSION
 
-    documents, tables = [], []
-    for task, points, metric in _by_metric(rows):
-        languages = [point["language"] for point in points]
-        by_locale = _lines(points, metric, _LOCALE).items()
-        known = {
-            name or "all": {row["language"]: cell for row, cell in line} for name, line in by_locale
+    step = done.step
+    at = step.at
+    if at is None:
+        at = done.number
+    points: list[Point] = []
+    for outcome in done.outcomes:
+        result = outcome.result
+        if SUBMISSION in result.metrics:
+            continue
+        document = result.model_dump(mode="json")
+        point = {
+            "task": outcome.folder.name,
+            "benchmark": result.benchmark.id,
+            "split": result.benchmark.split,
+            "model": result.model.id,
+            "label": step.label,
+            "at": at,
+            **step.point_fields,
+            "frames_given": result.settings.frames_given,
+            "metrics": document["metrics"],
+            "breakdowns": document["breakdowns"],
+            "counts": document["counts"],
+            "result": str(outcome.folder.relative_to(output) / "result.json"),
         }
-        documents.append(
-            {"task": task, "metric": metric.name, "languages": languages, "locales": known}
-        )
-        drawn = {
-            name: {tag: (cell["value"], cell["ci95"], cell["n"]) for tag, cell in cells.items()}
-            for name, cells in known.items()
+        points.append(point)
+    return points
+
+
+def _mark(point: Point, value: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a mark of a plot
+    from reelbench.pages.plots import Mark, frames_mark
+
+    if "frames" in point:
+        return frames_mark(point["frames"], value["value"], value["ci95"], value["n"])
+    return Mark(point["at"], point["label"], value["value"], value["ci95"], value["n"])
+
+
+def _cell(line: MetricLine, wanted_point: Point) -> str:
+    """Return a point's value in a line as a cell, empty where it has none."""
+    for point, value in line:
+        if point is wanted_point:
+            return f"{value['value']:.2f}"
+    return ""
+
+
+def write_matrix(points: Sequence[Point], output: Path, note: Note) -> "list[Table]":
+    """Write the scores of each locale in each language, and return them as tables."""
+    documents: list[dict[str, Any]] = []
+    tables: list[Table] = []
+    for task_points in _by_metric(points):
+        languages = [point["language"] for point in task_points.points]
+        value_of_locale: dict[str, dict[str, dict[str, Any]]] = {}
+        for locale, line in _lines(task_points, _LOCALE).items():
+            values = {point["language"]: value for point, value in line}
+            value_of_locale[locale or "all"] = values
+        document = {
+            "task": task_points.task,
+            "metric": task_points.metric.name,
+            "languages": languages,
+            "locales": value_of_locale,
         }
-        # The diagonal of CURVE's Fig. 2: questions in the language of the video.
-        own = {
-            (name, tag)
-            for name in drawn
-            for tag in languages
-            if tag == NATIVE or language_of(tag) == language_of(name)
-        }
-        head = f"{task} · {points[0]['model']}", f"{metric.title}, {metric.in_unit.label}"
-        svg = matrix(*head, drawn, languages, marked=own, mark="outlined: the video's own language")
-        write_text(output / f"languages_{task}.svg", svg)
-        table = console.table(f"{task}: {metric.title}", _LOCALE, *(f"#{tag}" for tag in languages))
-        for name, cells in known.items():
-            table.add_row(
-                name, *(f"{cells[tag]['value']:.2f}" if tag in cells else "" for tag in languages)
-            )
+        documents.append(document)
+        svg = _drawn_matrix(task_points, languages, value_of_locale)
+        write_text(output / f"languages_{task_points.task}.svg", svg)
+        title = f"{task_points.task}: {task_points.metric.title}"
+        table = console.table(title, _LOCALE, *(f"#{tag}" for tag in languages))
+        for locale, values in value_of_locale.items():
+            cells: list[str] = []
+            for tag in languages:
+                cell = ""
+                if tag in values:
+                    cell = f"{values[tag]['value']:.2f}"
+                cells.append(cell)
+            table.add_row(locale, *cells)
         tables.append(table)
     write_json(output / LANGUAGES_FILE, {"schema_version": SCHEMA, "tasks": documents})
     note(f"written to {output / LANGUAGES_FILE}; {NATIVE} is a plain run's")
     return tables
 
 
-def by_task(rows: Sequence[Point]) -> dict[str, list[Point]]:
+def _drawn_matrix(
+    task_points: TaskPoints,
+    languages: Sequence[str],
+    value_of_locale: Mapping[str, Mapping[str, Mapping[str, Any]]],
+) -> str:
+    """Draw the scores of locales by language (CURVE, Fig. 2).
+
+    Marked is its diagonal: questions in the language of the video.
+    """
+    from reelbench.base.languages import language_of
+    from reelbench.pages.figures import matrix
+
+    cells: dict[str, dict[str, Any]] = {}
+    own_language: set[tuple[str, str]] = set()
+    for locale, values in value_of_locale.items():
+        row: dict[str, Any] = {}
+        for tag, value in values.items():
+            row[tag] = (value["value"], value["ci95"], value["n"])
+        cells[locale] = row
+        for tag in languages:
+            if tag == NATIVE or language_of(tag) == language_of(locale):
+                own_language.add((locale, tag))
+    return matrix(
+        task_points.title,
+        task_points.unit,
+        cells,
+        languages,
+        marked=own_language,
+        mark="outlined: the video's own language",
+    )
+
+
+def by_task(points: Sequence[Point]) -> dict[str, list[Point]]:
     """Return the points of each task."""
-    return {
-        name: [row for row in rows if row["task"] == name]
-        for name in dict.fromkeys(row["task"] for row in rows)
-    }
+    points_of_task: dict[str, list[Point]] = {}
+    for point in points:
+        points_of_task.setdefault(point["task"], []).append(point)
+    return points_of_task
 
 
-def _by_metric(rows: Sequence[Point]) -> "Iterator[tuple[str, list[Point], Metric]]":
-    """Yield each task's points, and its first metric that was computed: the primary one, or else what needs no judge.
+def _by_metric(points: Sequence[Point]) -> Iterator[TaskPoints]:
+    """Yield each task's points with its first metric that was computed.
 
-    A task without one is left out.
+    That is the primary one, or else what needs no judge. A task without one is left out.
     """
     from reelbench.registry import discovery
 
-    for task, points in by_task(rows).items():
-        spec = discovery.get(points[0]["benchmark"])
-        known = {
-            name
-            for row in points
-            for name, value in row["metrics"].items()
-            if value["value"] is not None
-        }
-        if found := [metric for metric in spec.metrics if metric.name in known]:
-            yield task, points, found[0]
+    for task, task_points in by_task(points).items():
+        spec = discovery.get(task_points[0]["benchmark"])
+        computed: set[str] = set()
+        for point in task_points:
+            for name, value in point["metrics"].items():
+                if value["value"] is not None:
+                    computed.add(name)
+        metrics = [metric for metric in spec.metrics if metric.name in computed]
+        if metrics:
+            yield TaskPoints(task, task_points, metrics[0])
 
 
-def _lines(
-    rows: list[Point], metric: "Metric", by: str | None
-) -> dict[str, list[tuple[Point, dict[str, Any]]]]:
-    """Return the points of each line with their value of a metric: all of them as "", and each label of `by`."""
-    found: dict[str, list[tuple[Point, dict[str, Any]]]] = {"": []}
-    for row in rows:
-        for label, metrics in {"": row["metrics"], **row["breakdowns"].get(by, {})}.items():
-            points = found.setdefault(label, [])
-            if metrics.get(metric.name, {}).get("value") is not None:
-                points.append((row, metrics[metric.name]))
-    return dict(sorted(found.items()))
+def _lines(task_points: TaskPoints, by: str | None) -> dict[str, MetricLine]:
+    """Return the points of each line with their value of the metric.
+
+    All questions are the line "", and each label of `by` is one.
+    """
+    name = task_points.metric.name
+    lines: dict[str, MetricLine] = {"": []}
+    for point in task_points.points:
+        metrics_of_label = {"": point["metrics"], **point["breakdowns"].get(by, {})}
+        for label, metrics in metrics_of_label.items():
+            line = lines.setdefault(label, [])
+            value = metrics.get(name, {})
+            if value.get("value") is not None:
+                line.append((point, value))
+    return dict(sorted(lines.items()))

@@ -179,10 +179,10 @@ class TestRun:
 
 class TestSweep:
     def test_the_numbers_stand_in_for_n(self):
-        from reelbench.cli.sweep import of_frames
+        from reelbench.cli.sweep_steps import of_frames
 
         def specs(spec, counts):
-            return [(step.says["frames"], str(step.sampling)) for step in of_frames(spec, counts)]
+            return [(step.point_fields["frames"], str(step.sampling)) for step in of_frames(spec, counts)]
 
         assert specs("uniform:N,size=448", "8,0,1,8") == [
             (0, "none"),
@@ -204,13 +204,13 @@ class TestSweep:
         ],
     )
     def test_what_can_not_be_swept_is_refused_before_anything_runs(self, spec, counts):
-        from reelbench.cli.sweep import of_frames
+        from reelbench.cli.sweep_steps import of_frames
 
         with pytest.raises(InputError):
             of_frames(spec, counts)
 
     def test_an_argument_takes_each_value_in_the_place_of_its_own(self):
-        from reelbench.cli.sweep import of_argument
+        from reelbench.cli.sweep_steps import of_argument
 
         key, steps = of_argument("fps=1,0.5", None)
         given = ["--model_args", "pretrained=x,fps=4", "--limit", "2"]
@@ -229,7 +229,7 @@ class TestSweep:
 
     @pytest.mark.parametrize("given", ["fps", "fps=", "=1", "fps=1,1", "a b=1"])
     def test_what_is_no_argument_is_refused(self, given):
-        from reelbench.cli.sweep import of_argument
+        from reelbench.cli.sweep_steps import of_argument
 
         with pytest.raises(InputError, match="not KEY"):
             of_argument(given, None)
