@@ -1,4 +1,4 @@
-"""Questions put in other languages once, for runs across languages (CURVE, Fig. 2): a file that every run reads.
+"""Translates questions once, into a file that every run across languages reads (CURVE, Fig. 2).
 
 The paper names neither its translator nor what it was told. Only the question is translated:
 references stay, since the judge takes an answer in any language or script.
@@ -29,7 +29,7 @@ TranslatedQuestions = dict[tuple[str, str], str]
 def rows_to_translate(
     tasks: Iterable[str], languages: Sequence[str], *, limit: int | None = None, shown: bool = True
 ) -> dict[tuple[str, str], Row]:
-    """Return the rows of tasks that are to be translated, by id and language (a BCP-47 tag).
+    """Return the rows to translate, by id and language (a BCP-47 tag).
 
     A row that is in a language by itself is not translated into it. With `limit` only so many rows
     of each task, as lmms-eval counts them; where videos are `shown`, rows whose video is missing
@@ -42,14 +42,15 @@ def rows_to_translate(
             raise InputError(
                 f"--languages: {name} has options, which stay in their language; leave it out"
             )
-        asked = located.read()
+        asked_rows = located.read()
         if shown:
-            missing = {row.id for row in Library(located.spec, located.split).missing(asked)}
-            asked = [row for row in asked if row["id"] not in missing]
-        for row in asked[:limit]:
-            rows |= {
-                (row["id"], tag): row for tag in languages if not question_files.is_in(row, tag)
-            }
+            library = Library(located.spec, located.split)
+            missing_ids = {missing.id for missing in library.missing(asked_rows)}
+            asked_rows = [row for row in asked_rows if row["id"] not in missing_ids]
+        for row in asked_rows[:limit]:
+            for tag in languages:
+                if not question_files.is_in(row, tag):
+                    rows[row["id"], tag] = row
     return rows
 
 
@@ -59,8 +60,8 @@ def check(questions: TranslatedQuestions, rows: Iterable[tuple[str, str]], path:
     if lacking:
         name, language = lacking[0]
         raise InputError(
-            f"{path}: lacks {number_of(len(lacking), 'question')} (first: {name!r} in {language}); translate them, or "
-            "leave --translations out and give --llm translator=MODEL"
+            f"{path}: lacks {number_of(len(lacking), 'question')} (first: {name!r} in {language}); "
+            "translate them, or leave --translations out and give --llm translator=MODEL"
         )
 
 
@@ -71,45 +72,65 @@ def translate(
     note: Callable[[str], None],
     bar: Bar = no_bar,
 ) -> TranslatedQuestions:
-    """Ask a model for each row's question in each language, once; ReelbenchError where some can't be had."""
+    """Ask a model for each row's question in each language, once.
+
+    Raises:
+        ReelbenchError: Some can't be had.
+    """
     asker = Asker(model, on_note=note, tells=True)
     folder = resources.files("reelbench.methods").joinpath("prompts")
     prompt = folder.joinpath("translate.txt").read_text(encoding="utf-8").strip()
 
-    async def question(key: tuple[str, str]) -> str | None:
+    async def translate_question(key: tuple[str, str]) -> str | None:
+        _, language = key
         mark, text = mark_pieces([("question", rows[key]["question"])])
-        system = prompt.format(language=f"the language with the BCP-47 tag {key[1]}", mark=mark)
+        language_name = f"the language with the BCP-47 tag {language}"
+        system = prompt.format(language=language_name, mark=mark)
         messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
-        asked = await asker.ask(messages, lambda reply: valid_text(" ".join(reply.split())) or None)
-        if asked.value is None:
-            runner.lacking[str(asked.reason)] += 1
-        return asked.value
+        result = await asker.ask(messages, _one_line)
+        if result.value is None:
+            runner.lacking[str(result.reason)] += 1
+        return result.value
 
     with bar(f"translating by {model.model}", len(rows)) as show:
         runner = Runner([asker], show)
-        translated = loop.run(runner.results(rows, question))
+        translations = loop.run(runner.results(rows, translate_question))
     runner.check("questions are not translated", "the translator gave no reply")
-    return {key: text for key, text in zip(rows, translated, strict=True) if text is not None}
+    questions: TranslatedQuestions = {}
+    for key, translation in zip(rows, translations, strict=True):
+        if translation is not None:
+            questions[key] = translation
+    return questions
+
+
+def _one_line(reply: str) -> str | None:
+    """Return a reply in one line, or None where it is empty."""
+    return valid_text(" ".join(reply.split())) or None
 
 
 def write(path: Path, questions: TranslatedQuestions) -> None:
     """Write questions as `--translations` takes them."""
-    write_jsonl(
-        path,
-        (
-            {"id": name, "language": tag, "question": text}
-            for (name, tag), text in questions.items()
-        ),
-    )
+    rows: list[dict[str, str]] = []
+    for (name, language), text in questions.items():
+        rows.append({"id": name, "language": language, "question": text})
+    write_jsonl(path, rows)
 
 
 def distinct(languages: Sequence[str]) -> list[str]:
-    """Return the languages as given, once each; InputError where two tags are of one language."""
-    codes = [language_of(tag) for tag in languages]
-    again = next(
-        (tag for number, tag in enumerate(languages) if codes[number] in codes[:number]), None
-    )
-    if again is not None or not all(code.isalpha() and 2 <= len(code) <= 8 for code in codes):  # noqa: PLR2004
-        wrong = f"{again!r} occurs twice" if again is not None else "each is a language's tag"
-        raise InputError(f"--languages {','.join(languages)}: {wrong}; give e.g. en,es,ja")
+    """Return the languages in their order.
+
+    Raises:
+        InputError: Two tags are of one language, or one is no language's tag.
+    """
+    codes: set[str] = set()
+    for tag in languages:
+        code = language_of(tag)
+        problem = None
+        if code in codes:
+            problem = f"{tag!r} occurs twice"
+        elif not (code.isalpha() and 2 <= len(code) <= 8):  # noqa: PLR2004 - as BCP 47 has it
+            problem = "each is a language's tag"
+        if problem is not None:
+            raise InputError(f"--languages {','.join(languages)}: {problem}; give e.g. en,es,ja")
+        codes.add(code)
     return list(languages)
