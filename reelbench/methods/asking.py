@@ -1,14 +1,14 @@
-"""A served model asked a split's questions, without lmms-eval: what its `openai` adapter would send, through `llm`.
+"""A served model asked a split's questions, without lmms-eval.
 
-Every reply is kept as it arrives, so a run that ended early goes on where it was, and none is paid
-for twice.
+It is sent what lmms-eval's `openai` adapter would send, through the room `llm`. Every reply is kept
+as it arrives, so a run that ended early goes on where it was, and none is paid for twice.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchError, number_of
 from reelbench.base.workers import usable_cores
@@ -20,12 +20,13 @@ from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Message
 from reelbench.llm.runner import Runner
+from reelbench.llm.store import StoredReply
 from reelbench.methods.kept import Keeping, KeptAnswers
 from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
-from reelbench.registry.records import ModelRecord
+from reelbench.registry.records import ModelRecord, SettingsRecord
 from reelbench.registry.rows import Row, in_words, timing
 from reelbench.registry.sampling import MOST_FRAMES, FrameSampling
 from reelbench.registry.strata import Strata
@@ -37,8 +38,6 @@ from reelbench.video.decode_ahead import PAUSE_S, Ahead, Waits, by_video
 from reelbench.video.shown_media import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reelbench.judges.judge_options import JudgeOptions
 
 ADAPTER = "reelbench-ask"
@@ -46,7 +45,10 @@ ADAPTER = "reelbench-ask"
 
 MAX_NEW_TOKENS = 512
 
-_TIMED = "the questions ask for times, so each frame is sent with its time; to turn this off, add times=none to --frames"
+_TIMED = (
+    "the questions ask for times, so each frame is sent with its time; to turn this off, add "
+    "times=none to --frames"
+)
 
 
 def questions(
@@ -59,7 +61,7 @@ def questions(
     only: QuestionIds | None = None,
     per: Strata | None = None,
 ) -> QuestionSet:
-    """Return the questions of a benchmark or a task, with what is to be shown of their videos.
+    """Return the questions of a benchmark or a task.
 
     Frames go as pictures, with `as=clip` as one video that holds exactly them; `native` sends the
     video as it is. Where answers are times, pictures go with theirs, unless `times=none` is asked
@@ -72,20 +74,24 @@ def questions(
     """
     if only is not None and limit is not None:
         raise InputError("--ids and --limit: give one of them")
-    sampling = FrameSampling.parse(frames).with_times(find_split(name, split)[0].row_kind)
-    stated = str(sampling)
-    if sampling.decodes and sampling.form_given != "clip":
-        sampling = sampling.as_images()
+    benchmark = find_split(name, split)[0]
+    sampling = FrameSampling.parse(frames).with_times(benchmark.row_kind)
+    stated_frames = str(sampling)
+    if sampling.decodes and sampling.form_given == "clip":
+        stated_frames = sampling.spec(form=True)
     elif sampling.decodes:
-        stated = sampling.spec(form=True)
-    asked = QuestionSet.load(name, sampling, split=split, limit=limit, data=data, frames=stated)
+        sampling = sampling.as_images()
+    question_set = QuestionSet.load(
+        name, sampling, split=split, limit=limit, data=data, frames=stated_frames
+    )
     if per is not None:
-        only = QuestionIds(frozenset(row["id"] for row in per.draw_rows(asked.spec, asked.rows)))
-    return replace(asked, only=only)
+        drawn_rows = per.draw_rows(question_set.spec, question_set.rows)
+        only = QuestionIds(frozenset(row["id"] for row in drawn_rows))
+    return replace(question_set, only=only)
 
 
 def ask(
-    asked: QuestionSet,
+    question_set: QuestionSet,
     model: AskOptions,
     options: Options,
     *,
@@ -115,82 +121,157 @@ def ask(
         InputError: The candidates can't be had of the model, or the earlier result was asked
             otherwise.
     """
-    task = asked.questions.task
-    own = _generation_of(asked, model, candidates)
+    generation_settings = _generation_of(question_set, model, candidates)
     record = ModelRecord(id=model.model, adapter=ADAPTER, args=dict(model.extra))
     model = _at_temperature_of(candidates, model)
-    settings = asked.settings(candidates).model_copy(
+    settings = question_set.settings(candidates).model_copy(
         update={
-            "generation": model.sampling(own),
+            "generation": model.sampling(generation_settings),
             "preset": options.preset,
             "seed": model.extra.get("seed"),
         }
     )
-    rows, revision = asked.rows, None
-    if (earlier := options.earlier) is not None:
+    part = _part_to_ask(question_set, record, settings, options)
+    _check_media(question_set, model, part.rows, options)
+    asker = Asker(
+        model, generation_settings, on_note=options.note, budget=budget, as_it_stands=True
+    )
+    kept_answers = KeptAnswers(asker, keeping, part.revision, _name_of(question_set))
+    votes = _votes(run, candidates)
+    answers = _ask_rows(question_set, part.rows, options, asker, kept_answers, votes=votes)
+    about = None
+    if options.earlier is not None:
+        about = options.earlier.result.model.about
+    scored = question_set.score(
+        answers.predictions,
+        answers.shown_media,
+        options,
+        model=record.model_copy(update={"about": about}),
+        settings=settings,
+        beside=answers.sample_fields,
+    )
+    return replace(scored, come_by=kept_answers.record())
+
+
+class _Part(NamedTuple):
+    """The rows that are asked, and the revision of the model that is stated."""
+
+    rows: Sequence[Row]
+    revision: str | None
+
+
+def _part_to_ask(
+    question_set: QuestionSet, record: ModelRecord, settings: SettingsRecord, options: Options
+) -> _Part:
+    """Return the rows to ask: all, or those of an earlier result.
+
+    Raises:
+        InputError: The earlier result was asked otherwise, or the result's place is another's.
+    """
+    rows = question_set.rows
+    earlier = options.earlier
+    if earlier is not None:
         earlier.refuse_unlike(
-            asked.questions, model.model, settings, judge=options.judge, known=asked.ids
+            question_set.questions,
+            record.id,
+            settings,
+            judge=options.judge,
+            known=question_set.ids,
         )
         rows = [row for row in rows if row["id"] in earlier.ids]
-        revision = earlier.result.model.revision
-    else:
-        said = abouts.applied(options.about, asked.spec.id, record, options.labelled(settings))
-        revision = said[0].revision
-        options.check_place(asked.spec, asked.questions.split, *said, len(rows))
-    name, sampling = asked.spec.id, asked.sampling
+        return _Part(rows, earlier.result.model.revision)
+    spec = question_set.spec
+    applied = abouts.applied(options.about, spec.id, record, options.labelled(settings))
+    options.check_place(spec, question_set.questions.split, *applied, len(rows))
+    stated_model = applied[0]
+    return _Part(rows, stated_model.revision)
+
+
+def _check_media(
+    question_set: QuestionSet, model: AskOptions, rows: Sequence[Row], options: Options
+) -> None:
+    """Check that the model takes such media, and that videos are here."""
+    name = question_set.spec.id
+    sampling = question_set.sampling
     model.check_taken("whole videos", sampling.kind == "native")
     model.check_taken("video", sampling.decodes and sampling.form == "clip")
-    model.check_taken("images", sampling.frames if sampling.form == "images" else None)
-    if (line := asked.lacking_videos()) is not None:
-        if all(row["id"] in asked.missing for row in rows):
-            raise DataUnavailableError(line)
-        options.note(line)
+    if sampling.form == "images":
+        model.check_taken("images", sampling.frames)
+    missing_line = question_set.lacking_videos()
+    if missing_line is not None:
+        if all(row["id"] in question_set.missing for row in rows):
+            raise DataUnavailableError(missing_line)
+        options.note(missing_line)
     if sampling.times == "text" and sampling.times_given is None:
         options.note(f"{name}: {_TIMED}")
-    if (lacking := asked.library.check_subtitles(asked.rows, sampling)) is not None:
-        options.note(f"{name}: {lacking}")
-    asker = Asker(model, own, on_note=options.note, budget=budget, as_it_stands=True)
-    kept = KeptAnswers(
-        asker, keeping, revision, task.name if task else f"{name} {asked.questions.split}"
-    )
+    subtitles_line = question_set.library.check_subtitles(question_set.rows, sampling)
+    if subtitles_line is not None:
+        options.note(f"{name}: {subtitles_line}")
+
+
+def _name_of(question_set: QuestionSet) -> str:
+    """Return the task's name, or the benchmark's with the split."""
+    task = question_set.questions.task
+    if task is not None:
+        return task.name
+    return f"{question_set.spec.id} {question_set.questions.split}"
+
+
+def _votes(run: int, candidates: Candidates | None) -> range:
+    """Return the numbers of a run's answers to each question."""
+    answers_of_run = 1
+    if candidates is not None:
+        answers_of_run = candidates.k
+    return range(run * answers_of_run, (run + 1) * answers_of_run)
+
+
+def _ask_rows(
+    question_set: QuestionSet,
+    rows: Sequence[Row],
+    options: Options,
+    asker: Asker,
+    kept_answers: KeptAnswers,
+    *,
+    votes: range,
+) -> "_Run":
+    """Ask the questions of rows, videos decoded ahead, and return the run with its answers."""
+    name = question_set.spec.id
     ordered = [rows[place] for place in by_video(rows)]
-    with options.bar(f"asking {name}", len(rows)) as show, Ahead(asked.work(ordered)) as ahead:
-        votes, waits = (
-            range(run * (each := candidates.k if candidates else 1), (run + 1) * each),
-            Waits(),
-        )
+    waits = Waits()
+    decoding = Ahead(question_set.work(ordered))
+    with options.bar(f"asking {name}", len(rows)) as show, decoding as ahead:
 
-        def shown(done: float, line: str, **more: Any) -> None:  # noqa: ANN401
-            videos = f"{len(work.videos)} videos" if sampling.kind != "none" else ""
-            show(done, ", ".join(filter(None, (line, videos, str(waits)))), **more)
+        def show_with_videos(done: float, line: str, **more: Any) -> None:  # noqa: ANN401
+            videos = ""
+            if question_set.sampling.kind != "none":
+                videos = f"{len(run.videos)} videos"
+            parts = [part for part in (line, videos, str(waits)) if part]
+            show(done, ", ".join(parts), **more)
 
-        work = _Run(asked, asker, Runner([asker], shown), votes, options, kept, waits, ahead)
-        loop.run(work.ask_all(rows, ordered))
+        runner = Runner([asker], show_with_videos)
+        run = _Run(question_set, asker, runner, votes, options, kept_answers, waits, ahead)
+        loop.run(run.ask_all(rows, ordered))
         if waits.worth_saying():
-            options.note(f"{name}: {len(work.videos)} videos shown, {waits}")
-    work.check(len(rows), options.note)
-    record = record.model_copy(update={"about": earlier.result.model.about if earlier else None})
-    scored = asked.score(
-        work.predictions, work.shown, options, model=record, settings=settings, beside=work.beside
-    )
-    return replace(scored, come_by=kept.record())
+            options.note(f"{name}: {len(run.videos)} videos shown_media, {waits}")
+    run.check(len(rows), options.note)
+    return run
 
 
 def sent_sampling(
-    asked: QuestionSet, model: AskOptions, candidates: Candidates | None = None
+    question_set: QuestionSet, model: AskOptions, candidates: Candidates | None = None
 ) -> dict[str, Any]:
     """Return the settings of generation that are sent with each question."""
-    generation_settings = _generation_of(asked, model, candidates)
+    generation_settings = _generation_of(question_set, model, candidates)
     return _at_temperature_of(candidates, model).sampling(generation_settings)
 
 
 def _generation_of(
-    asked: QuestionSet, model: AskOptions, candidates: Candidates | None
+    question_set: QuestionSet, model: AskOptions, candidates: Candidates | None
 ) -> dict[str, Any]:
     max_new_tokens = MAX_NEW_TOKENS
-    if asked.questions.task is not None:
-        max_new_tokens = asked.questions.task.max_new_tokens
-    return generation(model.model, max_new_tokens, asked.sampling, candidates)
+    if question_set.questions.task is not None:
+        max_new_tokens = question_set.questions.task.max_new_tokens
+    return generation(model.model, max_new_tokens, question_set.sampling, candidates)
 
 
 def _at_temperature_of(candidates: Candidates | None, model: AskOptions) -> AskOptions:
@@ -203,193 +284,256 @@ def _at_temperature_of(candidates: Candidates | None, model: AskOptions) -> AskO
 def generation(
     model: str, max_new_tokens: int, sampling: FrameSampling, candidates: Candidates | None = None
 ) -> dict[str, Any]:
-    """Return the settings of a question, as lmms-eval's `openai` adapter sends them (0.7.3, `build_payload_for_index`).
+    """Return the settings of a question, as lmms-eval's `openai` adapter sends them.
 
-    A server that takes a video is told to take as many frames of it as were asked for: all that the
-    clip has.
+    These are those of 0.7.3 (`build_payload_for_index`). A server that takes a video is told to
+    take as many frames of it as were asked for: all that the clip has.
     """
     if candidates is not None and candidates.temperature is None:
         raise InputError(
             f"{candidates}: a server gives samples only; try sample:{candidates.k},t=0.7"
         )
+    settings: dict[str, Any] = {}
     if takes_completion_limit(model):
         if candidates is not None:
             raise InputError(
                 f"{candidates}: {model} takes no temperature, so it can't be asked for such samples"
             )
-        sent: dict[str, Any] = {
-            "response_format": {"type": "text"},
-            "max_completion_tokens": max_new_tokens,
-        }
+        settings["response_format"] = {"type": "text"}
+        settings["max_completion_tokens"] = max_new_tokens
     else:
-        sent = {
-            "max_tokens": max_new_tokens,
-            "temperature": candidates.temperature if candidates else 0,
-        }
+        settings["max_tokens"] = max_new_tokens
+        settings["temperature"] = 0
+        if candidates is not None:
+            settings["temperature"] = candidates.temperature
     if sampling.decodes and sampling.form == "clip":
-        sent["media_io_kwargs"] = {"video": {"num_frames": sampling.frames or MOST_FRAMES}}
-    return sent
+        number_of_frames = sampling.frames or MOST_FRAMES
+        settings["media_io_kwargs"] = {"video": {"num_frames": number_of_frames}}
+    return settings
 
 
 def messages(
-    prompt: str, shown: Shown, language: str = "en", *, first: bool = False
+    prompt: str, shown_media: Shown, language: str = "en", *, first: bool = False
 ) -> list[Message]:
-    """Return the one message that asks a question: what is shown, with its times in a language, then the words.
+    """Return the one message that asks a question: the video's pieces, then the words.
 
-    The words stand `first` where that is asked for.
+    Times are in the language. The words stand `first` where that is asked for.
     """
-    pieces = shown.attachments(language)
-    return [{"role": "user", "content": [prompt, *pieces] if first else [*pieces, prompt]}]
+    pieces = shown_media.attachments(language)
+    if first:
+        return [{"role": "user", "content": [prompt, *pieces]}]
+    return [{"role": "user", "content": [*pieces, prompt]}]
 
 
 @dataclass(slots=True)
 class _Run:
-    """Questions of one split, asked many at once; `votes` are the numbers of the answers wanted to each."""
+    """Questions of one split, asked many at once.
+
+    Attributes:
+        votes: The numbers of the answers wanted to each question.
+        videos: The videos that were shown_media.
+        waiting_for_frames: Questions that wait for their frames.
+        sample_fields: Further fields of each question's sample, by its id.
+    """
 
     questions: QuestionSet
     asker: Asker
     runner: Runner
     votes: range
     options: Options
-    kept: KeptAnswers
+    kept_answers: KeptAnswers
     waits: Waits
     ahead: Ahead[str]
     decoding: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(usable_cores()))
-    videos: set[str] = field(default_factory=set[str])  # those that were shown
-    wanting: int = 0  # questions that wait for their frames
+    videos: set[str] = field(default_factory=set[str])
+    waiting_for_frames: int = 0
     predictions: dict[str, Prediction] = field(default_factory=dict[str, Prediction])
-    shown: dict[str, Shown] = field(default_factory=dict[str, Shown])
-    beside: dict[str, "Mapping[str, Any]"] = field(default_factory=dict[str, "Mapping[str, Any]"])
+    shown_media: dict[str, Shown] = field(default_factory=dict[str, Shown])
+    sample_fields: dict[str, Mapping[str, Any]] = field(
+        default_factory=dict[str, Mapping[str, Any]]
+    )
 
     async def ask_all(self, rows: Sequence[Row], ordered: Sequence[Row]) -> None:
+        """Ask all questions, and check that kept answers are the model's own.
+
+        `rows` are in the data's order, `ordered` in that of their videos.
+        """
         async with self.asker:
-            await self.kept.begin(rows)
-            looking = asyncio.ensure_future(self._sample_waits())
+            await self.kept_answers.begin(rows)
+            sampling_waits = asyncio.ensure_future(self._sample_waits())
             try:
                 predictions = await self.runner.results(ordered, self._prediction)
             finally:
-                looking.cancel()
-            await self.kept.check(self._reads_as)
-        self.predictions = {row["id"]: made for row, made in zip(ordered, predictions, strict=True)}
+                sampling_waits.cancel()
+            await self.kept_answers.check(self._reads_as)
+        for row, prediction in zip(ordered, predictions, strict=True):
+            self.predictions[row["id"]] = prediction
 
     async def _sample_waits(self) -> None:
-        """Look what is waited for: frames only where another call could be in flight."""
+        """Count what is waited for: frames only where another call could be in flight."""
         while True:
             await asyncio.sleep(PAUSE_S)
             calls = self.asker.in_flight
-            for_frames = self.wanting and calls < self.asker.options.concurrency
-            self.waits["frames" if for_frames else "the server" if calls else None] += 1
+            if self.waiting_for_frames and calls < self.asker.options.concurrency:
+                self.waits["frames"] += 1
+            elif calls:
+                self.waits["the server"] += 1
+            else:
+                self.waits[None] += 1
 
-    def check(self, asked: int, note: Callable[[str], None]) -> None:
-        """Say how many questions the server gave no answer to; ReelbenchError where it gave none at all."""
-        lacking, shown = self.runner.lacking.total(), self.runner.lacking_shown
-        if lacking and lacking == asked:
+    def check(self, number: int, note: Callable[[str], None]) -> None:
+        """Say how many of the asked questions the server gave no answer to.
+
+        Raises:
+            ReelbenchError: It gave none at all.
+        """
+        lacking = self.runner.lacking.total()
+        if not lacking:
+            return
+        reasons = self.runner.lacking_shown
+        if lacking == number:
             why = self.runner.why_lacking("the server gave no answer")
             raise ReelbenchError(
-                f"{why}; no question of {self.questions.spec.id} is answered ({shown})"
+                f"{why}; no question of {self.questions.spec.id} is answered ({reasons})"
             )
-        if lacking:
-            again = "rerun the command to continue"
-            if self.runner.lacking.keys() == {UNPARSABLE}:
-                again = "the replies have no text; ask once more by --only unscored --from RESULT"
-            note(
-                f"{number_of(lacking, 'question is', 'questions are')} not answered ({shown}); {again}"
-            )
+        advice = "rerun the command to continue"
+        if self.runner.lacking.keys() == {UNPARSABLE}:
+            advice = "the replies have no text; ask once more by --only unscored --from RESULT"
+        count = number_of(lacking, "question is", "questions are")
+        note(f"{count} not answered ({reasons}); {advice}")
 
     async def _prediction(self, row: Row) -> Prediction:
-        questions = self.questions
-        if row["id"] in questions.missing:
+        """Ask a question, and return its answer."""
+        if row["id"] in self.questions.missing:
             return MISSING
-        self.wanting += 1
-        try:
-            if (ready := self.ahead.reached(row["video"])) is not None:
-                await asyncio.shield(
-                    asyncio.wrap_future(ready)
-                )  # all of a video's questions go on together
-            if questions.sampling.kind == "none" and questions.sampling.subs != "file":
-                shown = questions.show(
-                    row
-                )  # nothing is read: a thread would cost more than the question
-            else:
-                async with self.decoding:
-                    shown = await asyncio.to_thread(questions.show, row)
-        finally:
-            self.wanting -= 1
+        shown_media = await self._shown(row)
         self.videos.add(row["video"])
-        if shown is None:
+        if shown_media is None:
             return NOT_SHOWN
-        self.shown[row["id"]] = shown
-        language = questions.asked(row)["language"]
-        preset = self.options.preset
-        first = preset is not None and preset.get("prompt") == "before"
-        question = messages(
-            shown.subtitle_text(language) + questions.prompt(row), shown, language, first=first
-        )
+        self.shown_media[row["id"]] = shown_media
+        question = self._question(row, shown_media)
         answers = [self._answer(row, question, vote) for vote in self.votes]
-        replies = (
-            [await answers[0]] if len(answers) == 1 else await asyncio.gather(*answers)
-        )  # a task costs 40 µs
-        texts = [asked.value for asked in replies if asked.value is not None]
-        if len(texts) < len(replies):
-            self.runner.lacking[
-                next(str(asked.reason) for asked in replies if asked.value is None)
-            ] += 1
-            return Prediction(None, reason=Reason.MODEL_FAILED)
-        # The tokens and seconds behind a question's answers, as its sample has them; of all answers
-        # together.
-        sent = [asked.replies[-1].reply for asked in replies]
-        counts: dict[str, list[float | None]] = {
-            "prompt": [reply.prompt_tokens or None for reply in sent],
-            "completion": [reply.completion_tokens or None for reply in sent],
-            "reasoning": [reply.reasoning_tokens for reply in sent],
-            "cached": [reply.cached_tokens for reply in sent],
-            "seconds": [reply.seconds for reply in sent],
-        }
-        known = {
-            name: sum(filter(None, values)) for name, values in counts.items() if None not in values
-        }
-        seconds = known.pop("seconds", None)
-        cost = {"tokens": known or None, "seconds": seconds}
-        self.beside[row["id"]] = cost | {"candidates": texts if len(texts) > 1 else None}
-        for text, result in zip(texts, replies, strict=True):
-            reason = unfinished(result.replies[-1].reply)
-            if reason is not None and (
-                in_words(questions.spec, row) or self._read(row, text).flags
-            ):
-                return Prediction(text, reason=Reason(reason))
+        if len(answers) == 1:
+            results = [await answers[0]]  # a task of its own costs 40 µs
+        else:
+            results = await asyncio.gather(*answers)
+        texts: list[str] = []
+        for result in results:
+            if result.value is None:
+                self.runner.lacking[str(result.reason)] += 1
+                return Prediction(None, reason=Reason.MODEL_FAILED)
+            texts.append(result.value)
+        self.sample_fields[row["id"]] = _sample_fields(results, texts)
+        cut_short = self._cut_short(row, results, texts)
+        if cut_short is not None:
+            return cut_short
         read = self._read(row, texts[0])
         if not read.flags:
             letter = (read.parsed or {}).get("answer")
-            wrong = letter is not None and letter != row.get("answer")
-            self.kept.note_answer(row, question, texts[0], replies[0].replies[-1].at, wrong=wrong)
+            is_wrong = letter is not None and letter != row.get("answer")
+            answered_at = results[0].replies[-1].at
+            self.kept_answers.note_answer(row, question, texts[0], answered_at, wrong=is_wrong)
         return read
 
+    async def _shown(self, row: Row) -> Shown | None:
+        """Return the row's video as it is shown, once its frames are there."""
+        self.waiting_for_frames += 1
+        try:
+            ready = self.ahead.reached(row["video"])
+            if ready is not None:
+                # All of a video's questions go on together.
+                await asyncio.shield(asyncio.wrap_future(ready))
+            sampling = self.questions.sampling
+            if sampling.kind == "none" and sampling.subs != "file":
+                # Nothing is read: a thread would cost more than the question.
+                return self.questions.show(row)
+            async with self.decoding:
+                return await asyncio.to_thread(self.questions.show, row)
+        finally:
+            self.waiting_for_frames -= 1
+
+    def _question(self, row: Row, shown_media: Shown) -> list[Message]:
+        language = self.questions.asked(row)["language"]
+        preset = self.options.preset
+        prompt_first = preset is not None and preset.get("prompt") == "before"
+        prompt = shown_media.subtitle_text(language) + self.questions.prompt(row)
+        return messages(prompt, shown_media, language, first=prompt_first)
+
+    def _cut_short(
+        self, row: Row, results: "Sequence[AskResult[str]]", texts: Sequence[str]
+    ) -> Prediction | None:
+        """Return the first answer that ended before it said anything that can be read.
+
+        Of an open answer nobody knows that, so it is returned whenever it was cut short.
+        """
+        for result, text in zip(results, texts, strict=True):
+            reason = unfinished(result.replies[-1].reply)
+            if reason is None:
+                continue
+            if in_words(self.questions.spec, row) or self._read(row, text).flags:
+                return Prediction(text, reason=Reason(reason))
+        return None
+
     async def _answer(self, row: Row, question: Sequence[Message], vote: int) -> AskResult[str]:
+        earlier = self.options.earlier
         outdated = await self.asker.cache.aside(
-            passed_over, self.asker, self.options.earlier, row["id"], question, vote
+            passed_over, self.asker, earlier, row["id"], question, vote
         )
-        return await self.asker.finish(await self.kept.cursor(question, vote, outdated))
+        cursor = await self.kept_answers.cursor(question, vote, outdated)
+        return await self.asker.finish(cursor)
 
     def _reads_as(self, row: Row, text: str) -> object:
+        """Return the reading of a text, by which two texts are compared."""
         read = self._read(row, text)
-        return (
-            (read.parsed or {}).get("text", text)
-            if in_words(self.questions.spec, row)
-            else read.parsed
-        )
+        if in_words(self.questions.spec, row):
+            return (read.parsed or {}).get("text", text)
+        return read.parsed
 
     def _read(self, row: Row, text: str) -> Prediction:
         return answered(self.questions.spec, text, row.get("options", ()), timing(row))
 
 
-# --- questions of an earlier result asked again
-# -----------------------------------------------------------------------
+def _sample_fields(results: "Sequence[AskResult[str]]", texts: Sequence[str]) -> dict[str, Any]:
+    """Return the tokens and seconds behind a question's answers, all together, and candidates.
+
+    A number that some reply lacks is left out.
+    """
+    replies = [result.replies[-1].reply for result in results]
+    counts: dict[str, list[int | None]] = {
+        "prompt": [reply.prompt_tokens or None for reply in replies],
+        "completion": [reply.completion_tokens or None for reply in replies],
+        "reasoning": [reply.reasoning_tokens for reply in replies],
+        "cached": [reply.cached_tokens for reply in replies],
+    }
+    tokens: dict[str, int] = {}
+    for name, values in counts.items():
+        total = _total(values)
+        if total is not None:
+            tokens[name] = total
+    fields: dict[str, Any] = {
+        "tokens": tokens or None,
+        "seconds": _total([reply.seconds for reply in replies]),
+        "candidates": None,
+    }
+    if len(texts) > 1:
+        fields["candidates"] = list(texts)
+    return fields
+
+
+def _total(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a number, or None
+    """Return the sum of values, or None where one is unknown."""
+    if None in values:
+        return None
+    return sum(values)
+
+
+# Questions of an earlier result asked again.
 
 
 def passed_over(
     asker: Asker, earlier: EarlierResult | None, name: str, messages: Sequence[Message], vote: int
 ) -> Outdated | None:
-    """Return the rule by which a reply in the cache is passed over for a question; None where it is as usual.
+    """Return the rule that passes over replies in the cache, or None.
 
     What is no whole answer is passed over each time. An answer that was one is, with all replies
     before it, passed over once: the next reply counts, even if it is the same, so the same command
@@ -399,31 +543,54 @@ def passed_over(
         return None
     sample = earlier.samples[name]
     if sample.state == "unscored":
-        return lambda stored: stored.reply.raw is None or unfinished(stored.reply) is not None
-    before = [reply.raw for reply in asker.cached_replies(messages, vote=vote)]
+        return _is_no_answer
     texts = sample.candidates or [sample.prediction]
-    text = texts[vote] if vote < len(texts) else None
-    old = iter(before[: before.index(text) + 1] if text in before else ())
-    return lambda _: next(old, None) is not None
+    text = None
+    if vote < len(texts):
+        text = texts[vote]
+    cached_texts = [reply.raw for reply in asker.cached_replies(messages, vote=vote)]
+    number_passed = 0
+    if text in cached_texts:
+        number_passed = cached_texts.index(text) + 1
+    old_texts = iter(cached_texts[:number_passed])
+    return lambda _: next(old_texts, None) is not None
+
+
+def _is_no_answer(stored: StoredReply) -> bool:
+    return stored.reply.raw is None or unfinished(stored.reply) is not None
 
 
 def judged_again(
     questions: QuestionSet, options: Options, earlier: EarlierResult
 ) -> list[Evaluation]:
-    """Ask the judge again about the answers that another model than its usual one judged -> one evaluation."""
-    then = earlier.result
-    settings = questions.settings().model_copy(update={"candidates": then.settings.candidates})
-    earlier.refuse_unlike(
-        questions.questions, then.model.id, settings, judge=options.judge, known=questions.ids
-    )
-    most = most_returned(earlier.samples)
+    """Ask the judge again about answers that another model than its usual one judged.
 
+    One evaluation is returned.
+    """
+    result = earlier.result
+    settings = questions.settings().model_copy(update={"candidates": result.settings.candidates})
+    earlier.refuse_unlike(
+        questions.questions, result.model.id, settings, judge=options.judge, known=questions.ids
+    )
     if options.judge is not None:
-        judges: list[JudgeOptions] = []
-        for judge in options.judge.members:
-            usual = most.get(judge.model, most.get(None))
-            outdated = usual and (lambda stored, usual=usual: stored.reply.returned != usual)
-            judges.append(replace(judge, outdated=outdated or None))
+        judges = _judges_of_usual_models(options.judge, earlier)
         options = replace(options, judge=replace(judges[0], others=tuple(judges[1:])))
-    settings = settings.model_copy(update={"generation": then.settings.generation})
-    return [questions.score({}, {}, options, model=then.model, settings=settings)]
+    settings = settings.model_copy(update={"generation": result.settings.generation})
+    return [questions.score({}, {}, options, model=result.model, settings=settings)]
+
+
+def _judges_of_usual_models(judge: "JudgeOptions", earlier: EarlierResult) -> "list[JudgeOptions]":
+    """Return a panel's judges, which pass over replies of another model than the usual one."""
+    usual_model = most_returned(earlier.samples)
+    judges: list[JudgeOptions] = []
+    for member in judge.members:
+        usual = usual_model.get(member.model, usual_model.get(None))
+        outdated = None
+        if usual:
+            outdated = _returned_by_another(usual)
+        judges.append(replace(member, outdated=outdated))
+    return judges
+
+
+def _returned_by_another(usual: str) -> Outdated:
+    return lambda stored: stored.reply.returned != usual

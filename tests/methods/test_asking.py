@@ -23,4 +23,4 @@ def test_a_question_whose_video_makes_a_library_fail_waits_for_frames_no_more(mo
             AskOptions(model="m", url=server.url),
             Options(),
         )
-    assert runs[0].wanting == 0
+    assert runs[0].waiting_for_frames == 0
