@@ -1,4 +1,4 @@
-"""The Python face of Reelbench: what `import reelbench` offers, on top of what the command line uses.
+"""The Python face of Reelbench: the functions that `import reelbench` offers.
 
 Everything heavy is imported by the function that needs it, so that `import reelbench` stays cheap.
 """
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from reelbench.base.text_tables import Table
     from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.pages.plots import Mark
     from reelbench.pages.svg import Svg
+    from reelbench.registry.metrics import Metric
     from reelbench.registry.records import About, Breakdowns, Counts, JudgeRecord, Metrics, Sample
     from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.comparison import Comparison
@@ -79,20 +81,21 @@ class Scored:
         from reelbench.base.text_tables import Table
         from reelbench.scoring import metric_table
 
-        title = metric_table.title(self.benchmark, self.split, self.counts)
-        below = [
-            *filter(None, [metric_table.without_interval(self._spec, self.metrics)]),
-            *self.notes,
-        ]
+        below = list(self.notes)
+        without_interval = metric_table.without_interval(self._spec, self.metrics)
+        if without_interval:
+            below.insert(0, without_interval)
         return Table(
-            title,
+            metric_table.title(self.benchmark, self.split, self.counts),
             metric_table.COLUMNS,
             metric_table.rows(self._spec, self.metrics, self.counts.items),
             below,
         )
 
     def plot(self, by: str | None = None, *, metric: str | None = None) -> "Svg":
-        """Draw a metric over all items, and for each label of a facet, with the 95 % intervals that exist.
+        """Draw a metric over all items, and for each label of a facet.
+
+        The 95 % intervals that exist are drawn.
 
         Args:
             by: A facet of `breakdowns`; by default the first.
@@ -106,81 +109,106 @@ class Scored:
         Raises:
             InputError: There is no such facet or metric, or it has no value.
         """
-        from reelbench.pages.plots import Mark, intervals
+        from reelbench.pages.plots import intervals
         from reelbench.pages.svg import Svg
-        from reelbench.scoring import metric_table
 
-        spec = self._spec
         facet = by or next(iter(self.breakdowns), None)
         if facet is not None and facet not in self.breakdowns:
             raise InputError(
                 f"by {facet}: no such facet; there are {', '.join(self.breakdowns) or 'none'}"
             )
-        known = metric_table.facet_metrics(spec, self.breakdowns, facet) if facet else []
-        main = spec.primary if spec.primary in known or not known else known[0]
-        drawn = next(
-            (one for one in (*known, *spec.metrics) if one.name == (metric or main.name)), main
-        )
-        name = metric or drawn.name
-        labels = {"all": self.metrics, **(self.breakdowns[facet] if facet else {})}
-        marks = [
-            Mark(0, label.replace("_", " "), value.value, value.ci95, value.n)
-            for label, metrics in labels.items()
-            if (value := metrics.get(name)) is not None and value.value is not None
-        ]
+        drawn_metric = self._metric_to_draw(facet, metric)
+        name = metric or drawn_metric.name
+        marks = self._marks(facet, name)
         if not marks:
             scored = [name for name, value in self.metrics.items() if value.value is not None]
             raise InputError(f"{name}: has no value; there are {', '.join(scored) or 'none'}")
-        title = f"{self.benchmark} {self.split}" + (
-            f" by {facet.replace('_', ' ')}" if facet else ""
-        )
-        unit, shown = drawn.in_unit, name.replace("_", " ")
-        return Svg(
-            intervals(
-                title, f"{shown} ({unit.label})" if unit.label else shown, marks, unit.long_digits
-            )
-        )
+        title = f"{self.benchmark} {self.split}"
+        if facet:
+            title += f" by {facet.replace('_', ' ')}"
+        unit = drawn_metric.in_unit
+        axis = name.replace("_", " ")
+        if unit.label:
+            axis += f" ({unit.label})"
+        return Svg(intervals(title, axis, marks, unit.long_digits))
+
+    def _metric_to_draw(self, facet: str | None, name: str | None) -> "Metric":
+        """Return the metric of a name, or the main one that the facet's labels have."""
+        from reelbench.scoring import metric_table
+
+        spec = self._spec
+        facet_metrics: Sequence[Metric] = []
+        if facet:
+            facet_metrics = metric_table.facet_metrics(spec, self.breakdowns, facet)
+        main_metric = spec.primary
+        if facet_metrics and spec.primary not in facet_metrics:
+            main_metric = facet_metrics[0]
+        for candidate in (*facet_metrics, *spec.metrics):
+            if candidate.name == (name or main_metric.name):
+                return candidate
+        return main_metric
+
+    def _marks(self, facet: str | None, name: str) -> "list[Mark]":
+        """Return a mark for all items, and one for each label with a value."""
+        from reelbench.pages.plots import Mark
+
+        metrics_of_label = {"all": self.metrics}
+        if facet:
+            metrics_of_label |= self.breakdowns[facet]
+        marks: list[Mark] = []
+        for label, metrics in metrics_of_label.items():
+            value = metrics.get(name)
+            if value is not None and value.value is not None:
+                shown_label = label.replace("_", " ")
+                marks.append(Mark(0, shown_label, value.value, value.ci95, value.n))
+        return marks
 
     if not TYPE_CHECKING:  # to a type checker a misspelt name stays one
 
         def __getattr__(self, name: str) -> object:
-            hint = "; to_frame() returns a pandas DataFrame" if name in _FRAMES else ""
+            hint = ""
+            if name in _FRAMES:
+                hint = "; to_frame() returns a pandas DataFrame"
             raise AttributeError(f"Scored has no attribute {name!r}{hint}")
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one row per item: `id`, `video`, `question`, `prediction`, `state`, `reason`, `flags`, and more.
+        """Return one row per item.
 
-        The other columns are the parsed answer (`read.answer`, `read.span`), the reference
+        Columns are `id`, `video`, `question`, `prediction`, `state`, `reason` and `flags`. The other
+        columns are the parsed answer (`read.answer`, `read.span`), the reference
         (`target.…`), the facets' labels, and the scores (`score.…`, before scaling). An unscored
         item has no score. `question` is None if it is not known.
         """
         import pandas as pd
 
-        return pd.DataFrame(
-            [
-                {
-                    "id": sample.id,
-                    "video": sample.video,
-                    "question": self._questions.get(sample.id),
-                    "prediction": sample.prediction,
-                    "state": sample.state,
-                    "reason": sample.reason,
-                    "flags": list(sample.flags),
-                    **{f"read.{name}": value for name, value in (sample.parsed or {}).items()},
-                    **{f"target.{name}": value for name, value in sample.target.items()},
-                    **sample.facets,
-                    **{f"score.{name}": value for name, value in sample.scores.items()},
-                }
-                for sample in self._samples
-            ]
-        )
+        return pd.DataFrame([self._frame_row(sample) for sample in self._samples])
+
+    def _frame_row(self, sample: "Sample") -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "id": sample.id,
+            "video": sample.video,
+            "question": self._questions.get(sample.id),
+            "prediction": sample.prediction,
+            "state": sample.state,
+            "reason": sample.reason,
+            "flags": list(sample.flags),
+        }
+        for name, value in (sample.parsed or {}).items():
+            row[f"read.{name}"] = value
+        for name, value in sample.target.items():
+            row[f"target.{name}"] = value
+        row.update(sample.facets)
+        for name, score in sample.scores.items():
+            row[f"score.{name}"] = score
+        return row
 
     to_pandas = to_frame
 
     def view(self, file: str | Path | None = None) -> "Page":
-        """Make one page of every question and answer, as `reelbench view --out FILE` does; a notebook shows it.
+        """Make one page of every question and answer, as `reelbench view` does.
 
-        It contains no videos and no paths of this machine, so you can give the notebook to others.
+        A notebook shows it. It contains no videos and no paths of this machine, so you can give the
+        notebook to others.
 
         Args:
             file: The page; its name ends in .html. Default: a file in a new temporary folder.
@@ -192,16 +220,17 @@ class Scored:
         from reelbench.houses import of_house
 
         write_of_folder = of_house("Scored.view")
-        made = (
-            Path(file)
-            if file is not None
-            else Path(tempfile.mkdtemp(prefix="reelbench-")) / "view.html"
-        )
+        if file is None:
+            path = Path(tempfile.mkdtemp(prefix="reelbench-")) / "view.html"
+        else:
+            path = Path(file)
         with tempfile.TemporaryDirectory() as folder:
-            return Page(write_of_folder(self.save(folder), made))
+            return Page(write_of_folder(self.save(folder), path))
 
     def save(self, folder: str | Path) -> Path:
-        """Write the result, its samples and its questions to a folder, as `reelbench score --output` does.
+        """Write the result, its samples and its questions to a folder.
+
+        The files are those of `reelbench score --output`.
 
         Returns:
             The folder.
@@ -212,7 +241,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page on disk: it prints as its path, and a notebook shows it in a frame."""
+    """A page on disk, which prints as its path; a notebook shows it."""
 
     path: Path
 
@@ -223,11 +252,12 @@ class Page:
         from html import escape
 
         text = escape(self.path.read_text(encoding="utf-8"))
-        return f'<iframe srcdoc="{text}" style="width: 100%; height: 640px; border: 1px solid #ccc"></iframe>'
+        style = "width: 100%; height: 640px; border: 1px solid #ccc"
+        return f'<iframe srcdoc="{text}" style="{style}"></iframe>'
 
 
 class SourceOptions(TypedDict, total=False):
-    """Which rows are scored, and how a table of predictions is read: the further keywords of `score`."""
+    """The further keywords of `score`: the rows, and the columns of a table."""
 
     split: str | None
     data: str | Path | None
@@ -276,9 +306,10 @@ def score(
     from reelbench.tasks.score import Options, RunMetadata, resolve_predictions, score_files
     from reelbench.tasks.submissions import Inputs
 
-    if unknown := source.keys() - SourceOptions.__annotations__.keys():
+    unknown = source.keys() - SourceOptions.__annotations__.keys()
+    if unknown:
         raise TypeError(f"score() has no argument {min(unknown)!r}")
-    stated, of_model = _about(about)
+    of_answers, of_model = _about(about)
     notes: list[str] = []
     options = Options(
         overlap=overlap, judge=_judge(judge), note=notes.append, bar=line_bar, about=of_model
@@ -287,7 +318,7 @@ def score(
     labels = None
     if tags is not None:
         labels = read_tags(tags)
-    metadata = RunMetadata(model, **stated)
+    metadata = RunMetadata(model, **of_answers)
     document = None
     if isinstance(predictions, str | Path):
         path, metadata = resolve_predictions(predictions, metadata)
@@ -308,7 +339,7 @@ def score(
 
 
 def _json_of_table(table: Any) -> Any:  # noqa: ANN401 - what a user has
-    """Return a table of predictions as the JSON value that a file of it would hold.
+    """Return a table of predictions as the JSON value of a file.
 
     Raises:
         InputError: It is no table, or holds what JSON can't.
@@ -355,8 +386,13 @@ def open_result(folder: str | Path) -> Scored:
     if os.path.exists(place):  # noqa: PTH110 - of a name that no file can have it says no
         place = result_files.folder_of_one(place)
     result = result_files.read(place)
-    changed = sha256_of(result_files.samples_of(place)) != result.provenance.samples_sha256
-    asked = result_files.read_questions(place)
+    notes: list[str] = []
+    if sha256_of(result_files.samples_of(place)) != result.provenance.samples_sha256:
+        samples_file = place / result_files.SAMPLES_FILE
+        notes.append(f"{samples_file}: changed since the result was written")
+    questions: dict[str, str] = {}
+    for name, line in result_files.read_questions(place).items():
+        questions[name] = line["question"]
     return Scored(
         result.benchmark.id,
         result.benchmark.version,
@@ -364,13 +400,11 @@ def open_result(folder: str | Path) -> Scored:
         result.metrics,
         result.breakdowns,
         result.counts,
-        [f"{place / result_files.SAMPLES_FILE}: changed since the result was written"]
-        if changed
-        else [],
+        notes,
         result.judge,
         discovery.spec_of(result.benchmark),
         list(result_files.read_samples(place)),
-        {key: line["question"] for key, line in asked.items()},
+        questions,
         partial(result_files.copy, place),
         result.model.id,
     )
@@ -380,7 +414,10 @@ def benchmarks() -> dict[str, list[str]]:
     """Return the tasks of each benchmark, by its id, as in `reelbench list`."""
     from reelbench.registry import discovery
 
-    return {name: [task.name for task in spec.tasks] for name, spec in discovery.specs().items()}
+    tasks_of_benchmark: dict[str, list[str]] = {}
+    for name, spec in discovery.specs().items():
+        tasks_of_benchmark[name] = [task.name for task in spec.tasks]
+    return tasks_of_benchmark
 
 
 @overload
@@ -406,7 +443,9 @@ def compare(
     *more: "Scored | str | Path",
     anyway: bool = False,
 ) -> "Comparison | list[Comparison]":
-    """Test whether one result is better than another, on the items that both answered, as `reelbench compare` does.
+    """Test whether one result is better than another, as `reelbench compare` does.
+
+    They are compared on the items that both answered.
 
     Args:
         a: A result, or its folder.
@@ -426,55 +465,61 @@ def compare(
     from reelbench.scoring import comparison
 
     if more:
-        opened = [
-            given if isinstance(given, Scored) else open_result(given) for given in (a, b, *more)
-        ]
+        opened = [_opened(source) for source in (a, b, *more)]
         return [compare(*pair, anyway=anyway) for pair in combinations(opened, 2)]
-    first, second = (given if isinstance(given, Scored) else open_result(given) for given in (a, b))
-    of_first, of_second = (
-        f"{one.benchmark} {one.split} (version {one.version})" for one in (first, second)
-    )
+    first = _opened(a)
+    second = _opened(b)
+    of_first = f"{first.benchmark} {first.split} (version {first.version})"
+    of_second = f"{second.benchmark} {second.split} (version {second.version})"
     if of_first != of_second:
         raise InputError(
-            f"compare: {of_first} and {of_second} can't be compared; take two results on the same benchmark, version "
-            "and split"
+            f"compare: {of_first} and {of_second} can't be compared; take two results on the same "
+            "benchmark, version and split"
         )
-    if not anyway and (apart := comparison.judging_apart(first.judge, second.judge)):
-        raise InputError(f"compare: {apart}; to compare them all the same give anyway=True")
+    difference = comparison.judging_apart(first.judge, second.judge)
+    if difference and not anyway:
+        raise InputError(f"compare: {difference}; to compare them all the same give anyway=True")
     compared = comparison.compare(first._samples, second._samples, first._spec)  # noqa: SLF001
     names = (first.model or "a", second.model or "b")
-    return replace(compared, names=names) if names[0] != names[1] else compared
+    if names[0] == names[1]:
+        return compared
+    return replace(compared, names=names)
+
+
+def _opened(source: "Scored | str | Path") -> Scored:
+    if isinstance(source, Scored):
+        return source
+    return open_result(source)
 
 
 def _guided(call: Callable[P, Scored]) -> Callable[P, Scored]:
-    """Return `call`; of arguments that are none of its own it tells the call that they mean."""
-    known = list(signature(call).parameters)
+    """Return `call`, whose error for a wrong argument shows how it is called."""
+    parameters = list(signature(call).parameters)
+    known_names = {*parameters, *AskedOptions.__annotations__}
 
     @wraps(call)
-    def checked(*args: P.args, **given: P.kwargs) -> Scored:
-        wrong = [name for name in given if name not in {*known, *AskedOptions.__annotations__}]
-        if wrong or not {*known[len(args) : 2]} <= given.keys():
-            url = next(
-                (given[name] for name in ("url", "base_url", "llm_url") if name in given), "URL"
-            )
-            model, name = (
-                given.get("model") or given.get("llm", "MODEL"),
-                given.get("name", [*args, "NAME"][0]),
-            )
-            raise TypeError(
-                f"{call.__name__}({', '.join(known[:2])}, …)"
-                + f" has no argument {wrong[0]!r}" * bool(wrong)
-                + "; a "
-                f"served model: reelbench.ask({model!r}, {name!r}, url={url!r}); a function: reelbench.evaluate(fn, "
-                f"{name!r})"
-            )
-        return call(*args, **given)
+    def checked(*args: P.args, **keywords: P.kwargs) -> Scored:
+        wrong = [name for name in keywords if name not in known_names]
+        needed = {*parameters[len(args) : 2]}
+        if not wrong and needed <= keywords.keys():
+            return call(*args, **keywords)
+        problem = ""
+        if wrong:
+            problem = f" has no argument {wrong[0]!r}"
+        url = keywords.get("url") or keywords.get("base_url") or keywords.get("llm_url", "URL")
+        model = keywords.get("model") or keywords.get("llm", "MODEL")
+        name = keywords.get("name", [*args, "NAME"][0])
+        raise TypeError(
+            f"{call.__name__}({', '.join(parameters[:2])}, …){problem}; a served model: "
+            f"reelbench.ask({model!r}, {name!r}, url={url!r}); a function: reelbench.evaluate(fn, "
+            f"{name!r})"
+        )
 
     return checked
 
 
 class AskedOptions(TypedDict, total=False):
-    """How a model is asked: the further keywords of `ask`, as `reelbench ask` has them as options.
+    """The further keywords of `ask`, which are options of `reelbench ask`.
 
     Attributes:
         concurrency: Maximum concurrent calls.
@@ -506,7 +551,9 @@ def ask(
     data: str | Path | None = None,
     **options: Unpack[AskedOptions],
 ) -> Scored:
-    """Ask a model behind a server all questions of a benchmark, and score its answers, as `reelbench ask` does.
+    """Ask a served model all questions of a benchmark, and score its answers.
+
+    `reelbench ask` does the same.
 
     Args:
         model: `provider/model`, or the model's name on the server at `url`.
@@ -554,7 +601,9 @@ def evaluate(
     model: str | None = None,
     data: str | Path | None = None,
 ) -> Scored:
-    """Ask a Python function all questions of a benchmark, and score its answers, with a progress bar.
+    """Ask a Python function all questions of a benchmark, and score its answers.
+
+    A progress bar shows how far it has come.
 
     Args:
         fn: `fn(question, frames, row) -> text`. `question` is the whole prompt of the benchmark's
@@ -593,7 +642,7 @@ def evaluate(
 
 
 def results(store: str | Path) -> "pd.DataFrame":
-    """Return a results store as a table, with one row for each metric of a result.
+    """Return a results store as a table, one row a metric of a result.
 
     Columns: `key` (the result's folder in the store); the leaderboard's columns, with the names of
     its downloads (`rank`, `model`, `revision`, `benchmark`, `split`, `frames`, `label`, `judge`,
@@ -614,13 +663,17 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
     from reelbench.scoring import panel_agreement
 
     scored = evaluation.scored
-    fits = ((what, evaluation.fits.get(what)) for what in ("missing", "extra", "duplicate"))
-    notes = [
-        *evaluation.fits.get("notes", ()),
-        *(f"{number_of(len(ids), f'{what} id')} (first: {ids[0]!r})" for what, ids in fits if ids),
-        *failures,
-        *filter(None, [evaluation.judge_failed]),
-    ]
+    notes = [*evaluation.fits.get("notes", ())]
+    for what in ("missing", "extra", "duplicate"):
+        ids = evaluation.fits.get(what)
+        if ids:
+            notes.append(f"{number_of(len(ids), f'{what} id')} (first: {ids[0]!r})")
+    notes += failures
+    if evaluation.judge_failed:
+        notes.append(evaluation.judge_failed)
+    questions: dict[str, str] = {}
+    for sample, (question, _) in zip(scored.samples, evaluation.asked, strict=True):
+        questions[sample.id] = question
     return Scored(
         evaluation.spec.id,
         evaluation.spec.version,
@@ -631,32 +684,38 @@ def _scored(evaluation: "Evaluation", failures: Sequence[str]) -> Scored:
         panel_agreement.with_agreement(evaluation.spec, scored.samples, scored.judge),
         evaluation.spec,
         scored.samples,
-        {
-            sample.id: question
-            for sample, (question, _) in zip(scored.samples, evaluation.asked, strict=True)
-        },
+        questions,
         evaluation.write,
         evaluation.model.id,
     )
 
 
+_OF_ANSWERS = ("revision", "frames", "label", "url")
+"""Facts that are of the answers, and not of the model."""
+
+
 def _about(about: "str | Path | Mapping[str, Any] | None") -> "tuple[dict[str, Any], About | None]":
-    """Return the settings of the answers, and those of the model."""
+    """Return the facts of the answers, and those of the model."""
     from reelbench.tasks import about as abouts
 
-    if about is None or isinstance(about, str | Path):
-        return {}, None if about is None else abouts.read(Path(about))
+    if about is None:
+        return {}, None
+    if isinstance(about, str | Path):
+        return {}, abouts.read(Path(about))
     if not isinstance(about, Mapping):
         raise InputError(f"about is a {type(about).__name__}, expected a path or a mapping")
-    stated: dict[str, Any] = json.loads(_as_json("about holds", dict(about)))
-    of_answers = {
-        name: stated[name] for name in ("revision", "frames", "label", "url") if name in stated
-    }
-    for name, value in of_answers.items():
+    of_model: dict[str, Any] = json.loads(_as_json("about holds", dict(about)))
+    of_answers: dict[str, Any] = {}
+    for name in _OF_ANSWERS:
+        if name not in of_model:
+            continue
+        value = of_model.pop(name)
         if not isinstance(value, str | None):
             raise InputError(f"about: {name} is a {type(value).__name__}, expected a text")
-    of_model = {name: value for name, value in stated.items() if name not in of_answers}
-    return of_answers, abouts.parse(of_model, "about") if of_model else None
+        of_answers[name] = value
+    if not of_model:
+        return of_answers, None
+    return of_answers, abouts.parse(of_model, "about")
 
 
 def _judge(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
@@ -667,21 +726,30 @@ def _judge(judge: "str | JudgeOptions | None") -> "JudgeOptions | None":
     return JudgeOptions.named(judge)
 
 
-def _path(given: str | Path | None) -> Path | None:
-    return None if given is None else Path(given)
+def _path(source: str | Path | None) -> Path | None:
+    if source is None:
+        return None
+    return Path(source)
 
 
 def _as_json(what: str, value: Any) -> str:  # noqa: ANN401 - a list or a dict
-    """Return a value as JSON; InputError where it holds what JSON can't: itself, a key that is no text, …."""
+    """Return a value as JSON.
 
-    def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds, of numpy's or pandas'
-        import pandas as pd
-
-        if hasattr(value, "tolist"):
-            return value.tolist()
-        return None if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
-
+    Raises:
+        InputError: It holds what JSON can't: itself, a key that is no text, and the like.
+    """
     try:
-        return json.dumps(value, default=plain)
+        return json.dumps(value, default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{what} what no file can ({first_line(error)})") from None
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a table holds, of numpy's or pandas'
+    """Return a value of numpy's or pandas' as JSON has it."""
+    import pandas as pd
+
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return None
+    return str(value)
