@@ -293,11 +293,19 @@ def _write_test_in_store(spec: "BenchmarkSpec", test: Mapping[str, Any]) -> None
 def _show_labels(spec: "BenchmarkSpec", labels: Sequence[Mapping[str, Any]]) -> None:
     """Print the differences label by label."""
     unit = spec.primary.in_unit
-    columns = ("", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")
-    table = console.table(
-        f"{spec.primary.name} ({unit.range}) label by label, the largest difference first",
-        *("label", "#a", "#b", "#a - b", "#95 % interval", "#p", "#p (Holm)", "#items", "#videos"),
+    columns = (
+        "label",
+        "#a",
+        "#b",
+        "#a - b",
+        "#95 % interval",
+        "#p",
+        "#p (Holm)",
+        "#items",
+        "#videos",
     )
+    title = f"{spec.primary.name} ({unit.range}) label by label, the largest difference first"
+    table = console.table(title, *columns)
     for row in labels:
         table.add_row(
             row["label"],
@@ -349,11 +357,12 @@ def _compare_by_video(
     if as_json:
         console.write_json({"a": names[0], "b": names[1], **paired, **facts})
         return
-    table = console.table(
+    title = (
         f"{metric.name} ({metric.in_unit.range}) on {paired['videos']} videos that both have, one "
-        "mean a video",
-        *columns,
+        "mean a video"
     )
+    columns = ("", "#mean", "#scored 4 or 5, %", "#that x 5 / 100")
+    table = console.table(title, *columns)
     means = (paired["a"], paired["b"])
     for name, mean, (percent, converted) in zip(names, means, paired["right"], strict=True):
         table.add_row(name, f"{mean:.2f}", f"{percent:.1f}", f"{converted:.2f}")

@@ -109,12 +109,11 @@ def _candidates_of(
     if not answers_of_runs:
         return sample.candidates
     texts = [sample.prediction]
-    for answers in answers_of_runs:
-        texts.append(answers.get(sample.id))
-    given_texts = [text for text in texts if isinstance(text, str)]
-    if len(given_texts) < len(texts):
+    texts += [answers.get(sample.id) for answers in answers_of_runs]
+    whole_texts = [text for text in texts if isinstance(text, str)]
+    if len(whole_texts) < len(texts):
         return sample.candidates
-    return given_texts
+    return whole_texts
 
 
 def candidates_of_file(

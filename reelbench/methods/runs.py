@@ -1,4 +1,7 @@
-"""Several runs of one model over the same questions: each a result of its own, and what they come to together."""
+"""Several runs of one model over the same questions.
+
+Each run has a result of its own, and all have a summary.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,8 +12,12 @@ from typing import Any
 from reelbench.base.errors import InputError
 from reelbench.base.files import write_json
 from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.budget import Budget
 from reelbench.methods import asking
+from reelbench.methods.kept import Keeping
 from reelbench.methods.questions import QuestionSet
+from reelbench.registry.decoding import Candidates
+from reelbench.registry.metrics import Metric
 from reelbench.registry.records import Result, Sample
 from reelbench.registry.spec import BenchmarkSpec, Corpus
 from reelbench.scoring import aggregation, result_files, runs
@@ -21,66 +28,85 @@ RUNS_FILE = "runs.json"
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """How often all questions are asked, and which seed the first run sends; None sends none."""
+    """The number of runs, and the seed that the first one sends; None sends none."""
 
     number: int = 1
     seed: int | None = None
 
     def check_once(self) -> None:
-        """Raise InputError where it is more than one run as ever, for questions of an earlier result."""
+        """Raise InputError for several runs or a seed: an earlier result has one run."""
         if self.number > 1 or self.seed is not None:
             raise InputError(
                 "--from: some questions are asked again in one run; leave --runs and --seed out"
             )
 
     def ask(
-        self, questions: QuestionSet, options: Options, *, model: AskOptions, **how: Any
-    ) -> list[Evaluation]:  # noqa: ANN401
-        """Ask a model questions in each run, one after the other; `how` is as `asking.ask` takes it."""
+        self,
+        questions: QuestionSet,
+        options: Options,
+        *,
+        model: AskOptions,
+        candidates: Candidates | None = None,
+        budget: Budget | None = None,
+        keeping: Keeping = Keeping(),  # noqa: B008 - it is frozen
+    ) -> list[Evaluation]:
+        """Ask a model questions in each run, one after the other, as `asking.ask` does."""
         if self.seed is not None and "seed" in model.extra:
             raise InputError("--seed and a seed in --llm-extra: give one of them")
-        evaluations: list[Evaluation] = []
         if self.number > 1:
-            sampling = asking.sent_sampling(questions, model, how.get("candidates"))
+            sampling = asking.sent_sampling(questions, model, candidates)
             if sampling.get("temperature") == 0:
                 options.note(
                     "--runs at temperature 0: runs differ as far as the server does; --llm-extra "
                     "sets another"
                 )
+        evaluations: list[Evaluation] = []
         for run, place in enumerate(self._places(options.place)):
-            seeded = {} if self.seed is None else {"seed": self.seed + run}
-            own = replace(model, extra={**model.extra, **seeded})
-            made = asking.ask(questions, own, replace(options, place=place), run=run, **how)
-            settings = made.settings.model_copy(
-                update={"run": run + 1 if self.number > 1 else None}
+            evaluation = asking.ask(
+                questions,
+                self._seeded(model, run),
+                replace(options, place=place),
+                candidates=candidates,
+                budget=budget,
+                keeping=keeping,
+                run=run,
             )
-            evaluations.append(replace(made, settings=settings))
+            run_number = None
+            if self.number > 1:
+                run_number = run + 1
+            settings = evaluation.settings.model_copy(update={"run": run_number})
+            evaluations.append(replace(evaluation, settings=settings))
         return evaluations
 
+    def _seeded(self, model: AskOptions, run: int) -> AskOptions:
+        """Return the model with the seed of a run, where seeds are sent."""
+        if self.seed is None:
+            return model
+        return replace(model, extra={**model.extra, "seed": self.seed + run})
+
     def write(self, evaluations: Sequence[Evaluation], place: Path) -> list[Outcome]:
-        """Write the result of each run, and of several what they come to together (`runs.json`)."""
-        written = [
-            made.write(there)
-            for made, there in zip(evaluations, self._places(place), strict=True)
-            if there
-        ]
+        """Write the result of each run, and of several their summary (`runs.json`)."""
+        outcomes: list[Outcome] = []
+        for evaluation, folder in zip(evaluations, self._places(place), strict=True):
+            if folder is not None:
+                outcomes.append(evaluation.write(folder))
         if self.number > 1:
-            write_together(place, [outcome.folder for outcome in written])
-        return written
+            write_together(place, [outcome.folder for outcome in outcomes])
+        return outcomes
 
     def _places(self, place: Path | None) -> list[Path | None]:
         """Return the folder of each run's result: of one run the folder itself."""
-        return [
-            place / f"run-{run + 1}" if place and self.number > 1 else place
-            for run in range(self.number)
-        ]
+        if place is None or self.number == 1:
+            return [place] * self.number
+        return [place / f"run-{run + 1}" for run in range(self.number)]
 
 
 def write_together(place: Path, folders: Sequence[Path]) -> None:
-    """Write what the runs of a benchmark, whose results lie in `folders`, come to: `runs.json` in `place`."""
+    """Write the summary of a benchmark's runs, whose results lie in `folders`, to `place`."""
     results = [result_files.read(folder) for folder in folders]
     samples = [list(result_files.read_samples(folder)) for folder in folders]
-    write_json(place / RUNS_FILE, together(result_files.shared_spec(results), results, samples))
+    summary = together(result_files.shared_spec(results), results, samples)
+    write_json(place / RUNS_FILE, summary)
 
 
 def together(
@@ -93,38 +119,50 @@ def together(
     those that every run scored, on which all of it rests; a metric of all answers at once (BLEU) is
     each run's own and has no interval.
     """
-    made, averages = runs.together(spec, results, samples)
-    each = aggregation.each_run(averages)
+    mean_result, mean_samples = runs.together(spec, results, samples)
+    samples_of_runs = aggregation.each_run(mean_samples)
     metrics: dict[str, Any] = {}
     for metric in spec.metrics:
-        found = made.metrics.get(metric.name)
-        if isinstance(metric.aggregate, Corpus):
-            values = [
-                result.metrics[metric.name].value
-                for result in results
-                if metric.name in result.metrics
-            ]
-        else:
-            values = [aggregation.metric_value(spec, metric, run) for run in each]
-        known = [value for value in values if value is not None]
-        if found is None or found.value is None or len(known) < len(results):
+        mean_value = mean_result.metrics.get(metric.name)
+        values = _values_of_runs(spec, metric, results, samples_of_runs)
+        if mean_value is None or mean_value.value is None or len(values) < len(results):
             continue
-        spread = stdev(known) if len(known) > 1 else None
+        spread = None
+        if len(values) > 1:
+            spread = stdev(values)
         metrics[metric.name] = {
-            "values": known,
-            "mean": fmean(known),
+            "values": values,
+            "mean": fmean(values),
             "spread": spread,
-            "ci95": found.ci95,
+            "ci95": mean_value.ci95,
         }
     return {
         "benchmark": spec.id,
         "version": spec.version,
-        "split": made.benchmark.split,
-        "model": made.model.id,
+        "split": mean_result.benchmark.split,
+        "model": mean_result.model.id,
         "runs": len(results),
         "seeds": [result.settings.seed for result in results],
-        "items": sum(sample.state == "scored" for sample in averages),
+        "items": sum(sample.state == "scored" for sample in mean_samples),
         "method": runs.METHOD,
         "primary": spec.primary.name,
         "metrics": metrics,
     }
+
+
+def _values_of_runs(
+    spec: BenchmarkSpec,
+    metric: Metric,
+    results: Sequence[Result],
+    samples_of_runs: Sequence[Sequence[Sample]],
+) -> list[float]:
+    """Return a metric's value of each run that has one.
+
+    A metric of all answers at once is taken from the run's result.
+    """
+    if isinstance(metric.aggregate, Corpus):
+        metrics = [result.metrics.get(metric.name) for result in results]
+        values = [value.value for value in metrics if value is not None]
+    else:
+        values = [aggregation.metric_value(spec, metric, samples) for samples in samples_of_runs]
+    return [value for value in values if value is not None]
