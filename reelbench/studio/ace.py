@@ -116,7 +116,9 @@ class Ranker:
         return len(case.candidates) if self.mode == "pointwise" else 1
 
 
-Ranked = tuple[dict[str, list[list[str | None]]], Tally]
+Replies = list[list[str | None]]
+"""The replies on one question, by request and vote (as `scoring.candidates.Replies`)."""
+Ranked = tuple[dict[str, Replies], Tally]
 """The replies by question id (as `scoring.candidates.Replies`), and the tally of the asker."""
 
 
@@ -143,11 +145,12 @@ def rank(
         return result.replies[-1].reply.raw
 
     async def ask_votes(case: CandidateSet, index: int) -> list[str | None]:
-        return await asyncio.gather(*(ask(case, index, vote) for vote in range(ranker.votes)))
+        votes = [ask(case, index, vote) for vote in range(ranker.votes)]
+        return await asyncio.gather(*votes)
 
-    async def ask_all(case: CandidateSet) -> list[list[str | None]]:
-        indices = range(ranker.requests(case))
-        return await asyncio.gather(*(ask_votes(case, index) for index in indices))
+    async def ask_all(case: CandidateSet) -> Replies:
+        requests = [ask_votes(case, index) for index in range(ranker.requests(case))]
+        return await asyncio.gather(*requests)
 
     with bar(f"ranking by {ranker.model.model}", len(cases)) as show:
         runner = Runner([asker], show)
@@ -185,11 +188,14 @@ class Enhancement:
         """Return the document of `--json`."""
         choices = self.choices.values()
         similarities: list[float] = []
+        candidates = 0
         for case in self.cases:
+            candidates += len(case.candidates)
             similarity = choice.similarity(case.candidates)
             if similarity is not None:
                 similarities.append(similarity)
         tally = self.tally.record_fields()
+        mean_similarity = fmean(similarities) if similarities else None
         ranker = self.ranker.record(self.k).model_dump(mode="json")
         for name in ("returned", "calls", "cached"):
             ranker[name] = tally[name]
@@ -201,8 +207,8 @@ class Enhancement:
             "not_first": sum(chosen.index != 0 for chosen in choices),
             "controls": controls,
             "questions": len(self.cases),
-            "candidates": sum(len(case.candidates) for case in self.cases),
-            "similarity": fmean(similarities) if similarities else None,
+            "candidates": candidates,
+            "similarity": mean_similarity,
             "ranker": ranker,
         }
 
@@ -276,22 +282,29 @@ class Enhancement:
         Together they take each candidate equally often. So their mean is that of all random
         choices, for everything that is a mean over items.
         """
-        draws: list[dict[str, int]] = [{} for _ in range(self.k)]
-        for case in self.cases:
-            order = choice.shuffled_order(f"random {case.id}", len(case.candidates))
-            for number, draw in enumerate(draws):
-                draw[case.id] = order[number % len(order)]
+        draws: list[dict[str, int]] = []
+        for number in range(self.k):
+            draw: dict[str, int] = {}
+            for case in self.cases:
+                count = len(case.candidates)
+                order = choice.shuffled_order(f"random {case.id}", count)
+                draw[case.id] = order[number % count]
+            draws.append(draw)
         return draws
 
     def _mean_words(self, picks: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
         """Return the mean words of each control's answers, and of random ones."""
-        counts: dict[str, list[int]] = {}
+        word_counts: dict[str, list[int]] = {}
         for case in self.cases:
-            counts[case.id] = [len(words(text)) for text in case.candidates]
+            word_counts[case.id] = [len(words(text)) for text in case.candidates]
         means: dict[str, float] = {}
         for name, indices in picks.items():
-            means[name] = fmean(counts[key][index] for key, index in indices.items())
-        means["random"] = fmean(map(fmean, counts.values()))
+            picked_counts: list[int] = []
+            for question, index in indices.items():
+                picked_counts.append(word_counts[question][index])
+            means[name] = fmean(picked_counts)
+        means_by_question = map(fmean, word_counts.values())
+        means["random"] = fmean(means_by_question)
         return means
 
     @property

@@ -89,7 +89,8 @@ class SplitShares:
         split_by_whole = dict(zip(draw_order, split_order, strict=True))
         splits: dict[str, str] = {}
         for name in names:
-            splits[name] = split_by_whole[_whole_video(name)]
+            whole_video = _whole_video(name)
+            splits[name] = split_by_whole[whole_video]
         return splits
 
     def _split_order(self, videos: int) -> list[str]:
@@ -164,12 +165,17 @@ def _write_splits(chain: MadeBy, folder: Path, shares: SplitShares, rows: Rows) 
     if not shares.shares:
         return {"test": FILES[chain]}
     field = _VIDEO_FIELDS[chain]
-    split_of = shares.split_videos(row[field] for row in rows)
+    videos = [row[field] for row in rows]
+    split_by_video = shares.split_videos(videos)
+    rows_by_split: dict[str, list[Mapping[str, Any]]] = {split: [] for split in shares.shares}
+    for video, row in zip(videos, rows, strict=True):
+        split = split_by_video[video]
+        rows_by_split.setdefault(split, []).append(row)
     files: dict[str, str] = {}
-    for split in dict.fromkeys([*shares.shares, *split_of.values()]):
-        files[split] = f"rows_{split}.json"
-        rows_of_split = [row for row in rows if split_of[row[field]] == split]
-        write_json(folder / files[split], rows_of_split)
+    for split, split_rows in rows_by_split.items():
+        file = f"rows_{split}.json"
+        write_json(folder / file, split_rows)
+        files[split] = file
     return files
 
 

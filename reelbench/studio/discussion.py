@@ -69,6 +69,12 @@ class _Verdict(BaseModel):
     better: Literal["A", "B", "tie"]
 
 
+_LAST_IS_A = {"A": 1.0, "B": 0.0, "tie": 0.5}
+"""A judge's outcome for the last questions, where they are shown as A."""
+_LAST_IS_B = {"A": 0.0, "B": 1.0, "tie": 0.5}
+"""The same where they are shown as B."""
+
+
 class WrittenQuestions(NamedTuple):
     """The usable questions of a reply."""
 
@@ -203,8 +209,11 @@ class Discussion:
         # A word's text is made once, and not for each role that sees it.
         new_words = talk.video.words[len(talk.texts) :]
         talk.texts += map(_word_text, new_words)
-        words = zip(talk.video.words, talk.texts, strict=True)
-        return material + [(word.role, text) for word, text in words if word.role in role.sees]
+        for word, text in zip(talk.video.words, talk.texts, strict=True):
+            if word.role not in role.sees:
+                continue
+            material.append((word.role, text))
+        return material
 
     def finished(self, talk: "Talk") -> list[GateQuestion]:
         """Return a video's last questions as gates look at them."""
@@ -230,11 +239,11 @@ class Discussion:
         case.about = {"video": case.item.video.name, "round": self.options.rounds}
         first = _unnumbered(case.item.first)
         last = _unnumbered(case.item.last or [])
-        first_is_a = await self._ask_judge(case, first, last)
-        last_is_a = await self._ask_judge(case, last, first)
-        outcomes_if_first_is_a = {"A": 0.0, "B": 1.0, "tie": 0.5}
-        outcomes_if_last_is_a = {"A": 1.0, "B": 0.0, "tie": 0.5}
-        return outcomes_if_first_is_a[first_is_a], outcomes_if_last_is_a[last_is_a]
+        better = await self._ask_judge(case, first, last)
+        outcome_as_b = _LAST_IS_B[better]
+        better = await self._ask_judge(case, last, first)
+        outcome_as_a = _LAST_IS_A[better]
+        return outcome_as_b, outcome_as_a
 
     async def _ask_judge(
         self, case: ChainCase["Talk"], set_a: str, set_b: str

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
@@ -124,31 +125,57 @@ def tables(
     write = writers[style]
     texts: list[str] = []
     for name, groups in board.groups.items():
-        if benchmark in (None, name):
-            texts += [write(board, group, board.rows[group], metrics) for group in groups]
+        if benchmark not in (None, name):
+            continue
+        for group in groups:
+            table = _GroupTable(board, group, metrics)
+            texts.append(write(table))
     return "\n".join(texts)
 
 
-def _metrics(
-    spec: BenchmarkSpec, entries: Iterable[BoardEntry], names: Sequence[str] | None
-) -> list[Metric]:
-    """Return the named metrics, or all, that an entry has a value of."""
-    all_names = {metric.name for metric in spec.metrics}
-    for name in names or ():
-        if name not in all_names:
-            raise InputError(f"{spec.id} has no column {name}; there are {_listed(all_names)}")
-    scored_names: set[str] = set()
-    for entry in entries:
-        for name, metric_result in entry.metrics.items():
-            if metric_result.value is not None:
-                scored_names.add(name)
-    if names is not None:
-        scored_names.intersection_update(names)
-    return [metric for metric in spec.metrics if metric.name in scored_names]
+@dataclass(frozen=True, slots=True)
+class _GroupTable:
+    """The table of one group."""
 
+    board: Board
+    group: RankingGroup
+    metric_names: Sequence[str] | None
+    """The columns that the user named; None for the format's own."""
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))
+    @property
+    def spec(self) -> BenchmarkSpec:
+        """The benchmark."""
+        return self.board.spec(self.group)
+
+    @property
+    def entries(self) -> Sequence[BoardEntry]:
+        """The rows."""
+        return self.board.rows[self.group]
+
+    @property
+    def title(self) -> str:
+        """The benchmark, the group, and why it isn't ranked, if it isn't."""
+        title = f"{self.spec.title}, {self.group.label}"
+        reason = self.board.listed_only.get(self.group)
+        if reason is not None:
+            title += f" ({reason})"
+        return title
+
+    def metrics(self, names: Sequence[str] | None) -> list[Metric]:
+        """Return the named metrics, or all, that a row has a value of."""
+        all_names = {metric.name for metric in self.spec.metrics}
+        for name in names or ():
+            if name not in all_names:
+                columns_there = ", ".join(sorted(all_names))
+                raise InputError(f"{self.spec.id} has no column {name}; there are {columns_there}")
+        scored_names: set[str] = set()
+        for entry in self.entries:
+            for name, metric_result in entry.metrics.items():
+                if metric_result.value is not None:
+                    scored_names.add(name)
+        if names is not None:
+            scored_names.intersection_update(names)
+        return [metric for metric in self.spec.metrics if metric.name in scored_names]
 
 
 def value(entry: BoardEntry, metric: Metric) -> str:
@@ -231,34 +258,25 @@ def _ranks(board: Board, entry: BoardEntry) -> list[str]:
     return [rank, columns.rank_range(board, entry) or ""]
 
 
-def _title(board: Board, group: RankingGroup) -> str:
-    title = f"{board.spec(group).title}, {group.label}"
-    if group in board.listed_only:
-        title += f" ({board.listed_only[group]})"
-    return title
-
-
 # --- Markdown
 
 
-def _markdown(
-    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], names: Sequence[str] | None
-) -> str:
+def _markdown(table: _GroupTable) -> str:
     """Return a Markdown table; notes on a row stand beside its name."""
-    spec = board.spec(group)
-    metrics = _metrics(spec, entries, names)
+    board = table.board
+    metrics = table.metrics(table.metric_names)
     titles = [inert(metric.title) for metric in metrics]
-    text = f"### {inert(_title(board, group))}\n\n"
+    text = f"### {inert(table.title)}\n\n"
     text += _markdown_line(["rank", "ranks", "model", "frames", *titles])
     text += _markdown_line(["--:", "--:", ":--", ":--", *["--:"] * len(metrics)])
-    for entry in sorted(entries, key=lambda entry: entry.is_reference):
+    for entry in sorted(table.entries, key=lambda entry: entry.is_reference):
         name = entry.model
         for note in _row_notes(board, entry):
             name += f" ({note})"
         cells = [*_ranks(board, entry), name, entry.frames]
         for metric in metrics:
             cell = value(entry, metric)
-            if metric is spec.primary:
+            if metric is table.spec.primary:
                 cell += _markdown_interval(entry, metric)
             cells.append(cell)
         text += _markdown_line(map(inert, cells))
@@ -314,20 +332,19 @@ def _notes(board: Board, entries: Sequence[BoardEntry]) -> _Notes:
 # --- text
 
 
-def _text(
-    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], names: Sequence[str] | None
-) -> str:
+def _text(table: _GroupTable) -> str:
     """Return a table for a terminal.
 
     Names lack their organization. The main score has its interval. Notes stand under the table.
     """
-    spec = board.spec(group)
-    metrics = _metrics(spec, entries, names)
-    notes = _notes(board, entries)
+    board = table.board
+    primary = table.spec.primary
+    metrics = table.metrics(table.metric_names)
+    notes = _notes(board, table.entries)
     heads = ["#", "#ranks", "model"]
     for metric in metrics:
         heads.append(f"#{metric.short}")
-        if metric is spec.primary:
+        if metric is primary:
             heads.append("#95 %")
     numbers: dict[str, int] = {}  # of the notes
     rows: list[list[str]] = []
@@ -339,18 +356,18 @@ def _text(
         row = [*_ranks(board, entry), name]
         for metric in metrics:
             row.append(value(entry, metric))
-            if metric is spec.primary:
+            if metric is primary:
                 row.append(interval(_ends(entry, metric), metric.in_unit.digits))
         rows.append(row)
     count = len(heads)
-    if names is None:
+    if table.metric_names is None:
         count = _fitting_columns([heads, *rows])
     below = [f"all rows: {note}" for note in notes.on_all]
     below += [f"[{number}] {note}" for note, number in numbers.items()]
     if count < len(heads):
         below.append(f"{len(heads) - count} more columns: --columns, or --format markdown")
-    table = Table(_title(board, group), heads[:count], [row[:count] for row in rows], below)
-    return table.text() + "\n"
+    rows = [row[:count] for row in rows]
+    return Table(table.title, heads[:count], rows, below).text() + "\n"
 
 
 def _shortened(name: str) -> str:
@@ -373,16 +390,15 @@ def _fitting_columns(lines: Sequence[Sequence[str]]) -> int:
 # --- LaTeX
 
 
-def _latex(
-    board: Board, group: RankingGroup, entries: Sequence[BoardEntry], names: Sequence[str] | None
-) -> str:
+def _latex(table: _GroupTable) -> str:
     """Return a float of one column: the best in bold, intervals, notes under the rows."""
-    spec = board.spec(group)
+    board = table.board
+    names = table.metric_names
     if names is None:
-        names = [spec.primary.name]
-    metrics = _metrics(spec, entries, names) or _metrics(spec, entries, None)
-    best = _best_values(board, entries, metrics)
-    notes = _notes(board, entries)
+        names = [table.spec.primary.name]
+    metrics = table.metrics(names) or table.metrics(None)
+    best = _best_values(board, table.entries, metrics)
+    notes = _notes(board, table.entries)
     signs = _letters(notes)
     lines: list[str] = []
     for entry, row_notes in notes.rows:
@@ -401,7 +417,7 @@ def _latex(
         notes_box = rf"\par\smallskip\parbox{{\linewidth}}{{\scriptsize {notes_text}}}" + "\n"
     heads = [f" & {tex(metric.short)}" for metric in metrics]
     parts = {
-        "caption": tex(_caption(board, group, entries, metrics)),
+        "caption": tex(_caption(table, metrics)),
         "columns": "r" * len(metrics),
         "heads": "".join(heads),
         "rows": "\n".join(lines),
@@ -454,17 +470,15 @@ def _latex_cell(board: Board, entry: BoardEntry, metric: Metric, best: Mapping[s
     return text
 
 
-def _caption(
-    board: Board, group: RankingGroup, entries: Iterable[BoardEntry], metrics: Iterable[Metric]
-) -> str:
+def _caption(table: _GroupTable, metrics: Iterable[Metric]) -> str:
     """Return a table's caption, with our version and the date of the newest run."""
     from reelbench import __version__
 
     units = [f"{metric.title}, {metric.in_unit.label}" for metric in metrics]
-    caption = f"{_title(board, group)}: {'; '.join(units)}."
+    caption = f"{table.title}: {'; '.join(units)}."
     dates: list[str] = []
     has_intervals = False
-    for entry in entries:
+    for entry in table.entries:
         if entry.date:
             dates.append(entry.date[:10])
         if any(metric_result.ci95 for metric_result in entry.metrics.values()):
