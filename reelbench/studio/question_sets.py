@@ -8,7 +8,7 @@ texts. The difference has an interval over videos, or none under ten videos (`st
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,16 +89,19 @@ def comparison_document(
 
 def _win_rate(verdicts: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
     """Return the share of videos whose discussion a judge preferred, ties as half."""
+    videos = list(verdicts)
     outcomes = np.array(list(verdicts.values()))
-    rate = mean_over_clusters(outcomes.mean(axis=1), list(verdicts), bounds=(0, 1))
-    same_in_both_orders = outcomes[:, 0] == outcomes[:, 1]
+    single_pass_first, discussion_first = outcomes.T
+    rate = mean_over_clusters(outcomes.mean(axis=1), videos, bounds=(0, 1))
+    same_in_both_orders = single_pass_first == discussion_first
+    interval = list(rate.ci95) if rate.ci95 else None
     return {
         "value": rate.value,
-        "ci95": list(rate.ci95) if rate.ci95 else None,
-        "videos": len(verdicts),
+        "ci95": interval,
+        "videos": len(videos),
         "same_in_both_orders": float(same_in_both_orders.mean()),
-        "single_pass_shown_first": float(outcomes[:, 0].mean()),
-        "discussion_shown_first": float(outcomes[:, 1].mean()),
+        "single_pass_shown_first": float(single_pass_first.mean()),
+        "discussion_shown_first": float(discussion_first.mean()),
     }
 
 
@@ -159,29 +162,41 @@ def difference(
     Returns:
         The two means, `difference` (the second minus the first) and its interval `ci95`.
     """
-    sums = np.zeros((len(videos), 4))  # the sum and the number of the first set, then the second
-    for place, (first_texts, second_texts) in enumerate(videos):
-        first_values = _known_values(measure(side, first_texts))
-        second_values = _known_values(measure(side, second_texts))
-        sums[place] = (
-            sum(first_values),
-            len(first_values),
-            sum(second_values),
-            len(second_values),
-        )
-    first_sum, first_count, second_sum, second_count = sums.sum(axis=0)
+    # By video, the sum and the number of values of the second set, then of the first.
+    rows: list[tuple[float, ...]] = []
+    for first_texts, second_texts in videos:
+        first = _sum_and_count(measure(side, first_texts))
+        second = _sum_and_count(measure(side, second_texts))
+        rows.append((*second, *first))
+    sums = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    second_sum, second_count, first_sum, first_count = sums.sum(axis=0)
     first_mean = float(first_sum / first_count) if first_count else None
     second_mean = float(second_sum / second_count) if second_count else None
-    means = {names[0]: first_mean, names[1]: second_mean}
+    first_name, second_name = names
+    document: dict[str, Any] = {
+        first_name: first_mean,
+        second_name: second_mean,
+        "difference": None,
+        "ci95": None,
+    }
     if first_mean is None or second_mean is None:
-        return {**means, "difference": None, "ci95": None}
-    _, _, test = difference_of_means(sums[:, [2, 3, 0, 1]])
-    interval = list(test.interval()) if test else None
-    return {**means, "difference": second_mean - first_mean, "ci95": interval}
+        return document
+    document["difference"] = second_mean - first_mean
+    _, _, test = difference_of_means(sums)
+    if test:
+        document["ci95"] = list(test.interval())
+    return document
 
 
-def _known_values(values: Sequence[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
+def _sum_and_count(values: Iterable[float | None]) -> tuple[float, int]:
+    """Return the sum and the number of the values that are known."""
+    total = 0.0
+    count = 0
+    for value in values:
+        if value is not None:
+            total += value
+            count += 1
+    return total, count
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +232,15 @@ def read_run(folder: Path) -> MadeRun:
     questions: dict[str, list[dict[str, str]]] = {}
     for place, entry in enumerate(entries, start=1):
         fields: dict[str, Any] = entry if isinstance(entry, dict) else {}
-        texts = {side: fields[side] for side in SIDES if isinstance(fields.get(side), str)}
-        video = str(fields.get("video") or fields.get("vid") or "")
-        if not video or len(texts) < len(SIDES):
+        video = fields.get("video") or fields.get("vid")
+        question = fields.get("question")
+        answer = fields.get("answer")
+        if not video or not isinstance(question, str) or not isinstance(answer, str):
             raise InputError(
                 f"{path}, entry {place}: not a question with its video, question and answer"
             )
-        questions.setdefault(video, []).append({**texts})
+        texts = {"question": question, "answer": answer}
+        questions.setdefault(str(video), []).append(texts)
     return MadeRun(folder, funnel, questions)
 
 

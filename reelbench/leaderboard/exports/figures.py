@@ -15,12 +15,13 @@ from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
 from reelbench.leaderboard.exports.tables import least
 from reelbench.pages.svg import COLOURS, GRID, SOFT
-from reelbench.registry.spec import Metric
+from reelbench.registry.spec import BenchmarkSpec, Metric
 
 Width = Literal["column", "page"]
 
 _INCHES: dict[Width, float] = {"column": 84 / 25.4, "page": 174 / 25.4}
 _PANELS: dict[Width, int] = {"column": 1, "page": 3}
+_COLOUR = COLOURS[0]
 _ROW = 0.165  # inches of a row
 _AROUND = 0.5  # inches above and below all rows
 _POINTS = 8  # of all letters
@@ -60,12 +61,16 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
     except ImportError as error:
         raise InputError(f"a figure needs matplotlib: {installing('figures')}") from error
 
-    primary = board.spec(group).primary
-    scored = [
-        row for row in board.rows[group] if metric_value(row.metrics, primary.name) is not None
-    ]
-    rows = [row for row in scored if not row.is_reference]
-    metrics = _panel_metrics(board, group, rows)[: _PANELS[width]]
+    spec = board.spec(group)
+    scored_rows: list[BoardEntry] = []
+    for row in board.rows[group]:
+        score = metric_value(row.metrics, spec.primary.name)
+        if score is None:
+            continue
+        scored_rows.append(row)
+    rows = [row for row in scored_rows if not row.is_reference]
+    metrics = _panel_metrics(spec, rows)
+    metrics = metrics[: _PANELS[width]]
     installed_fonts = {font.name for font in font_manager.fontManager.ttflist}
     fonts = ["DejaVu Sans"]
     fonts += [name for name in _FURTHER_FONTS if name in installed_fonts]
@@ -79,10 +84,12 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
         panels: list[Any] = list(grid[0])
         for axes, metric in zip(panels, metrics, strict=True):
             _draw_scores(axes, metric, rows, board)
-            _draw_references(axes, metric, scored)
+            _draw_references(axes, metric, scored_rows)
             _draw_axes(axes, metric)
-        panels[0].set_yticks(range(len(rows)), [_row_label(board, row, primary) for row in rows])
-        panels[0].set_ylim(len(rows) - 0.4, -0.6)
+        labels = [_row_label(board, row, spec.primary) for row in rows]
+        first_panel = panels[0]
+        first_panel.set_yticks(range(len(rows)), labels)
+        first_panel.set_ylim(len(rows) - 0.4, -0.6)
         paths: list[Path] = []
         for kind, metadata in _NO_DATE.items():
             path = out / f"{group.benchmark}_{width}.{kind}"
@@ -92,9 +99,8 @@ def write(board: Board, group: RankingGroup, width: Width, out: Path) -> list[Pa
     return paths
 
 
-def _panel_metrics(board: Board, group: RankingGroup, rows: Iterable[BoardEntry]) -> list[Metric]:
+def _panel_metrics(spec: BenchmarkSpec, rows: Iterable[BoardEntry]) -> list[Metric]:
     """Return the primary metric, then the others that have an interval."""
-    spec = board.spec(group)
     names_with_interval: set[str] = set()
     for row in rows:
         for name, metric_result in row.metrics.items():

@@ -23,6 +23,7 @@ _TERMINAL = 80  # columns
 _NAME = 32  # columns of a terminal that a name takes at most
 _NAME_START = 18  # characters that a longer name keeps of its start
 _FEWEST_COLUMNS = 5  # of a table in a terminal
+_COLUMN_GAP = 2  # spaces between columns of a terminal
 
 
 def sheet(lines: Iterable[Iterable[object]]) -> str:
@@ -219,20 +220,25 @@ def least(entry: BoardEntry, metric: Metric) -> str:
 def _marks(board: Board, entry: BoardEntry) -> list[str]:
     """Return the notes on a row that qualify its numbers."""
     facts = entry.facts
+    unscored = facts.get("unscored")
+    videos = facts.get("videos")
+    stated_settings = facts.get("stated")
+    account = facts.get("stated_by")
+    intervals = facts.get("intervals")
+    has_words = entry.note or entry.about != About()
     marks: list[str] = []
     if entry.unranked:
         marks.append(f"not ranked: {entry.unranked}")
-    if facts.get("unscored"):
-        marks.append(f"{facts['unscored']} unscored")
-    if facts.get("videos"):
-        marks.append(f"{facts['videos']} videos")
-    if facts.get("stated"):
-        marks.append(f"as stated: {facts['stated']}")
-    has_words = entry.note or entry.about != About()
-    if facts.get("stated_by") and has_words:
-        marks.append(f"words of {facts['stated_by']}")
-    if facts.get("intervals"):
-        marks.append(f"intervals: {facts['intervals']}")
+    if unscored:
+        marks.append(f"{unscored} unscored")
+    if videos:
+        marks.append(f"{videos} videos")
+    if stated_settings:
+        marks.append(f"as stated: {stated_settings}")
+    if account and has_words:
+        marks.append(f"words of {account}")
+    if intervals:
+        marks.append(f"intervals: {intervals}")
     if facts.get("data") == "unstated":
         marks.append("data unstated")
     # Other rows were asked other questions, and so may this one have been.
@@ -252,10 +258,12 @@ def _row_notes(board: Board, entry: BoardEntry) -> list[str]:
 
 def _ranks(board: Board, entry: BoardEntry) -> list[str]:
     """Return a row's rank, and the range of ranks that the data don't rule out."""
-    rank = ""
-    if entry.key in board.ranks:
-        rank = str(board.ranks[entry.key])
-    return [rank, columns.rank_range(board, entry) or ""]
+    rank = board.ranks.get(entry.key)
+    rank_range = columns.rank_range(board, entry)
+    return [
+        "" if rank is None else str(rank),
+        rank_range or "",
+    ]
 
 
 # --- Markdown
@@ -305,6 +313,11 @@ class _NotedRow(NamedTuple):
     entry: BoardEntry
     notes: list[str]
 
+    def without(self, shared: list[str]) -> "_NotedRow":
+        """Return the row without the notes that all rows share."""
+        notes = [note for note in self.notes if note not in shared]
+        return _NotedRow(self.entry, notes)
+
 
 class _Notes(NamedTuple):
     """The notes under a table."""
@@ -316,15 +329,16 @@ class _Notes(NamedTuple):
 
 def _notes(board: Board, entries: Sequence[BoardEntry]) -> _Notes:
     """Return the notes on rows; several rows share those that all of them have."""
-    notes_by_row = [_row_notes(board, entry) for entry in entries]
-    shared: list[str] = []
-    if len(entries) > 1:
-        common = set(notes_by_row[0]).intersection(*notes_by_row)
-        shared = [note for note in notes_by_row[0] if note in common]
     rows: list[_NotedRow] = []
-    for entry, notes in zip(entries, notes_by_row, strict=True):
-        own_notes = [note for note in notes if note not in shared]
-        rows.append(_NotedRow(entry, own_notes))
+    for entry in entries:
+        notes = _row_notes(board, entry)
+        rows.append(_NotedRow(entry, notes))
+    shared: list[str] = []
+    if len(rows) > 1:
+        shared = rows[0].notes
+        for row in rows:
+            shared = [note for note in shared if note in row.notes]
+    rows = [row.without(shared) for row in rows]
     rows.sort(key=lambda row: row.entry.is_reference)
     return _Notes(shared, rows)
 
@@ -380,11 +394,15 @@ def _shortened(name: str) -> str:
 
 def _fitting_columns(lines: Sequence[Sequence[str]]) -> int:
     """Return the number of columns that fit in a terminal."""
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    count = len(widths)
-    while count > _FEWEST_COLUMNS and sum(widths[:count]) + 2 * (count - 1) > _TERMINAL:
-        count -= 1
-    return count
+    fitting = 0
+    width = -_COLUMN_GAP
+    for cells in zip(*lines, strict=True):
+        longest_cell = max(map(len, cells))
+        width += _COLUMN_GAP + longest_cell
+        if fitting >= _FEWEST_COLUMNS and width > _TERMINAL:
+            break
+        fitting += 1
+    return fitting
 
 
 # --- LaTeX
