@@ -138,11 +138,13 @@ def rank(
     async def ask(case: CandidateSet, index: int, vote: int) -> str | None:
         messages, read = ranker.request(case, index, vote)
         result: AskResult[int] = await asker.ask(messages, read, vote=vote, again=_PROMPTS.retry)
-        if result.reason not in (None, UNPARSABLE, REJECTED):
-            runner.lacking[str(result.reason)] += 1
+        reason = result.reason
+        if reason not in (None, UNPARSABLE, REJECTED):
+            runner.lacking[str(reason)] += 1
         if not result.replies:
             return None
-        return result.replies[-1].reply.raw
+        last_attempt = result.replies[-1]
+        return last_attempt.reply.raw
 
     async def ask_votes(case: CandidateSet, index: int) -> list[str | None]:
         votes = [ask(case, index, vote) for vote in range(ranker.votes)]
@@ -176,13 +178,15 @@ class Enhancement:
         self.choices: dict[str, choice.RankedChoice] = {}
         self.chosen: dict[str, int] = {}
         """The index of the chosen candidate, by question id."""
+        self.k = 0
+        """Candidates of the question with the most."""
         for case in cases:
+            count = len(case.candidates)
             replies = self.replies[case.id]
-            chosen = choice.choose(ranker.mode, case.id, len(case.candidates), replies)
+            chosen = choice.choose(ranker.mode, case.id, count, replies)
             self.choices[case.id] = chosen
             self.chosen[case.id] = chosen.index
-        self.k = max(len(case.candidates) for case in cases)
-        """Candidates of the question with the most."""
+            self.k = max(self.k, count)
 
     def document(self, controls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         """Return the document of `--json`."""
@@ -230,16 +234,19 @@ class Enhancement:
             item.model_copy(update=evidence.get(item.id, no_evidence))
             for item in with_texts(answers, texts)
         ]
+        name = f"{answers.model.id} + ACE"
+        ranker = self.ranker.record(self.k)
         enhanced = replace(
             answers,
             submission=replace(answers.submission, items=items),
-            model=answers.model.model_copy(update={"id": f"{answers.model.id} + ACE"}),
-            settings=answers.settings.model_copy(update={"ranker": self.ranker.record(self.k)}),
+            model=answers.model.model_copy(update={"id": name}),
+            settings=answers.settings.model_copy(update={"ranker": ranker}),
         )
         result = evaluation(enhanced, options)
-        unread = choice.unread(self.ranker.mode, result.scored.samples)
-        beside = {**result.scored.beside, "unread_candidates": unread}
-        return replace(result, scored=replace(result.scored, beside=beside))
+        scored = result.scored
+        unread = choice.unread(self.ranker.mode, scored.samples)
+        beside = {**scored.beside, "unread_candidates": unread}
+        return replace(result, scored=replace(scored, beside=beside))
 
     def controls(self, options: Options) -> dict[str, dict[str, Any]]:
         """Return each control's metrics and mean words.

@@ -29,7 +29,7 @@ from reelbench.leaderboard.standing import bound_in_words, standing
 from reelbench.leaderboard.store import StoredResult
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import JudgeRecord, MetricValue, Result, Sample
-from reelbench.registry.spec import BenchmarkSpec, HubFile, Mean, Metric, UrlFile
+from reelbench.registry.spec import BenchmarkSpec, Corpus, HubFile, Mean, Metric, UrlFile
 from reelbench.registry.splits import is_mini
 from reelbench.scoring import result_files
 
@@ -216,8 +216,8 @@ def _metric_result(
     spec = stored.spec
     result = stored.result
     settings = result.settings
-    how = metric.aggregate.how
-    if how == "corpus":
+    how: str = metric.aggregate.how
+    if isinstance(metric.aggregate, Corpus):
         how = metric.aggregate.scorer
     interval = None
     if metric_result.ci95:

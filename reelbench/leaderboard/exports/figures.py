@@ -118,10 +118,10 @@ def _draw_scores(axes: Any, metric: Metric, rows: Sequence[BoardEntry], board: B
         if metric_result is None or metric_result.value is None:
             continue
         if metric_result.ci95:
-            axes.plot(metric_result.ci95, [y, y], "|-", color=COLOURS[0], linewidth=1, markersize=4)
-        face = COLOURS[0] if row.key in board.ranks else "white"
+            axes.plot(metric_result.ci95, [y, y], "|-", color=_COLOUR, linewidth=1, markersize=4)
+        face = _COLOUR if row.key in board.ranks else "white"
         axes.plot(
-            [metric_result.value], [y], "o", markersize=3.5, color=COLOURS[0], markerfacecolor=face
+            [metric_result.value], [y], "o", markersize=3.5, color=_COLOUR, markerfacecolor=face
         )
 
 

@@ -67,7 +67,7 @@ def export(
             reason = (
                 f"{repository} has no leaderboard on the Hub; its owners make one with eval.yaml"
             )
-        if reason:
+        if reason or repository is None or task is None:
             yield Exported(row.key, why=reason)
             continue
         entry = EvalResultEntry(

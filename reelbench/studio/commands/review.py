@@ -202,7 +202,7 @@ def page(
         console.write(str(path))
 
 
-def _labels_to_draw_by(tags: Path, per: str | None) -> dict[str, dict[str, Sequence[str]]]:
+def _labels_to_draw_by(tags: Path, per: str | None) -> dict[str, dict[str, list[str]]]:
     """Return the labels of questions in a tags file."""
     from reelbench.scoring.cognitive_profile import read_tags
 
@@ -210,7 +210,7 @@ def _labels_to_draw_by(tags: Path, per: str | None) -> dict[str, dict[str, Seque
         raise InputError(
             "--tags: is for draws by its labels; give --per too, as in --per content=5"
         )
-    labels: dict[str, dict[str, Sequence[str]]] = {}
+    labels: dict[str, dict[str, list[str]]] = {}
     for question, question_tags in read_tags(tags).items():
         labels[question] = question_tags.facets
     return labels
