@@ -96,9 +96,10 @@ class SplitShares:
     def _split_order(self, videos: int) -> list[str]:
         """Return a split for each of so many videos, in drawing order."""
         splits = list(self.shares)
-        if sum(self.shares.values()) < 1 - _SLACK:
-            free_names = (name for name in _REST if name not in self.shares)
-            splits.append(next(free_names))
+        whole = sum(self.shares.values())
+        if whole < 1 - _SLACK:
+            free_names = [name for name in _REST if name not in self.shares]
+            splits.append(free_names[0])
         if videos < len(splits):
             raise InputError(
                 f"{number_of(videos, 'video')} can't be parted into {len(splits)} splits "
@@ -107,15 +108,18 @@ class SplitShares:
         counts: dict[str, int] = {}
         for split, share in self.shares.items():
             counts[split] = max(1, round(share * videos))
-        # A split of the remaining videos keeps at least one.
-        most = videos - (len(splits) - len(counts))
+        most = videos
+        if len(splits) > len(counts):  # the split of the remaining videos keeps at least one
+            most -= 1
         while sum(counts.values()) > most:
             largest_split = max(counts, key=counts.__getitem__)
             counts[largest_split] -= 1
         order: list[str] = []
         for split, count in counts.items():
             order += [split] * count
-        return order + [splits[-1]] * (videos - len(order))
+        remaining = videos - len(order)
+        order += [splits[-1]] * remaining
+        return order
 
 
 def _draw_key(name: str) -> bytes:
@@ -184,12 +188,14 @@ def _free_id(folder: Path) -> str:
     name = re.sub(r"\W+", "_", folder.resolve().name.lower(), flags=re.ASCII).strip("_")
     if not re.match(r"[a-z]", name):
         name = f"made_{name}".rstrip("_")
-    declaration = str((folder / benchmark_file.NAME).resolve())
+    declaration = (folder / benchmark_file.NAME).resolve()
     used_names: set[str] = set()
     for spec in discovery.specs().values():
-        if str(Path(spec.file).resolve()) != declaration:
-            used_names.add(spec.id)
-            used_names.update(task.name for task in spec.tasks)
+        if Path(spec.file).resolve() == declaration:
+            continue
+        used_names.add(spec.id)
+        for task in spec.tasks:
+            used_names.add(task.name)
     if name in used_names:
         return f"made_{name}"
     return name
@@ -251,8 +257,10 @@ def _model_lines(funnel: Mapping[str, Any]) -> list[str]:
     """Return each role with the models that answered, or else the one that was asked."""
     lines: list[str] = []
     for role, use in funnel["models"].items():
-        models = ", ".join(use["returned"]) or use["asked"]
-        lines.append(f"{role}: {models}")
+        models = list(use["returned"])
+        if not models:
+            models = [use["asked"]]
+        lines.append(f"{role}: {', '.join(models)}")
     return lines
 
 
@@ -260,8 +268,9 @@ def _stage_lines(funnel: Mapping[str, Any]) -> list[str]:
     """Return a line on each stage with its counts."""
     lines: list[str] = []
     for stage in funnel["stages"]:
-        line = f"- {stage['name']}: {stage['in']} in, {stage['out']} out"
+        parts = [f"- {stage['name']}: {stage['in']} in, {stage['out']} out"]
         for reason, count in stage["dropped"].items():
-            line += f"; {count} {reason.replace('_', ' ')}"
-        lines.append(line)
+            reason_text = reason.replace("_", " ")
+            parts.append(f"{count} {reason_text}")
+        lines.append("; ".join(parts))
     return lines

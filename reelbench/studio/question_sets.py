@@ -10,6 +10,7 @@ texts. The difference has an interval over videos, or none under ten videos (`st
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +119,10 @@ def text_measures(
         "specificity": _specificities,
     }
     if parser is not None:
-        measures["parse_depth"] = lambda _, texts: list(parser.depths(texts))
+        measures["parse_depth"] = partial(_parse_depths, parser)
     if levels is not None:
-        measures["bloom"] = lambda side, texts: _levels_of(levels[side], texts)
-        measures["higher_order"] = lambda side, texts: _higher_order(levels[side], texts)
+        measures["bloom"] = partial(_bloom_levels, levels)
+        measures["higher_order"] = partial(_higher_order, levels)
     return measures
 
 
@@ -137,12 +138,17 @@ def _specificities(_: Side, texts: Sequence[str]) -> list[float]:
     return [float(specificity(text)) for text in texts]
 
 
-def _levels_of(levels: Mapping[str, int], texts: Sequence[str]) -> list[int | None]:
-    return [levels.get(text) for text in texts]
+def _parse_depths(parser: readability.Parser, _: Side, texts: Sequence[str]) -> list[float | None]:
+    return list(parser.depths(texts))
 
 
-def _higher_order(levels: Mapping[str, int], texts: Sequence[str]) -> list[float | None]:
-    return [bloom.higher_order(levels.get(text)) for text in texts]
+def _bloom_levels(levels: Levels, side: Side, texts: Sequence[str]) -> list[int | None]:
+    return [levels[side].get(text) for text in texts]
+
+
+def _higher_order(levels: Levels, side: Side, texts: Sequence[str]) -> list[float | None]:
+    levels_of_texts = _bloom_levels(levels, side, texts)
+    return list(map(bloom.higher_order, levels_of_texts))
 
 
 def difference(
@@ -218,15 +224,15 @@ def read_run(folder: Path) -> MadeRun:
     Raises:
         InputError: Something is missing or wrong in it; the message names it.
     """
-    paths = [folder / name for name in FILES.values()]
-    path = next((path for path in paths if path.is_file()), None)
+    paths = [folder / name for name in FILES.values() if (folder / name).is_file()]
     funnel_path = folder / "funnel.json"
-    if path is None or not funnel_path.is_file():
+    if not paths or not funnel_path.is_file():
         raise InputError(
             f"{folder}: has no funnel.json beside {' or '.join(FILES.values())}; "
             "give a chain's --out"
         )
     funnel = record_of(FunnelRecord, read_json(funnel_path), str(funnel_path))
+    path = paths[0]
     document = read_json(path)
     entries = document.values() if isinstance(document, dict) else document
     questions: dict[str, list[dict[str, str]]] = {}
