@@ -425,10 +425,7 @@ COMMANDS = {
     ),
     "cards push": CommandEntry(
         place="reelbench.hub_cards.command:push",
-        summary=(
-            "Merge a dataset card with the one on the Hub, show the difference, "
-            "and commit it or open a pull request"
-        ),
+        summary="Merge a dataset card with the one on the Hub, and push it",
         examples=("rextime --repo ORG/NAME --dry-run",),
     ),
     "leaderboard add": CommandEntry(
