@@ -1,4 +1,4 @@
-"""What every command shares: stderr for people, stdout for results, one line for an error.
+"""The console of every command: stderr for people, stdout for results.
 
 rich is imported where a table is drawn, not before: `list` and errors must not wait for it.
 """
@@ -14,12 +14,13 @@ from reelbench.base.errors import cut_in_the_middle, printable
 from reelbench.base.progress import Show, no_show
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
     from rich.table import Table
 
     from reelbench.base.status import StatusFile
 
 status: "StatusFile | None" = None
-"""Where the command that runs tells how far it has come, if it was asked to; set by `app.Command`."""
+"""The file that the running command keeps its progress in, if any; set by `app.Command`."""
 
 _WIDEST = 10_000
 _LONGEST = 1990
@@ -30,12 +31,16 @@ _ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u
 
 
 def inert(text: str) -> str:
-    r"""Return a text with each character on which a terminal acts written as its code, as JSON writes it: `\u001b`."""
-    return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    r"""Return a text with each character on which a terminal acts as its code: `\u001b`."""
+    return _ACTING.sub(_code_of, text)
+
+
+def _code_of(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def write(text: str) -> None:
-    """Write text and a newline to stdout, whatever anybody put into it; nothing where stdout is closed."""
+    """Write text and a newline to stdout, so that a terminal acts on nothing in it."""
     if sys.stdout is None:
         return
     sys.stdout.buffer.write(inert(text).encode("utf-8", "surrogatepass") + b"\n")
@@ -48,93 +53,110 @@ def write_json(document: object, indent: int | None = None) -> None:
 
 
 def note(text: str) -> None:
-    """Tell the user something on stderr: what it quotes, by anybody, neither acts on the terminal nor fills it."""
+    """Tell the user something on stderr.
+
+    A text that it quotes neither acts on the terminal nor fills it.
+    """
     if sys.stderr is None:
         return
-    sys.stderr.write(
-        "\n".join(cut_in_the_middle(printable(line), _LONGEST) for line in text.split("\n")) + "\n"
-    )
+    lines = [cut_in_the_middle(printable(line), _LONGEST) for line in text.split("\n")]
+    sys.stderr.write("\n".join(lines) + "\n")
     sys.stderr.flush()
 
 
 def note_unless(*, quiet: bool) -> Callable[[str], None]:
-    """Return `note`, or what says nothing."""
-    return (lambda _: None) if quiet else note
+    """Return `note`, or a function that says nothing."""
+    if quiet:
+        return _say_nothing
+    return note
+
+
+def _say_nothing(_: str) -> None:
+    pass
 
 
 def table(title: str, *columns: str, rows: Iterable[Iterable[str]] = ()) -> "Table":
-    """Return a table of these rows; columns that start with `#` are numbers, set to the right."""
+    """Return a table; columns that start with `#` are numbers, set right."""
     from rich.table import Table
 
-    class Inert(Table):
+    class InertTable(Table):
         def add_row(self, *cells: Any, **options: Any) -> None:  # noqa: ANN401 - as rich has it
-            super().add_row(
-                *(inert(cell) if isinstance(cell, str) else cell for cell in cells), **options
-            )
+            super().add_row(*map(_inert_cell, cells), **options)
 
-    made = Inert(title=title, box=None, pad_edge=False)
+    made_table = InertTable(title=title, box=None, pad_edge=False)
     for column in columns:
-        number = column.startswith(
-            "#"
-        )  # one that is cut or broken is another; words give way before it
-        made.add_column(
-            inert(column.removeprefix("#")),
-            justify="right" if number else "left",
-            no_wrap=number,
-            overflow="fold",
-        )
+        heading = inert(column.removeprefix("#"))
+        if column.startswith("#"):
+            # A number that is cut or broken is another; words give way before it.
+            made_table.add_column(heading, justify="right", no_wrap=True, overflow="fold")
+        else:
+            made_table.add_column(heading, justify="left", no_wrap=False, overflow="fold")
     for row in rows:
-        made.add_row(*row)
-    return made
+        made_table.add_row(*row)
+    return made_table
 
 
-def show(made: "Table") -> None:
-    """Print a table on stdout, its title as a line of its own; only a terminal's width cuts it."""
+def _inert_cell(cell: Any) -> Any:  # noqa: ANN401 - as rich has it
+    if isinstance(cell, str):
+        return inert(cell)
+    return cell
+
+
+def show(shown_table: "Table") -> None:
+    """Print a table on stdout; only a terminal's width cuts it."""
     from rich.console import Console
 
     console = Console(highlight=False)
-    if made.title:
-        write(str(made.title))
-        made.title = None
+    if shown_table.title:
+        write(str(shown_table.title))
+        shown_table.title = None
     if not console.is_terminal:
-        console.width = max(
-            console.width,
-            console.measure(made, options=console.options.update(width=_WIDEST)).maximum,
-        )
-    console.print(made, markup=False)
+        options = console.options.update(width=_WIDEST)
+        widest = console.measure(shown_table, options=options).maximum
+        console.width = max(console.width, widest)
+    console.print(shown_table, markup=False)
 
 
 @contextmanager
 def progress(title: str, total: float | None, *, in_bytes: bool = False) -> Iterator[Show]:
-    """Draw a bar on stderr while the block runs, if that is a terminal, and tell the status file, if there is one.
+    """Draw a bar on stderr while the block runs, if that is a terminal.
 
-    It is done at `total`, None where that is not known; with `in_bytes` bytes are counted, and not
-    things.
+    The status file is told too, if there is one. The bar is done at `total`, None where that is not
+    known; with `in_bytes` bytes are counted, and not things.
     """
-    with status.bar(title, total) if status is not None else nullcontext(no_show) as told:
+    telling = nullcontext(no_show)
+    if status is not None:
+        telling = status.bar(title, total)
+    with telling as tell_status:
         if sys.stderr is None or not sys.stderr.isatty():
-            yield told
+            yield tell_status
             return
-        from rich import progress as parts
-        from rich.console import Console
+        with _drawn_bar(in_bytes=in_bytes) as bar:
+            task = bar.add_task(title, total=total, line="")
 
-        counted = (
-            [parts.DownloadColumn(), parts.TransferSpeedColumn()]
-            if in_bytes
-            else [parts.MofNCompleteColumn()]
-        )
-        title_column, said = (
-            parts.TextColumn("{task.description}"),
-            parts.TextColumn("{task.fields[said]}"),
-        )
-        columns = (title_column, parts.BarColumn(), *counted, parts.TimeRemainingColumn(), said)
-        with parts.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(title, total=total, said="")
-
-            def show(
+            def show_progress(
                 done: float, line: str, *, failed: int = 0, cost_usd: float | None = None
             ) -> None:
-                told(done, line, failed=failed, cost_usd=cost_usd)
-                bar.update(task, completed=done, said=line)
+                tell_status(done, line, failed=failed, cost_usd=cost_usd)
+                bar.update(task, completed=done, line=line)
 
-            yield show
+            yield show_progress
+
+
+def _drawn_bar(*, in_bytes: bool) -> "Progress":
+    """Return a bar of rich's that has no task yet."""
+    from rich import progress as parts
+    from rich.console import Console
+
+    counters = [parts.MofNCompleteColumn()]
+    if in_bytes:
+        counters = [parts.DownloadColumn(), parts.TransferSpeedColumn()]
+    return parts.Progress(
+        parts.TextColumn("{task.description}"),
+        parts.BarColumn(),
+        *counters,
+        parts.TimeRemainingColumn(),
+        parts.TextColumn("{task.fields[line]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )
