@@ -1,4 +1,4 @@
-"""Groups of options: who judges, who is asked and how, which questions, and what a user says of a model."""
+"""Groups of options: the judge, the asked model, the questions, and facts of the model."""
 
 import json
 import re
@@ -61,7 +61,7 @@ LlmUrl = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOptions:
-    """How models are asked, whichever they are, as it was typed."""
+    """Options of requests to a model, as they were typed."""
 
     llm_concurrency: Annotated[
         int, _llm("--llm-concurrency", metavar="N", help="Maximum concurrent calls.")
@@ -145,7 +145,7 @@ Llm = Annotated["dict[str, AskOptions]", llm_options]
 
 @dataclass(frozen=True, kw_only=True)
 class OutputLimit:
-    """How long an answer may be, as it was typed (see `AskOptions`), and the preset that says so and more."""
+    """The longest answer, as it was typed (see `AskOptions`), and the preset."""
 
     max_tokens: Annotated[
         int | None,
@@ -176,38 +176,68 @@ class OutputLimit:
         """The preset; InputError where there is none of that name."""
         from reelbench.registry.presets import preset
 
-        return None if self.preset_named is None else preset(self.preset_named)
+        if self.preset_named is None:
+            return None
+        return preset(self.preset_named)
 
     def of_model(
         self, llm: "Mapping[str, AskOptions]", frames: str | None, candidates: "Candidates | None"
     ) -> "tuple[AskOptions, PresetRecord | None]":
-        """Return the one model to ask, as the preset says where the user says nothing, and what was taken of it."""
+        """Return the one model to ask, as the preset says where the user says nothing.
+
+        Beside it stands the part of the preset that was taken.
+        """
         from reelbench.registry.presets import SAMPLING
 
         model = only_model(llm, max_tokens=self.max_tokens, thinking=self.thinking)
         if self.preset is None:
             return model, None
-        typed = {name: model.extra.get(name) for name in SAMPLING}
-        preset = self.preset.overridden_by(
-            **{name: value for name, value in typed.items() if name != "temperature"},
-            temperature=candidates.temperature if candidates else typed["temperature"],
+        preset = self._without_typed(self.preset, model, frames, candidates)
+        extra: dict[str, Any] = {}
+        for name in SAMPLING:
+            value = preset.get(name)
+            if value is not None:
+                extra[name] = value
+        pixels = preset.get("pixels")
+        if pixels is not None:
+            extra["mm_processor_kwargs"] = {"max_pixels": pixels}
+        thinking = preset.get("thinking")
+        if thinking is not None:
+            extra["chat_template_kwargs"] = {"enable_thinking": thinking}
+        max_tokens = model.max_tokens
+        if not self.thinking:
+            max_tokens = model.max_tokens or preset.get("max_tokens")
+        model = replace(model, extra={**extra, **model.extra}, max_tokens=max_tokens)
+        return model, preset
+
+    def _without_typed(
+        self,
+        preset: "PresetRecord",
+        model: "AskOptions",
+        frames: str | None,
+        candidates: "Candidates | None",
+    ) -> "PresetRecord":
+        """Return a preset without the settings that the user typed."""
+        from reelbench.registry.presets import SAMPLING
+
+        typed: dict[str, Any] = {name: model.extra.get(name) for name in SAMPLING}
+        if candidates:
+            typed["temperature"] = candidates.temperature
+        return preset.overridden_by(
+            **typed,
             frames=frames,
             max_tokens=self.max_tokens or self.thinking or None,
             pixels=model.extra.get("mm_processor_kwargs"),
             thinking=model.extra.get("chat_template_kwargs"),
         )
-        extra = {name: value for name in SAMPLING if (value := preset.get(name)) is not None}
-        if (pixels := preset.get("pixels")) is not None:
-            extra["mm_processor_kwargs"] = {"max_pixels": pixels}
-        if (thinks := preset.get("thinking")) is not None:
-            extra["chat_template_kwargs"] = {"enable_thinking": thinks}
-        limit = model.max_tokens if self.thinking else model.max_tokens or preset.get("max_tokens")
-        return replace(model, extra=extra | dict(model.extra), max_tokens=limit), preset
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionChoice:
-    """Which questions are meant: all, those of `ids`, or some of an earlier result's, whose other answers stay."""
+    """The chosen questions: all, those of `ids`, or some of an earlier result.
+
+    The other answers of an earlier result stay.
+    """
 
     ids: "QuestionIds | None" = None
     earlier: "EarlierResult | None" = None
@@ -350,36 +380,54 @@ def served_model(
 
 
 def only_model(llm: "Mapping[str, AskOptions]", **changed: Any) -> "AskOptions":  # noqa: ANN401 - as its fields
-    """Return the one model of a command without roles, some fields changed; InputError where none was named."""
+    """Return the one model of a command without roles, some fields changed.
+
+    Raises:
+        InputError: None was named.
+    """
     return replace(by_role(llm, (_ANY,))[_ANY], **changed)
 
 
 def by_role(llm: "Mapping[str, AskOptions]", roles: Sequence[str]) -> "dict[str, AskOptions]":
-    """Return the model of each role, its own or else the one for all; InputError where a role has none."""
+    """Return the model of each role, its own or else the one for all.
+
+    Raises:
+        InputError: A role has none.
+    """
     unknown = sorted(llm.keys() - {_ANY, *roles})
-    known = ", ".join(role for role in roles if role)
     if unknown:
-        there = f"there are {known}" if known else "this command has none; give --llm MODEL"
-        raise InputError(f"--llm: no role is called {unknown[0]}; {there}")
+        role_names = ", ".join(role for role in roles if role)
+        advice = "this command has none; give --llm MODEL"
+        if role_names:
+            advice = f"there are {role_names}"
+        raise InputError(f"--llm: no role is called {unknown[0]}; {advice}")
     lacking = [role for role in roles if role not in llm and _ANY not in llm]
     if lacking:
-        whose = f" for {', '.join(filter(None, lacking))}" if any(lacking) else ""
+        named_roles = ", ".join(role for role in lacking if role)
+        for_roles = ""
+        if named_roles:
+            for_roles = f" for {named_roles}"
         raise InputError(
-            f"--llm: no model is named{whose}; give --llm MODEL and --llm-url URL of its server"
+            f"--llm: no model is named{for_roles}; give --llm MODEL and --llm-url URL of its server"
         )
-    return {role: llm[role] if role in llm else llm[_ANY] for role in roles}
+    model_of_role: dict[str, AskOptions] = {}
+    for role in roles:
+        if role in llm:
+            model_of_role[role] = llm[role]
+        else:
+            model_of_role[role] = llm[_ANY]
+    return model_of_role
 
 
 def shared_budget(llm: "Mapping[str, AskOptions]") -> "Budget":
-    """Return one budget for all roles: `--llm-budget` is what the command may spend, not what each role may."""
+    """Return one budget for all roles: `--llm-budget` is the command's, not each role's."""
     from reelbench.llm.budget import Budget
 
     options = next(iter(llm.values()))
     return Budget(options.budget_calls, options.budget_usd)
 
 
-# --- the judge
-# --------------------------------------------------------------------------------------------------------
+# The judge.
 
 JudgeEstimate = Annotated[
     bool, _judge("--judge-estimate", help="Estimate calls, tokens, cost and time; ask no model.")
@@ -480,7 +528,7 @@ def judge_options(
     ] = False,
     cache_patience: CachePatience = CACHE_PATIENCE,
 ) -> "JudgeOptions | None":
-    """Return the judge that was named by `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`; None where none was."""
+    """Return the judge of `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`, or None."""
     preset = None
     if judge_preset is not None:
         from reelbench.judges import presets as of_judges
