@@ -53,7 +53,7 @@ _BRING = (
     "get what is there with `hf download {dataset} --repo-type dataset --local-dir DIR` and "
     "`reelbench leaderboard add DIR --store STORE --as-maintainer`"
 )
-_PINNED = re.compile(r"#sha256=[0-9a-f]{64}$|==\d")
+_PINNED_WHEEL = re.compile(r"https://[a-zA-Z0-9._~:/%+-]+\.whl#sha256=[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class PublishOptions:
         create_pr: Offer pull requests; to the dataset only results that are new there, or newer.
         dry_run: Change nothing.
         private: Make new repositories private; what has no licence may go there.
-        install: What the checking Space, and the mirror's workflow, install: pinned by a hash or a
-            version.
+        install: Address of the wheel that the checking Space and the mirror's workflow install,
+            with its sha256.
         forget: Keys of results that are to vanish from the page or the table though they are in the
             dataset.
     """
@@ -156,12 +156,14 @@ def _refuse_wrong_call(dataset: str | None, webhook: str | None, options: Publis
         raise InputError(
             "--webhook needs --dataset ORG/NAME, the results whose pull requests it checks"
         )
-    if webhook and not _PINNED.search(options.install or ""):
+    wheel = "a wheel's address with its hash (https://….whl#sha256=…)"
+    if options.install is not None and not _PINNED_WHEEL.fullmatch(options.install):
         raise InputError(
-            "--webhook needs --install: what its machine installs, an archive's address with its "
-            "hash (https://….tar.gz#sha256=…) or a version (reelbench==…); Reelbench is on no "
-            "package registry yet"
+            f"--install {options.install[:200]!r}: expected {wheel}; Reelbench is on no package "
+            "registry, and whoever takes a name there would run beside the checker's tokens"
         )
+    if webhook and options.install is None:
+        raise InputError(f"--webhook needs --install: {wheel}, which its machine installs")
 
 
 def _send_all(

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -444,18 +445,57 @@ def test_a_readme_that_keeps_the_page_from_working_is_named_before_anything_is_s
     assert repo.head == before
 
 
-@pytest.mark.parametrize("install", [None, "reelbench", "https://example.org/reelbench.tar.gz"])
-def test_the_checker_installs_nothing_that_is_not_pinned(hub, stored, install):
+WHEEL = "https://example.org/reelbench-1.0-py3-none-any.whl"
+HASH = f"#sha256={'0' * 64}"
+UNPINNED = [
+    "",
+    "reelbench",
+    "reelbench==0.2.0",
+    WHEEL,
+    f"{WHEEL}#sha256=0",
+    f"http{WHEEL.removeprefix('https')}{HASH}",
+    f"https://example.org/reelbench.tar.gz{HASH}",
+    f"--index-url https://example.org/x.whl{HASH}",
+    f"{WHEEL}{HASH}\nRUN id",
+]
+
+
+def test_the_checker_has_no_default_for_what_it_installs(hub, stored):
     with pytest.raises(InputError, match="--webhook needs --install"):
-        publishing.publish(
-            stored,
-            dataset=DATASET,
-            webhook="museum/checker",
-            options=PublishOptions(install=install),
-        )
+        publishing.publish(stored, dataset=DATASET, webhook="museum/checker")
     assert not hub.repos
-    publishing.publish(stored, dataset=DATASET)
-    assert b"'reelbench'" not in files(hub, DATASET, "dataset")[".github/workflows/check.yaml"]
+
+
+@pytest.mark.parametrize("webhook", [None, "museum/checker"])
+@pytest.mark.parametrize("install", UNPINNED)
+def test_the_checker_installs_nothing_that_is_not_pinned(hub, stored, install, webhook):
+    options = PublishOptions(install=install)
+    with pytest.raises(InputError, match=r"--install .* expected a wheel's address with its hash"):
+        publishing.publish(stored, dataset=DATASET, webhook=webhook, options=options)
+    assert not hub.repos
+
+
+@pytest.mark.parametrize("install", UNPINNED)
+def test_the_step_of_a_git_mirror_installs_nothing_that_is_not_pinned(
+    hub, stored, tmp_path, install
+):
+    publishing.publish(stored, dataset=DATASET, options=PublishOptions(install=f"{WHEEL}{HASH}"))
+    workflow = yaml.safe_load(files(hub, DATASET, "dataset")[".github/workflows/check.yaml"])
+    steps = {step.get("name"): step for step in workflow["jobs"]["check"]["steps"]}
+    step = steps["Install Reelbench"]
+    assert step["env"]["REELBENCH"] == f"${{{{ vars.REELBENCH || '{WHEEL}{HASH}' }}}}"
+    for action in [step["uses"] for step in steps.values() if "uses" in step]:
+        assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action)
+    done = subprocess.run(
+        ["bash", "-e", "-c", step["run"]],
+        cwd=tmp_path,
+        env={"REELBENCH": install, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "set this repository's variable REELBENCH" in done.stderr
 
 
 def test_an_own_benchmarks_answers_go_nowhere_without_a_licence(

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,17 +21,22 @@ CHECKER = "museum/checker"
 
 
 @pytest.fixture
-def archive(tmp_path):
-    """An archive of this checkout on a server, with its hash in the address, as `--install` takes it."""
+def wheel(tmp_path):
+    """A wheel of this checkout on a server, with its hash in the address, as `--install` takes it."""
     if not (ROOT / ".git").exists():
-        pytest.skip("not a Git checkout, so there is no archive of it")
-    path = tmp_path / "reelbench.tar.gz"
+        pytest.skip("not a Git checkout, so there is no wheel of it")
+    archive = tmp_path / "reelbench.tar.gz"
     subprocess.run(
-        ["git", "archive", "--format=tar.gz", f"--output={path}", "HEAD"], cwd=ROOT, check=True
+        ["git", "archive", "--format=tar.gz", f"--output={archive}", "HEAD"], cwd=ROOT, check=True
     )
+    shutil.unpack_archive(archive, tmp_path / "checkout")
+    build = [*UV, "build", "--quiet", "--wheel", "--out-dir", tmp_path, tmp_path / "checkout"]
+    subprocess.run(build, check=True)
+    [path] = tmp_path.glob("*.whl")
     with FileServer() as server:
-        address = server.put("/reelbench.tar.gz", path.read_bytes())
-        yield f"{address}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}"
+        address = server.put(f"/{path.name}", path.read_bytes())
+        secure_address = address.replace("http://", "https://")
+        yield f"{secure_address}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 @pytest.mark.slow
@@ -39,17 +45,18 @@ def test_the_published_checker_installs_what_it_names_and_checks(
     hub,
     table,  # noqa: F811 - the fixture
     offer,  # noqa: F811
-    archive,
+    wheel,
     tmp_path,
     monkeypatch,
 ):
     monkeypatch.setenv("HF_TOKEN", "hf_museum")
-    pinned = PublishOptions(install=archive, forget=())
+    pinned = PublishOptions(install=wheel, forget=())
     publishing.publish(tmp_path / "museum", dataset=DATASET, webhook=CHECKER, options=pinned)
     monkeypatch.setenv("HF_TOKEN", "hf_visitor")
     docker = hub.repo(CHECKER, "space").files()["Dockerfile"].decode()
     [named] = re.findall(r"^ARG REELBENCH=(.+)$", docker, re.MULTILINE)
-    assert named == archive
+    assert named == wheel
+    named = named.replace("https://", "http://")  # the test's server has no certificate
     assert 'RUN pip install --no-cache-dir "$REELBENCH"' in docker
     environment = tmp_path / "environment"
     subprocess.run([*UV, "venv", "--quiet", "--python", sys.executable, environment], check=True)

@@ -32,7 +32,9 @@ from reelbench.registry.records import BASELINE_ADAPTER, About
 from tests.servers.hub_repos import Token
 
 DATASET, SECRET = "museum/results", "open sesame"
-PINNED = PublishOptions(install=f"https://example.org/reelbench.tar.gz#sha256={'0' * 64}")
+PINNED = PublishOptions(
+    install=f"https://example.org/reelbench-1.0-py3-none-any.whl#sha256={'0' * 64}"
+)
 LONGEST_WAIT_S = 120
 
 

@@ -613,9 +613,9 @@ def publish(
         str | None,
         typer.Option(
             "--install",
-            metavar="WHAT",
-            help="Package for --webhook's Space: an archive's address with "
-            "#sha256=…, or a version.",
+            metavar="URL",
+            help="Wheel that --webhook's Space and the dataset's workflow install: its address "
+            "with #sha256=….",
         ),
     ] = None,
     private: Annotated[
