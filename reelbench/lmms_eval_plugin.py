@@ -49,7 +49,10 @@ def tasks_folder(package: str = "reelbench.tasks") -> Path:
 
 
 def manifests() -> list[Any]:
-    """Register our tasks and return our models' manifests; the entry point of the group `lmms_eval.models`."""
+    """Register our tasks and return our models' manifests.
+
+    The entry point of the group `lmms_eval.models`.
+    """
     try:
         _wrap_all()
         # Where `reelbench run` started this, leave out the traceback before lmms-eval's own line on
@@ -114,7 +117,10 @@ def _at_its_server(model_args: object) -> Iterator[None]:
 
 
 def _wrap_all() -> None:
-    """Wrap what lmms-eval calls, each method once; where it takes other arguments than we know, say what is lost."""
+    """Wrap what lmms-eval calls, each method once.
+
+    Where it takes other arguments than we know, say what is lost.
+    """
     from lmms_eval.tasks import TaskManager
 
     from reelbench.tasks.lmms.wrapping import wrap

@@ -1,4 +1,7 @@
-"""The command line: thin; one module per group of commands, everything heavy imported inside a command."""
+"""The command line: thin.
+
+One module per group of commands, everything heavy imported inside a command.
+"""
 
 from reelbench.cli.main import main
 

@@ -78,7 +78,8 @@ def copy(
             )
         left_out = f", {done.damaged} damaged and left out" if done.damaged else ""
         console.write(
-            f"{number_of(done.copied, 'reply', 'replies')} copied, {done.there} were there already{left_out}"
+            f"{number_of(done.copied, 'reply', 'replies')} copied, {done.there} were there "
+            f"already{left_out}"
         )
 
 
@@ -104,7 +105,8 @@ def prune(
         if yes:
             raise InputError("cache prune: give --older-than DAYS, --model MODEL, or both")
         console.note(
-            "nothing is removed: give --older-than DAYS, --model MODEL, or both, with --yes; kept are"
+            "nothing is removed: give --older-than DAYS, --model MODEL, or both, with --yes; "
+            "kept are"
         )
         info(place)
         return
@@ -113,7 +115,8 @@ def prune(
         meant = _count_in_words(store.models(before, model))
         if yes:
             console.write(
-                f"{number_of(store.remove(before, model), 'reply', 'replies')} removed from {store.name}"
+                f"{number_of(store.remove(before, model), 'reply', 'replies')} removed from "
+                f"{store.name}"
             )
         else:
             console.write(f"{store.name}: {meant} would be removed; add --yes to do it")
@@ -140,7 +143,10 @@ def _count_in_words(models: "Sequence[ModelReplies]") -> str:
 
 
 def _day(at: float) -> str | None:
-    """Return a moment's day; None where a damaged file has no moment there, but a text or a number beyond all years."""
+    """Return a moment's day.
+
+    None where a damaged file has no moment there, but a text or a number beyond all years.
+    """
     try:
         return datetime.fromtimestamp(at, UTC).date().isoformat()
     except (TypeError, ValueError, OverflowError):

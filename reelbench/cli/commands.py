@@ -370,10 +370,7 @@ COMMANDS = {
     ),
     "frames info": CommandEntry(
         place="reelbench.cli.frames:info",
-        summary=(
-            "Show what videos contain and which frames are stored; without "
-            "videos, how full the store is"
-        ),
+        summary="Show what videos contain and which frames are stored",
         examples=("", "film.mp4 --frames uniform:8"),
     ),
     "frames extract": CommandEntry(

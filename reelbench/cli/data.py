@@ -131,7 +131,10 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
 def wanted_videos(
     name: str, split: str, data: Path | None, per: "Strata | None" = None
 ) -> list[str]:
-    """Return the media keys of a split's rows, in order; of those that `per` draws, where there is one."""
+    """Return the media keys of a split's rows, in order.
+
+    Of those that `per` draws, where there is one.
+    """
     from reelbench.data import loading
     from reelbench.registry.rows import videos
 

@@ -53,7 +53,10 @@ Spec = Annotated[
 def info(
     videos: Videos = None, *, frames: Spec = None, split: Split = None, data: Data = None
 ) -> None:
-    """Show what videos contain and which frames are stored; without videos, how full the store is."""
+    """Show what videos contain and which frames are stored.
+
+    Without videos, how full the store is.
+    """
     from reelbench.registry.sampling import FrameSampling
     from reelbench.video.decoder import VideoFile
     from reelbench.video.frame_store import FrameStore
@@ -134,7 +137,8 @@ def extract(
         (form, *others) = {form_for(shown_to, sampling, kind) for kind in kinds or {""}}
         if others:
             raise InputError(
-                f"--for {shown_to}: these benchmarks are shown in different forms; name them in several calls"
+                f"--for {shown_to}: these benchmarks are shown in different forms; name them in "
+                "several calls"
             )
         sampling, even = form
     failed = [f"{video}: its video is not here" for video in wanted.missing]
@@ -149,7 +153,8 @@ def extract(
                     console.note(f"{filled.video}: {note}")
             show(done + len(failed) - len(wanted.missing), "", failed=len(failed))
     console.write(
-        f"{number_of(given, 'frame')} of {number_of(done, 'video')} ({sampling}) are in {store.root}"
+        f"{number_of(given, 'frame')} of {number_of(done, 'video')} ({sampling}) are in "
+        f"{store.root}"
     )
     for line in sorted(failed):
         console.note(f"failed: {line}")
@@ -237,11 +242,15 @@ def serve_frames(
 
 
 def _files(names: "Sequence[str]", split: str | None, data: Path | None) -> list[Path]:
-    """Return the video files that the names stand for; InputError where videos are pictures, or not here."""
+    """Return the video files that the names stand for.
+
+    InputError where videos are pictures, or not here.
+    """
     wanted = _videos_of(names, split, data)
     if wanted.scenes:
         raise InputError(
-            f"{next(iter(wanted.scenes))}: is a folder of pictures, not a file; `frames extract` takes it"
+            f"{next(iter(wanted.scenes))}: is a folder of pictures, not a file; `frames extract` "
+            "takes it"
         )
     for video in wanted.missing:
         console.note(f"{video}: its video is not here")

@@ -150,7 +150,10 @@ def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a
 
 
 def _example(spec: "BenchmarkSpec") -> dict[str, str]:
-    """Return the prompt, and the first mini question with its reference; what can't be had is left out."""
+    """Return the prompt, and the first mini question with its reference.
+
+    What can't be had is left out.
+    """
     from reelbench.data.loading import locate
     from reelbench.registry.prompts import prompt_template
     from reelbench.registry.splits import MINI
@@ -185,7 +188,8 @@ def show_judges(*, as_json: Json = False) -> None:
         return
     for preset in PRESETS.values():
         console.write(
-            f"{preset.name}: {preset.repository} at {preset.revision}, {preset.licence}; unvalidated"
+            f"{preset.name}: {preset.repository} at {preset.revision}, {preset.licence}; "
+            "unvalidated"
         )
         console.write(f"  serve: {shlex.join(preset.serve)}")
         console.write(

@@ -14,7 +14,10 @@ Send = Callable[["Result"], None]
 
 
 def sender(where: str | None) -> Send:
-    """Return the sender of results there, or nowhere for None; InputError where it is unknown or not installed."""
+    """Return the sender of results there, or nowhere for None.
+
+    InputError where it is unknown or not installed.
+    """
     if where is None:
         return lambda _: None
     if where != "wandb":
@@ -35,8 +38,10 @@ def check_arguments(arguments: list[str]) -> list[str]:
     for path in (Path(name, "settings") for name in ("wandb", ".wandb")):
         if path.exists() and any(word.startswith("--wandb_args") for word in arguments):
             raise InputError(
-                f"{path}: wandb takes from this folder's file who gets your key and your numbers; what you want of it "
-                "belongs in ~/.config/wandb/settings or WANDB_BASE_URL, WANDB_ENTITY and WANDB_PROJECT; remove it"
+                f"{path}: wandb takes from this folder's file who gets your key and your "
+                "numbers; what you want of it "
+                "belongs in ~/.config/wandb/settings or WANDB_BASE_URL, WANDB_ENTITY and "
+                "WANDB_PROJECT; remove it"
             )
     return arguments
 

@@ -21,7 +21,10 @@ _SHOWN_NAME = 80
 
 
 def main() -> None:
-    """Run a command; a failure is one line on stderr and its exit status, a traceback only with `--debug`."""
+    """Run a command.
+
+    A failure is one line on stderr and its exit status, a traceback only with `--debug`.
+    """
     gc.set_threshold(
         100_000, 20, 20
     )  # 700 new objects, as is usual, make it a tenth of a command that begins and ends
@@ -36,7 +39,8 @@ def main() -> None:
         for name, value in known_secrets():
             if any(without(word, [value]) != word for word in before_dashes(arguments)):
                 raise InputError(
-                    f"the command line holds the value of {name}, and results record it; leave it out"
+                    f"the command line holds the value of {name}, and results record it; leave "
+                    "it out"
                 )
         note = console.note_unless(quiet=not {"-q", "--quiet"}.isdisjoint(ours))
         arguments = [*flags, *synonyms.with_our_command(arguments[len(flags) :], note)]
@@ -54,7 +58,8 @@ def main() -> None:
         console.note(f"reelbench: {line}")
         sys.exit(status)
     finally:
-        gc.freeze()  # the process ends: a last search of all it holds for garbage would take a tenth of a rerun
+        # The process ends: a last search of all it holds for garbage would take a tenth of a rerun.
+        gc.freeze()
 
 
 def _explain(error: Exception) -> tuple[str | None, int]:

@@ -106,7 +106,8 @@ def new(
         name, _, value = text.partition("=")
         if name not in KEYS or not value:
             raise InputError(
-                f"--set {text}: expected KEY=VALUE, with a key of a benchmark.yaml: {', '.join(KEYS)}"
+                f"--set {text}: expected KEY=VALUE, with a key of a benchmark.yaml: "
+                f"{', '.join(KEYS)}"
             )
         stated[name] = value
     columns: dict[str, Column] = {}
@@ -147,12 +148,16 @@ def new(
         problem = f"{error}; "
     console.write("")
     console.note(
-        f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench check {folder}"
+        f"{problem}written to {folder}; look at {folder / 'benchmark.yaml'}, then: reelbench "
+        f"check {folder}"
     )
 
 
 def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
-    """What a model would be asked, by the first row; which server is asked where no option says; what is read."""
+    """What a model would be asked, by the first row.
+
+    Which server is asked where no option says; what is read.
+    """
     from reelbench.base import settings
     from reelbench.llm.ask_options import OPENAI_URL
     from reelbench.registry import prompts
@@ -224,7 +229,8 @@ def _show_guess(guessed: "Guess") -> None:
     if guessed.unused:
         console.write(
             visible(
-                f"not used, as no key of `kind: {guessed.kind}` needs them: {', '.join(guessed.unused)}"
+                f"not used, as no key of `kind: {guessed.kind}` needs them: "
+                f"{', '.join(guessed.unused)}"
             )
         )
 

@@ -155,7 +155,8 @@ def _assumed_pilot(
         )
     if icc is None:
         raise InputError(
-            f"{name}: how far its videos differ is unknown: give a result's folder, or assume it, as in --icc 0.1"
+            f"{name}: how far its videos differ is unknown: give a result's folder, or assume "
+            "it, as in --icc 0.1"
         )
     split = spec.splits[spec.default_split]
     if questions is None and split.rows and split.videos:
@@ -190,12 +191,14 @@ def _show(
     unit = spec.primary.in_unit.label
     if assumed is not None:
         console.write(
-            f"assumed: a score of {assumed.score:g}, {assumed.questions:g} questions to a video, icc {assumed.icc:g}; "
+            f"assumed: a score of {assumed.score:g}, {assumed.questions:g} questions to a video, "
+            f"icc {assumed.icc:g}; "
             "answers right or wrong, the most that they can vary"
         )
     what = "difference" if pilot.paired else "score"
     console.write(
-        f"{spec.id} {spec.primary.name} ({unit}): {what} {pilot.value:.2f}, standard error {pilot.error:.2f} over "
+        f"{spec.id} {spec.primary.name} ({unit}): {what} {pilot.value:.2f}, standard error "
+        f"{pilot.error:.2f} over "
         f"{pilot.videos} videos"
     )
     models = "on the same videos" if pilot.paired else "each on its own videos"
@@ -206,7 +209,8 @@ def _show(
     if "effect" in document:
         needed = document["videos_needed"]
         console.write(
-            f"a true difference of {document['effect']:g}: found with {100 * document['power']:.0f} % by "
+            f"a true difference of {document['effect']:g}: found with "
+            f"{100 * document['power']:.0f} % by "
             f"{document['videos']} videos; with 80 % by {needed or 'more than ten million'}"
         )
     if (why := not_promised(pilot, document["videos"])) is not None:

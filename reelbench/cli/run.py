@@ -1,4 +1,7 @@
-"""`reelbench run`: lmms-eval, then scores; it fails when lmms-eval failed, which by itself exits with 0."""
+"""`reelbench run`: lmms-eval, then scores.
+
+It fails when lmms-eval failed, which by itself exits with 0.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

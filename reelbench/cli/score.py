@@ -251,7 +251,10 @@ def _conclude(
 
 
 def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bool) -> None:
-    """Raise InputError where nothing that is scored has a facet, before a judge is paid; tags bring some too."""
+    """Raise InputError where nothing that is scored has a facet, before a judge is paid.
+
+    Tags bring some too.
+    """
     from reelbench.data.loading import find_split
     from reelbench.scoring import cognitive_profile
     from reelbench.tasks.lmms.run_logs import logged_tasks, spec_and_task
@@ -307,7 +310,8 @@ def _answers(
                 f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`"
             )
         raise InputError(
-            "nothing to score: give NAME --predictions FILE, or --run DIR; `reelbench list` has the names"
+            "nothing to score: give NAME --predictions FILE, or --run DIR; `reelbench list` has "
+            "the names"
         )
     if of_run.task:
         raise InputError("--task chooses among the tasks of a run; with --predictions give --split")

@@ -51,7 +51,10 @@ def _answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
 
 
 class _Baseline(lmms):
-    """Answers by `kind`; `seed` decides the random ones, each by its question's id and not by the order of asking."""
+    """Answers by `kind`.
+
+    `seed` decides the random ones, each by its question's id and not by the order of asking.
+    """
 
     def __init__(self, kind: str = "whole_video", seed: int = 0, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__()
@@ -64,7 +67,8 @@ class _Baseline(lmms):
         unknown = kwargs.keys() - {"batch_size", "device", "max_batch_size", "system_prompt"}
         if unknown:
             raise InputError(
-                f"reelbench_baseline: unknown --model_args {', '.join(sorted(unknown))}; use kind, seed"
+                f"reelbench_baseline: unknown --model_args {', '.join(sorted(unknown))}; use "
+                "kind, seed"
             )
         self.kind = kind
         self.seed = int(seed)

@@ -65,7 +65,8 @@ def evaluate(
                     predictions[key] = _answer(fn, questions, row, seen)
                     answers += 1
                 except Exception as error:
-                    if not answers:  # one that has answered before may fail at a question, which is then unscored
+                    # One that has answered before may fail at a question, which is then unscored.
+                    if not answers:
                         raise
                     line = f"{questions.spec.id}: {key} has no answer: {type(error).__name__}: {first_line(error)}"
                     log.warning("%s", line)

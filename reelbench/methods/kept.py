@@ -49,7 +49,10 @@ class Keeping:
 
 
 class KeptAnswers:
-    """What is kept of one model's answers to the questions of a run; lives in the asker's event loop."""
+    """What is kept of one model's answers to the questions of a run.
+
+    Lives in the asker's event loop.
+    """
 
     def __init__(self, asker: Asker, keeping: Keeping, revision: str | None, what: str) -> None:
         """Set up; `what` names the questions."""
@@ -94,7 +97,10 @@ class KeptAnswers:
     async def cursor(
         self, messages: Sequence[Message], vote: int, outdated: Outdated | None
     ) -> RetryCursor[str]:
-        """Return a question's place among the replies that are kept; ReelbenchError where they are another giver's."""
+        """Return a question's place among the replies that are kept.
+
+        ReelbenchError where they are another giver's.
+        """
         others: list[tuple[StoredReply, str]] = []
 
         def passed(stored: StoredReply) -> bool:
@@ -132,7 +138,8 @@ class KeptAnswers:
         if cursor.key is not None and others and not self._keeping.fresh:
             stored, why = others[-1]
             raise ReelbenchError(
-                f"{self._what}: kept answers of {self._now['name']} ({_day(stored.at)}) are not by who is asked now: "
+                f"{self._what}: kept answers of {self._now['name']} ({_day(stored.at)}) are not "
+                "by who is asked now: "
                 f"{why}; --fresh asks all again and keeps both, --kept takes the kept answers"
             )
         return cursor
@@ -170,7 +177,8 @@ class KeptAnswers:
         if self._asker.sampling.get("temperature") != 0:
             if not tally.calls and self._now["served"] is None:
                 raise ReelbenchError(
-                    f"{whose}, and {self._now['server']} doesn't say what it serves (/v1/models); --kept takes them, "
+                    f"{whose}, and {self._now['server']} doesn't say what it serves "
+                    "(/v1/models); --kept takes them, "
                     "--fresh asks all again and keeps both"
                 )
             return
@@ -187,7 +195,8 @@ class KeptAnswers:
             )
         if differing := next(filter(None, found), None):
             raise ReelbenchError(
-                f"{whose}, but {differing}: another model is served; --fresh asks all again and keeps both, --kept "
+                f"{whose}, but {differing}: another model is served; --fresh asks all again and "
+                "keeps both, --kept "
                 "takes the kept answers"
             )
         ids = [row["id"] for _, row, *_ in self._telling]

@@ -76,7 +76,8 @@ class QuestionSet:
         located = locate(name, split, data)
         if located.task is not None and located.task.reasoned:
             raise InputError(
-                f"{name}: asks for numbered steps, and their last line alone is judged: run it in lmms-eval, or by "
+                f"{name}: asks for numbered steps, and their last line alone is judged: run it "
+                "in lmms-eval, or by "
                 f"`reelbench diagnose run`; to ask for the answer alone name {located.spec.id}"
             )
         if located.task is not None and located.task.options is not None:
@@ -85,7 +86,8 @@ class QuestionSet:
             )
         if sampling.kind == "native" and {CLIP, VIDEOS} & set(located.spec.columns):
             raise InputError(
-                f"{name}: asks about parts of videos, or several: name frames, such as --frames uniform:8"
+                f"{name}: asks about parts of videos, or several: name frames, such as --frames "
+                "uniform:8"
             )
         limit = None if limit is None else min(limit, LARGEST)
         questions = Questions(located.spec, located.split, located.task, data, located=located)
@@ -119,11 +121,15 @@ class QuestionSet:
         return {row.id: row for row in missing}
 
     def lacking_videos(self) -> str | None:
-        """Return a line on the questions whose video is not here, and where it was looked for; None if all are."""
+        """Return a line on the questions whose video is not here, and where it was looked for.
+
+        None if all are.
+        """
         if not (missing := list(self.missing.values())):
             return None
         return (
-            f"{self.spec.id}: {len(missing)} of {len(self.rows)} questions are not asked, because their video is not "
+            f"{self.spec.id}: {len(missing)} of {len(self.rows)} questions are not asked, "
+            "because their video is not "
             f"here or can't be read {where_looked(self.spec, missing)}"
         )
 
@@ -160,7 +166,10 @@ class QuestionSet:
             return None
 
     def work(self, rows: Iterable[Row]) -> dict[str, Callable[[], object]]:
-        """Return what makes each video's frames ready, in the order of the rows; it raises where that can't be."""
+        """Return what makes each video's frames ready, in the order of the rows.
+
+        It raises where that can't be.
+        """
         work: dict[str, Callable[[], object]] = {}
         for row in rows if self.sampling.decodes else ():
             if row["id"] not in self.missing:

@@ -278,7 +278,8 @@ def question_choice(
     folders = earlier_folder or []
     if only in {"failed", "unscored"} and not folders:
         console.note(
-            f"--only {only}: what was not answered is asked again without it; of a result: --from RESULT"
+            f"--only {only}: what was not answered is asked again without it; of a result: "
+            "--from RESULT"
         )
         only = None
     if ids is None and only is None and not folders:

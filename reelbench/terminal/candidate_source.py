@@ -78,7 +78,8 @@ class CandidateSource:
             return folders[0], *candidates_of_run(*folders)
         if self.candidates is None or self.run is not None:
             raise InputError(
-                "give either a run, whose folder says what it is of, or --candidates FILE and its options"
+                "give either a run, whose folder says what it is of, or --candidates FILE and "
+                "its options"
             )
         cases = read_candidates(self.candidates)
         if self.benchmark is not None:

@@ -80,7 +80,10 @@ def files() -> tuple[Path, ...]:
 
 
 def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaults:
-    """Return the files' defaults of a command's options: its own table's before its families'; errors as `entries`."""
+    """Return the files' defaults of a command's options: its own table's before its families'.
+
+    Errors as `entries`.
+    """
     given: dict[str, Entry] = {}
     untrusted: list[str] = []
     own = words.replace(" ", ".")
@@ -103,7 +106,10 @@ def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaul
 
 
 def entries(file: Path, known: "Known") -> list[Entry]:
-    """Return a file's entries, in its order; InputError where it is no TOML, or says what no command takes."""
+    """Return a file's entries, in its order.
+
+    InputError where it is no TOML, or says what no command takes.
+    """
     import tomllib  # not at every start: most folders have no such file
 
     bounds.hold(f"{file}: bytes", file.stat().st_size, bounds.TOML_BYTES)

@@ -35,7 +35,10 @@ def read_one(path: Path) -> ResultRead:
 
 
 def read_folders(folders: list[Path]) -> ResultRead:
-    """Read a result's folder, or those of several runs; a note names each that changed after scoring."""
+    """Read a result's folder, or those of several runs.
+
+    A note names each that changed after scoring.
+    """
     from reelbench.registry import discovery
     from reelbench.scoring import result_files, runs
 
