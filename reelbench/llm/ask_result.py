@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
+from reelbench.llm.endings import ending_of
 from reelbench.llm.messages import Message
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import StoredReply
@@ -20,15 +21,6 @@ REJECTED = "rejected"
 """The server does not take this request."""
 PENDING = "pending"
 """The request is under way in a batch (`llm.batches`)."""
-
-_UNFINISHED: dict[str, Literal["cut_off", "refused"]] = {
-    "length": "cut_off",  # OpenAI's
-    "model_length": "cut_off",  # Mistral's
-    "model_context_window_exceeded": "cut_off",  # Z.ai's
-    "content_filter": "refused",  # OpenAI's
-    "sensitive": "refused",  # Z.ai's
-}
-"""A server's reason for the end of a reply, where the model did not end it -> the mishap."""
 
 T = TypeVar("T")
 Read = Callable[[str], T | None]
@@ -83,4 +75,23 @@ def unfinished(reply: Reply) -> Literal["cut_off", "refused"] | None:
     ended it, and where the server does not say. A reply that was cut off may still have a readable
     answer.
     """
-    return _UNFINISHED.get(reply.finish or "")
+    group = ending_of(reply.finish).group
+    if group == "cut_off":
+        return "cut_off"
+    if group == "refused":
+        return "refused"
+    return None
+
+
+def text_of(reply: Reply) -> str | None:
+    """Return the text that a reply says something with; None where it has none.
+
+    A blank one for which the server counts no token is none either.
+    """
+    if reply.raw is None:
+        return None
+    if not reply.completion_tokens and not reply.raw.strip():
+        return None
+    if ending_of(reply.finish).instead is not None:
+        return None
+    return reply.raw

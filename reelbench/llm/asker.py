@@ -13,13 +13,14 @@ import asyncio
 import logging
 import random
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Self
 
 from reelbench.base import settings
-from reelbench.base.errors import ReelbenchError, visible
+from reelbench.base.errors import ReelbenchError, number_of, visible
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import (
     BUDGET,
@@ -34,6 +35,7 @@ from reelbench.llm.ask_result import (
     Outdated,
     Read,
     T,
+    text_of,
     unfinished,
 )
 from reelbench.llm.batches import Batches
@@ -47,6 +49,7 @@ from reelbench.llm.client import (
     last_days,
 )
 from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
+from reelbench.llm.endings import ending_of
 from reelbench.llm.messages import Message, body_of, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import StoppedError, Turn
 from reelbench.llm.providers import open_client
@@ -151,7 +154,7 @@ class RetryCursor(Generic[T]):
     def _read_reply(self, key: bytes, stored: StoredReply) -> None:
         """Read the last attempt's reply, and prepare the next where it fails."""
         reply = stored.reply
-        text = reply.raw
+        text = text_of(reply)
         if unfinished(reply):
             text = (text or "") if self._asker.as_it_stands else None
         if text is None:
@@ -222,6 +225,7 @@ class Asker:
         self.giver: str | None = None
         """The giver of the replies, kept beside each; None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
+        self._unknown_endings: Counter[str] = Counter()
         self.lock = threading.Lock()
         self._say: Callable[[str], object] = on_note or partial(_log.warning, "%s")
         self.cache = ReplyCache.shared(options, self.note)
@@ -347,7 +351,15 @@ class Asker:
                 tally.add(cached.reply, cached.at)
                 if cached.reply.host != host:
                     tally.other_hosts[cached.reply.host] += 1
+            if result.replies:
+                self._count_ending(result.replies[-1].reply)
         return result
+
+    def _count_ending(self, reply: Reply) -> None:
+        """Count an ending that the user should know of."""
+        ending = ending_of(reply.finish)
+        if ending.group == "unknown":
+            self._unknown_endings[ending.name] += 1
 
     def note(self, line: str) -> None:
         """Tell the user one line, without the key."""
@@ -388,6 +400,7 @@ class Asker:
             self._say(
                 f"{self.options.model}: {counts['calls']} asked, {counts['cached']} kept{dates}"
             )
+        self._note_endings()
         for host, replies in self.tally.other_hosts.items():
             self.note(
                 f"{replies} replies of {self.options.model} in the cache are from {host}, "
@@ -395,6 +408,15 @@ class Asker:
                 "give each its own REELBENCH_HOME"
             )
         self.tally.other_hosts.clear()
+
+    def _note_endings(self) -> None:
+        """Note the endings that were counted."""
+        for name, number in self._unknown_endings.items():
+            replies = number_of(number, "reply", "replies")
+            self.note(
+                f"{replies} of {self.options.model} ended by {visible(name)!r}, which is unknown "
+                "here: what can be read counts, the rest has no score"
+            )
 
     def _leave(self) -> None:
         if not self._left:

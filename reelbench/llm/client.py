@@ -25,6 +25,7 @@ from reelbench.base.errors import InputError
 from reelbench.base.files import valid_text
 from reelbench.base.values import is_array, is_object
 from reelbench.llm.ask_options import OPENAI_URL, AskOptions
+from reelbench.llm.endings import ending_of, ending_text
 from reelbench.llm.messages import Message, body_of
 from reelbench.llm.model_names import PROVIDERS, Provider
 from reelbench.llm.reply import Reply
@@ -44,11 +45,6 @@ _LONGEST_NAME = 200  # characters of a model's id or a finish reason
 _MOST_TOKENS = 1_000_000_000
 # Seconds after which a connection is not used again: servers close theirs by themselves.
 _IDLE = 5.0
-_BROKEN_OFF = ("error", "abort", "network_error", "insufficient_system_resource")
-"""Finish reasons of a reply that a server ended in trouble.
-
-They are of OpenRouter and Mistral, vLLM, Z.ai and DeepSeek.
-"""
 # Statuses after which a call is made again, as after every one from 500 on.
 _RETRIED = {408, 409, 429}
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com")
@@ -381,9 +377,10 @@ def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     message: dict[str, Any] = choice.get("message") or {}
     text = _text_of(message.get("content"))
     error = choice.get("error") or error
-    is_broken_off = choice.get("finish_reason") in _BROKEN_OFF
-    if is_broken_off or (error and text is None):
-        reason = one_line(options.redact(_error_text(error or choice["finish_reason"])))
+    ending = ending_text(choice, text)
+    is_broken_off = ending_of(ending).group == "broken_off"
+    if is_broken_off or (error and not (text or "").strip()):
+        reason = one_line(options.redact(_error_text(error or ending)))
         raise TransientError(
             f"{options.who} at {options.host} broke its reply off: {reason}", maybe_paid=True
         )
@@ -399,7 +396,7 @@ def reply_in(body: Any, options: AskOptions, seconds: float | None) -> Reply:  #
     usage = body.get("usage")
     return Reply(
         raw=text,
-        finish=_name(choice.get("finish_reason"), options),
+        finish=_name(ending, options),
         returned=_name(body.get("model"), options),
         prompt_tokens=_tokens(usage, "prompt_tokens") or 0,
         completion_tokens=_tokens(usage, "completion_tokens") or 0,

@@ -37,16 +37,6 @@ _SETTINGS = {
 Beside them there is `fps`, the frames of a second that the server takes; it goes with the video.
 """
 
-_FINISHES = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-}
-
 
 class GeminiClient(ChatClient):
     """Asks Gemini: by its own protocol where there is a whole video."""
@@ -160,7 +150,7 @@ def _as_completion(reply: Mapping[str, Any]) -> dict[str, Any]:
         "choices": [
             {
                 "message": {"content": "".join(texts) or None},
-                "finish_reason": _FINISHES.get(finish, finish),
+                "finish_reason": finish,
             }
         ],
         "usage": {

@@ -15,9 +15,10 @@ from reelbench.base.workers import usable_cores
 from reelbench.data.loading import find_split
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions, takes_completion_limit
-from reelbench.llm.ask_result import UNPARSABLE, AskResult, Outdated, unfinished
+from reelbench.llm.ask_result import UNPARSABLE, AskResult, Outdated, text_of, unfinished
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
+from reelbench.llm.endings import ending_of
 from reelbench.llm.messages import Message
 from reelbench.llm.runner import Runner
 from reelbench.llm.store import StoredReply
@@ -467,10 +468,13 @@ class _Run:
         Of an open answer nobody knows that, so it is returned whenever it was cut short.
         """
         for result, text in zip(results, texts, strict=True):
-            reason = unfinished(result.replies[-1].reply)
-            if reason is None:
-                continue
-            if in_words(self.questions.spec, row) or self._read(row, text).flags:
+            reply = result.replies[-1].reply
+            reason = unfinished(reply)
+            if reason is not None and in_words(self.questions.spec, row):
+                return Prediction(text, reason=Reason(reason))
+            if reason is None and ending_of(reply.finish).group == "unknown":
+                reason = Reason.ENDED_UNKNOWN
+            if reason is not None and self._read(row, text).flags:
                 return Prediction(text, reason=Reason(reason))
         return None
 
@@ -557,7 +561,9 @@ def passed_over(
 
 
 def _is_no_answer(stored: StoredReply) -> bool:
-    return stored.reply.raw is None or unfinished(stored.reply) is not None
+    """Return True for a reply that is no whole answer."""
+    reply = stored.reply
+    return text_of(reply) is None or ending_of(reply.finish).group != "ended"
 
 
 def judged_again(

@@ -70,6 +70,14 @@ class Reason(StrEnum):
         "the server's content filter ended the answer",
         "were refused by the server's content filter, and are not scored",
     )
+    ENDED_UNKNOWN = (
+        "ended_unknown",
+        "model",
+        False,
+        False,
+        "the server ended the answer for a reason that isn't known here, and it can't be read",
+        "can't be read and are not scored: the server ended them for a reason unknown here",
+    )
     MODEL_FAILED = (
         "model_failed",
         "model",

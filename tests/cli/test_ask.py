@@ -278,6 +278,8 @@ def test_a_label_is_a_setting_of_the_row(ask, tmp_path):
         (Answer(None, finish="length"), "cut_off", "--thinking"),
         (Answer("<think>The man opens the", finish="length"), "cut_off", "--max-tokens N"),
         (Answer("", finish="content_filter"), "refused", "content filter"),
+        (Answer("The man opens the", finish="FinishReason.MAX_TOKENS"), "cut_off", "--max-tokens"),
+        (Answer("", finish="PROHIBITED_CONTENT"), "refused", "content filter"),
     ],
 )
 def test_an_answer_that_was_cut_short_is_not_wrong_and_all_of_them_are_a_failure(
@@ -312,6 +314,20 @@ def test_some_answers_cut_short_are_one_line_and_no_failure(ask, tmp_path):
     assert result(tmp_path)[0]["counts"]["unscored"] == {"cut_off": 2}
     (line,) = [line for line in done.stderr.splitlines() if "cut off" in line]
     assert "2 of 5 answers were cut off" in line
+
+
+def test_an_unknown_end_leaves_what_can_be_read_and_unscores_the_rest(ask, tmp_path):
+    def script(call):
+        return Answer(GOOD if call.number else "The man opens", finish="by_moonlight")
+
+    with JudgeServer(script) as server:
+        done = ask(server, "--limit", 3, "--llm-concurrency", 1)
+    assert done.returncode == 0, done.stderr
+    counts = result(tmp_path)[0]["counts"]
+    assert (counts["scored"], counts["unscored"]) == (2, {"ended_unknown": 1})
+    (line,) = [line for line in done.stderr.splitlines() if "'by_moonlight'" in line]
+    assert "3 replies of org/model ended by" in line
+    assert "1 of 3 answers can't be read" in done.stderr
 
 
 def test_an_open_answer_that_was_cut_short_is_never_scored(ask, tmp_path):
@@ -437,6 +453,14 @@ def test_the_same_question_is_asked_once_more_and_not_answered_from_the_cache(as
     assert (
         json.loads((tmp_path / "again" / MINI / "result.json").read_text())["counts"]["scored"] == 2
     )
+
+
+def test_what_ended_for_an_unknown_reason_is_asked_once_more_where_that_is_asked_for(ask, tmp_path):
+    with JudgeServer(lambda _: Answer("The man opens", finish="by_moonlight")) as server:
+        assert ask(server, "--limit", 2).returncode == 1
+        server.script(lambda _: Answer(GOOD))
+        assert again(ask, tmp_path, server, "--limit", 2, only="unscored").returncode == 0
+        assert len(server.calls) == 4
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from reelbench.base.attachment import Attachment
 from reelbench.base.errors import InputError
 from reelbench.llm import model_names as providers
 from reelbench.llm.ask_options import AskOptions
+from reelbench.llm.ask_result import unfinished
 from reelbench.llm.asker import Asker
 from reelbench.llm.model_names import PROVIDERS, read_model_name
 from tests.servers.judge import Answer, JudgeServer
@@ -97,7 +98,7 @@ def test_a_whole_video_goes_out_as_google_documents_it(server, monkeypatch, capl
     (kept,) = result.replies
     assert (result.value, kept.reply.finish, kept.reply.returned) == (
         "a star",
-        "stop",
+        "STOP",
         "gemini-1-002",
     )
     assert (
@@ -165,20 +166,17 @@ def test_its_failures_are_those_of_any_server_and_are_asked_once_a_try(
 
 @by_google
 @pytest.mark.parametrize(
-    ("answer", "finish"),
+    ("answer", "mishap"),
     [
-        (reply({"text": "a st"}, ended="MAX_TOKENS"), "length"),
-        (reply(ended="SAFETY"), "content_filter"),
-        (
-            reply(candidates=[], promptFeedback={"blockReason": "PROHIBITED_CONTENT"}),
-            "content_filter",
-        ),
+        (reply({"text": "a st"}, ended="MAX_TOKENS"), "cut_off"),
+        (reply(ended="SAFETY"), "refused"),
+        (reply(candidates=[], promptFeedback={"blockReason": "PROHIBITED_CONTENT"}), "refused"),
     ],
 )
-def test_why_a_reply_ended_is_said_as_openai_says_it(server, answer, finish):
+def test_why_a_reply_ended_is_read_as_any_server_s(server, answer, mishap):
     server.script(lambda _: answer)
     result, _ = asked(VIDEO)
-    assert {cached.reply.finish for cached in result.replies} == {finish}
+    assert {unfinished(cached.reply) for cached in result.replies} == {mishap}
     assert result.value is None
 
 
