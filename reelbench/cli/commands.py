@@ -386,10 +386,7 @@ COMMANDS = {
     ),
     "frames serve": CommandEntry(
         place="reelbench.cli.frames:serve_frames",
-        summary=(
-            "Serve videos to an agent: an MCP server on stdin and stdout, with "
-            "the tools `info` and `frames`"
-        ),
+        summary="Serve videos to an agent: an MCP server on stdin and stdout",
         examples=(
             "rextime_mini --question mini1 --log looks.jsonl",
             "films --log looks.jsonl --size 448",
