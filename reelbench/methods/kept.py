@@ -1,4 +1,4 @@
-"""Kept answers of an asked model: who gave them, and whether the server that is asked now would give them too.
+"""Kept answers of an asked model: who gave them, and whether today's server would give them too.
 
 A model is asked for by a name at an address, and both stay where another checkpoint is served. So
 beside each reply stands who gave it (`StoredReply.giver`): the server, the model's name, the
@@ -26,32 +26,54 @@ from reelbench.registry.records import AskedRecord
 from reelbench.registry.rows import Row
 
 _SAME_WORDS = 0.6
-"""Share of an open answer's words, in order, from which on two are taken for one model's: servers' replies to one
-question differ in words at temperature 0 too."""
+"""Share of an open answer's words, in order, from which on two are taken for one model's.
+
+Servers' replies to one question differ in words at temperature 0 too.
+"""
 
 _TELLING_WORDS = 30
 """Words of an answer from which on more tell no more: two servers' long replies part somewhere."""
 
 _TELLING = 8
-"""Questions that are asked once more. Two checkpoints of one training gave 47 to 77 % of 3,720 windows alike (28 pairs
-of KlayMa527/autovmr's published outputs at 37ceb8bb75a9, Charades-STA): of eight all, by chance, in under 1 to 12 %."""
+"""Number of questions that are asked once more.
+
+Two checkpoints of one training gave 47 to 77 % of 3,720 windows alike (28 pairs of
+KlayMa527/autovmr's published outputs at 37ceb8bb75a9, Charades-STA). Of eight they give all alike,
+by chance, in under 1 to 12 %.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What is done with answers that are kept."""
+    """The use that is made of answers that are kept."""
 
-    as_they_are: bool = False  # take them, whoever gave them, and though no server can be asked
-    fresh: bool = False  # ask all anew; what is kept stays, and counts no more for this model
-    recheck: bool = (
-        True  # where nothing else was asked, and the temperature is 0, ask some once more
-    )
+    as_they_are: bool = False
+    """Take them, whoever gave them, and though no server can be asked."""
+
+    fresh: bool = False
+    """Ask all anew; what is kept stays, and counts no more for this model."""
+
+    recheck: bool = True
+    """Ask some once more where nothing else was asked, and the temperature is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TellingAnswer:
+    """A kept answer that may be asked for once more.
+
+    The higher its rank, the more it tells.
+    """
+
+    rank: tuple[bool, int, int]
+    row: Row
+    messages: Sequence[Message]
+    text: str
 
 
 class KeptAnswers:
-    """What is kept of one model's answers to the questions of a run.
+    """The kept answers of one model to the questions of a run.
 
-    Lives in the asker's event loop.
+    It lives in the asker's event loop.
     """
 
     def __init__(self, asker: Asker, keeping: Keeping, revision: str | None, what: str) -> None:
@@ -59,38 +81,37 @@ class KeptAnswers:
         self._asker = asker
         self._keeping = keeping
         self._what = what
-        who = {
+        self._giver: dict[str, Any] = {
             "server": asker.options.host,
             "name": asker.options.model,
             "revision": revision,
             "served": None,
         }
-        self._now: dict[str, Any] = who
-        self._away: str | None = None
+        self._why_away: str | None = None
         self._began = time.time()
         self._since = 0.0
-        self._unsaid = False
+        self._is_giver_unsure = False
         self._places: dict[str, int] = {}
-        self._telling: list[tuple[tuple[bool, int, int], Row, Sequence[Message], str]] = []
+        self._telling: list[_TellingAnswer] = []
         self._rechecked: tuple[str, ...] = ()
 
     async def begin(self, rows: Sequence[Row]) -> None:
-        """Ask the server what it serves, and put down that all is asked anew where that is wanted.
+        """Ask the server what it serves.
 
-        `rows` are the questions in the data's order.
+        Where all is to be asked anew, that is put down. `rows` are the questions in the data's
+        order.
         """
         self._places = {row["id"]: place for place, row in enumerate(rows)}
         asker = self._asker
         try:
-            self._now["served"] = await asker.served_model()
+            self._giver["served"] = await asker.served_model()
         except (TransientError, NotServedError) as error:
-            self._away = str(error)
-        asker.giver = json.dumps(self._now, sort_keys=True)
-        place = hashlib.sha256(
-            json.dumps([self._now, self._what, asker.sampling], sort_keys=True).encode()
-        ).hexdigest()
+            self._why_away = str(error)
+        asker.giver = json.dumps(self._giver, sort_keys=True)
+        asked_of_whom = json.dumps([self._giver, self._what, asker.sampling], sort_keys=True)
+        place = hashlib.sha256(asked_of_whom.encode()).hexdigest()
         store = asker.cache.store
-        if self._keeping.fresh and self._away is None:
+        if self._keeping.fresh and self._why_away is None:
             await asker.cache.aside(store.set_valid_from, place, time.time())
         self._since = await asker.cache.aside(store.valid_from, place)
 
@@ -99,147 +120,173 @@ class KeptAnswers:
     ) -> RetryCursor[str]:
         """Return a question's place among the replies that are kept.
 
-        ReelbenchError where they are another giver's.
+        Raises:
+            ReelbenchError: They are another giver's.
         """
-        others: list[tuple[StoredReply, str]] = []
+        foreign_replies: list[tuple[StoredReply, str]] = []
 
-        def passed(stored: StoredReply) -> bool:
+        def is_passed_over(stored: StoredReply) -> bool:
+            is_outdated = outdated is not None and outdated(stored)
             if self._keeping.as_they_are:
-                return outdated is not None and outdated(stored)
-            given: dict[str, Any] | None = (
-                None if stored.giver is None else json.loads(stored.giver)
-            )
-            why: str | None = (
-                None  # in what a giver is another one than is asked now; None where nothing says so
-            )
-            if given is not None and given["revision"] != self._now["revision"]:
-                why = f"revision was {given['revision'] or 'not stated'}, is {self._now['revision'] or 'not stated'}"
-            elif (
-                given is not None
-                and (then := given["served"]) is not None
-                and (now := self._now["served"]) is not None
-            ):
-                differ = (name for name in then | now if then.get(name) != now.get(name))
-                why = (
-                    "; ".join(f"{name} was {then.get(name)}, is {now.get(name)}" for name in differ)
-                    or None
-                )
-            if why is not None:
-                others.append((stored, why))
+                return is_outdated
+            giver: dict[str, Any] | None = None
+            if stored.giver is not None:
+                giver = json.loads(stored.giver)
+            difference = self._difference(giver)
+            if difference is not None:
+                foreign_replies.append((stored, difference))
                 return True
-            if stored.at < self._since or (outdated is not None and outdated(stored)):
+            if stored.at < self._since or is_outdated:
                 return True
-            self._unsaid |= given is None or given["served"] is None or self._now["served"] is None
+            if giver is None or giver["served"] is None or self._giver["served"] is None:
+                self._is_giver_unsure = True
             return False
 
         cursor = await self._asker.cache.aside(
-            RetryCursor[str], self._asker, messages, str, vote=vote, outdated=passed
+            RetryCursor[str], self._asker, messages, str, vote=vote, outdated=is_passed_over
         )
-        if cursor.key is not None and others and not self._keeping.fresh:
-            stored, why = others[-1]
+        if cursor.key is not None and foreign_replies and not self._keeping.fresh:
+            stored, difference = foreign_replies[-1]
             raise ReelbenchError(
-                f"{self._what}: kept answers of {self._now['name']} ({_day(stored.at)}) are not "
-                "by who is asked now: "
-                f"{why}; --fresh asks all again and keeps both, --kept takes the kept answers"
+                f"{self._what}: kept answers of {self._giver['name']} ({_day(stored.at)}) are not "
+                f"by who is asked now: {difference}; --fresh asks all again and keeps both, "
+                "--kept takes the kept answers"
             )
         return cursor
+
+    def _difference(self, giver: dict[str, Any] | None) -> str | None:
+        """Return in what a giver differs from the one that is asked now.
+
+        None where nothing tells of a difference.
+        """
+        if giver is None:
+            return None
+        if giver["revision"] != self._giver["revision"]:
+            before = giver["revision"] or "not stated"
+            now = self._giver["revision"] or "not stated"
+            return f"revision was {before}, is {now}"
+        served_before = giver["served"]
+        served_now = self._giver["served"]
+        if served_before is None or served_now is None:
+            return None
+        differences: list[str] = []
+        for name in served_before | served_now:
+            before = served_before.get(name)
+            now = served_now.get(name)
+            if before != now:
+                differences.append(f"{name} was {before}, is {now}")
+        return "; ".join(differences) or None
 
     def note_answer(
         self, row: Row, messages: Sequence[Message], text: str, at: float, *, wrong: bool
     ) -> None:
-        """Note an answer that can be read, and when it came; of those kept some that tell most may be asked once more.
+        """Note an answer that can be read, and when it came.
 
-        That is a `wrong` one before a right one, which other models share, then a longer one; of
-        several the first in the data's order, whichever came first.
+        Of those kept the few that tell most may be asked for once more. That is a `wrong` one
+        before a right one, which other models share, then a longer one; of several the first in
+        the data's order, whichever came first.
         """
         if at >= self._began:
             return
-        telling = wrong, min(len(text.split()), _TELLING_WORDS), -self._places[row["id"]]
-        noted = [*self._telling, (telling, row, messages, text)]
-        self._telling = sorted(noted, key=lambda answer: answer[0], reverse=True)[:_TELLING]
+        words = min(len(text.split()), _TELLING_WORDS)
+        rank = (wrong, words, -self._places[row["id"]])
+        answers = [*self._telling, _TellingAnswer(rank, row, messages, text)]
+        answers.sort(key=lambda answer: answer.rank, reverse=True)
+        self._telling = answers[:_TELLING]
 
     async def check(self, read: Callable[[Row, str], Any]) -> None:
-        """Raise ReelbenchError where what was kept is another's, or nobody can say whose.
+        """Raise ReelbenchError where kept answers are another's, or nobody can say whose.
 
-        `read` is what an answer to a question reads as.
+        `read` turns an answer to a question into what it says.
         """
-        tally, keeping = self._asker.tally, self._keeping
-        if keeping.as_they_are or tally.kept_from is None:
+        tally = self._asker.tally
+        if self._keeping.as_they_are or tally.kept_from is None:
             return
-        kept = number_of(max(0, tally.replies - tally.calls), "kept answer")
-        whose = f"{self._what}: {kept} of {self._now['name']} from {_day(tally.kept_from)}"
-        if self._away is not None:
+        answers = number_of(max(0, tally.replies - tally.calls), "kept answer")
+        whose = f"{self._what}: {answers} of {self._giver['name']} from {_day(tally.kept_from)}"
+        if self._why_away is not None:
             raise ReelbenchError(
-                f"{whose}, and who gave them can't be asked ({self._away}); --kept takes them"
+                f"{whose}, and who gave them can't be asked ({self._why_away}); --kept takes them"
             )
-        if tally.calls and not self._unsaid:
+        if tally.calls and not self._is_giver_unsure:
             return
         if self._asker.sampling.get("temperature") != 0:
-            if not tally.calls and self._now["served"] is None:
+            if not tally.calls and self._giver["served"] is None:
                 raise ReelbenchError(
-                    f"{whose}, and {self._now['server']} doesn't say what it serves "
-                    "(/v1/models); --kept takes them, "
-                    "--fresh asks all again and keeps both"
+                    f"{whose}, and {self._giver['server']} doesn't say what it serves "
+                    "(/v1/models); --kept takes them, --fresh asks all again and keeps both"
                 )
             return
-        if not keeping.recheck or not self._telling:
-            return
-        again = (
-            self._ask_again(read, row, messages, text) for _, row, messages, text in self._telling
+        if self._keeping.recheck and self._telling:
+            await self._recheck(read, whose)
+
+    async def _recheck(self, read: Callable[[Row, str], Any], whose: str) -> None:
+        """Ask the questions that tell most once more; ReelbenchError where an answer differs."""
+        differences = await asyncio.gather(
+            *(self._ask_again(read, answer) for answer in self._telling)
         )
-        found = await asyncio.gather(*again)
-        if found == [None] * len(found):
-            why = self._asker.notes[-1] if self._asker.notes else "it gave no reply"
+        if all(difference is None for difference in differences):
+            why = "it gave no reply"
+            if self._asker.notes:
+                why = self._asker.notes[-1]
             raise ReelbenchError(
                 f"{whose}, and none of them can be asked once more ({why}); --kept takes them"
             )
-        if differing := next(filter(None, found), None):
-            raise ReelbenchError(
-                f"{whose}, but {differing}: another model is served; --fresh asks all again and "
-                "keeps both, --kept "
-                "takes the kept answers"
-            )
-        ids = [row["id"] for _, row, *_ in self._telling]
-        self._rechecked = tuple(
-            id_ for id_, differs in zip(ids, found, strict=True) if differs == ""
-        )
+        alike_ids: list[str] = []
+        for answer, difference in zip(self._telling, differences, strict=True):
+            if difference:
+                raise ReelbenchError(
+                    f"{whose}, but {difference}: another model is served; --fresh asks all again "
+                    "and keeps both, --kept takes the kept answers"
+                )
+            if difference == "":
+                alike_ids.append(answer.row["id"])
+        self._rechecked = tuple(alike_ids)
 
     async def _ask_again(
-        self, read: Callable[[Row, str], Any], row: Row, messages: Sequence[Message], text: str
+        self, read: Callable[[Row, str], Any], kept_answer: _TellingAnswer
     ) -> str | None:
-        """Ask a kept question once more -> in what the answer differs, "" where in nothing; None without a reply.
+        """Ask a kept question once more, and return in what the answer differs.
 
-        A server that batches differs from itself now and then, so that what differs is asked for
-        twice.
+        That is "" where it differs in nothing, and None without a reply. A server that batches
+        differs from itself now and then, so that what differs is asked for twice.
         """
-        differs = ""
+        row = kept_answer.row
+        difference = ""
         for _ in range(2):
-            reply = await self._asker.ask_again(messages)
+            reply = await self._asker.ask_again(kept_answer.messages)
             if reply is None or reply.raw is None:
                 return None
-            before, after = read(row, text), read(row, reply.raw)
-            alike = before == after
-            if isinstance(before, str) and isinstance(after, str):
-                words = [said.casefold().split() for said in (before, after)]
-                alike = difflib.SequenceMatcher(None, *words, autojunk=False).ratio() >= _SAME_WORDS
-            if alike:
+            before = read(row, kept_answer.text)
+            after = read(row, reply.raw)
+            if _are_alike(before, after):
                 return ""
-            differs = f"{one_line(str(before), 60)}, now {one_line(str(after), 60)}"
-        return f"{row['id']!r}, asked once more, is answered otherwise now ({differs})"
+            difference = f"{one_line(str(before), 60)}, now {one_line(str(after), 60)}"
+        return f"{row['id']!r}, asked once more, is answered otherwise now ({difference})"
 
     def record(self) -> AskedRecord:
         """Return the record of how the answers were come by."""
-        taken = self._asker.tally.record_fields()
+        tally_fields = self._asker.tally.record_fields()
         return AskedRecord(
-            asked=taken["calls"],
-            kept=taken["cached"],
-            kept_from=taken["kept_from"],
-            kept_to=taken["kept_to"],
-            server=self._now["server"],
-            revision=self._now["revision"],
-            served=self._now["served"],
+            asked=tally_fields["calls"],
+            kept=tally_fields["cached"],
+            kept_from=tally_fields["kept_from"],
+            kept_to=tally_fields["kept_to"],
+            server=self._giver["server"],
+            revision=self._giver["revision"],
+            served=self._giver["served"],
             rechecked=self._rechecked,
         )
+
+
+def _are_alike(before: object, after: object) -> bool:
+    """Return True where two answers are equal, or texts that share most of their words."""
+    if isinstance(before, str) and isinstance(after, str):
+        words_before = before.casefold().split()
+        words_after = after.casefold().split()
+        matcher = difflib.SequenceMatcher(None, words_before, words_after, autojunk=False)
+        return matcher.ratio() >= _SAME_WORDS
+    return before == after
 
 
 def _day(at: float) -> str:
