@@ -1,4 +1,7 @@
-"""A split's questions asked outside lmms-eval: its rows, what is shown of their videos, and the answers scored."""
+"""A split's questions asked outside lmms-eval.
+
+That is its rows, what is shown of their videos, and the answers scored.
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,10 +42,11 @@ log = logging.getLogger("reelbench")
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """The first `limit` questions of a split (None: all), or those that `only` names, in the data's order.
+    """Questions of a split, in the data's order: the first `limit`, or those named.
 
-    `frames` is the sampling as the record says it. They are put in the language that the
-    environment names; those that have no translation into it are left out.
+    `limit` None is all; `only` names some. `frames` is the sampling as the record says it. They
+    are put in the language that the environment names; those that have no translation into it are
+    left out.
     """
 
     questions: Questions
@@ -76,20 +80,22 @@ class QuestionSet:
         located = locate(name, split, data)
         if located.task is not None and located.task.reasoned:
             raise InputError(
-                f"{name}: asks for numbered steps, and their last line alone is judged: run it "
-                "in lmms-eval, or by "
-                f"`reelbench diagnose run`; to ask for the answer alone name {located.spec.id}"
+                f"{name}: asks for numbered steps, and their last line alone is judged: run it in "
+                "lmms-eval, or by `reelbench diagnose run`; to ask for the answer alone name "
+                f"{located.spec.id}"
             )
         if located.task is not None and located.task.options is not None:
             raise InputError(
                 f"{name}: its options are scored by their likelihood; use `reelbench run`"
             )
-        if sampling.kind == "native" and {CLIP, VIDEOS} & set(located.spec.columns):
+        asks_about_parts = {CLIP, VIDEOS} & set(located.spec.columns)
+        if sampling.kind == "native" and asks_about_parts:
             raise InputError(
-                f"{name}: asks about parts of videos, or several: name frames, such as --frames "
-                "uniform:8"
+                f"{name}: asks about parts of videos, or several: name frames, "
+                "such as --frames uniform:8"
             )
-        limit = None if limit is None else min(limit, LARGEST)
+        if limit is not None:
+            limit = min(limit, LARGEST)
         questions = Questions(located.spec, located.split, located.task, data, located=located)
         return cls(questions, sampling, limit, frames or str(sampling))
 
@@ -102,12 +108,13 @@ class QuestionSet:
     def rows(self) -> Sequence[Row]:
         """The rows."""
         rows = self.questions.here.rows
-        lacking = self.translations.lacking(self.spec, rows) if self.translations else ()
-        asked = [row for row in rows if row["id"] not in lacking]
+        if self.translations:
+            lacking = self.translations.lacking(self.spec, rows)
+            rows = [row for row in rows if row["id"] not in lacking]
         if self.only is None:
-            return asked[: self.limit]
-        self.only.check((row["id"] for row in asked), f"{self.spec.id} {self.questions.split}")
-        return [row for row in asked if row["id"] in self.only.ids]
+            return rows[: self.limit]
+        self.only.check((row["id"] for row in rows), f"{self.spec.id} {self.questions.split}")
+        return [row for row in rows if row["id"] in self.only.ids]
 
     @property
     def ids(self) -> set[str]:
@@ -117,30 +124,40 @@ class QuestionSet:
     @cached_property
     def missing(self) -> dict[str, Missing]:
         """The rows whose video would be shown and is not here, by id."""
-        missing = self.library.missing(self.rows) if self.sampling.kind != "none" else []
-        return {row.id: row for row in missing}
+        if self.sampling.kind == "none":
+            return {}
+        return {row.id: row for row in self.library.missing(self.rows)}
 
     def lacking_videos(self) -> str | None:
-        """Return a line on the questions whose video is not here, and where it was looked for.
+        """Return a line on the questions whose video is not here; None if all are.
 
-        None if all are.
+        It says where the videos were looked for.
         """
-        if not (missing := list(self.missing.values())):
+        missing = list(self.missing.values())
+        if not missing:
             return None
         return (
-            f"{self.spec.id}: {len(missing)} of {len(self.rows)} questions are not asked, "
-            "because their video is not "
-            f"here or can't be read {where_looked(self.spec, missing)}"
+            f"{self.spec.id}: {len(missing)} of {len(self.rows)} questions are not asked, because "
+            f"their video is not here or can't be read {where_looked(self.spec, missing)}"
         )
 
     def settings(self, candidates: Candidates | None = None) -> SettingsRecord:
         """Return the settings in which they are asked, before anything is."""
+        candidates_text = None
+        if candidates:
+            candidates_text = str(candidates)
+        language = None
+        if self.translations:
+            language = self.translations.language
+        limit = self.limit
+        if self.only:
+            limit = len(self.only.ids)
         return SettingsRecord(
             frames=self.frames,
-            candidates=str(candidates) if candidates else None,
-            language=self.translations.language if self.translations else None,
+            candidates=candidates_text,
+            language=language,
             prompt_sha256=prompt_sha256(self.spec, self._prompt),
-            limit=len(self.only.ids) if self.only else self.limit,
+            limit=limit,
         )
 
     def prompt(self, row: Row) -> str:
@@ -149,7 +166,9 @@ class QuestionSet:
 
     def asked(self, row: Row) -> Row:
         """Return a row in the language that it is asked in."""
-        return self.translations.translated(row) if self.translations else row
+        if self.translations is None:
+            return row
+        return self.translations.translated(row)
 
     def show(self, row: Row) -> Shown | None:
         """Return the row's video as shown; None, which is logged, where that can't be."""
@@ -166,12 +185,15 @@ class QuestionSet:
             return None
 
     def work(self, rows: Iterable[Row]) -> dict[str, Callable[[], object]]:
-        """Return what makes each video's frames ready, in the order of the rows.
+        """Return, by video, a function that readies its frames.
 
-        It raises where that can't be.
+        The videos are in the order of the rows. A function raises ReelbenchError where that can't
+        be.
         """
         work: dict[str, Callable[[], object]] = {}
-        for row in rows if self.sampling.decodes else ():
+        if not self.sampling.decodes:
+            return work
+        for row in rows:
             if row["id"] not in self.missing:
                 work.setdefault(row["video"], partial(show, self.library, row, self.sampling))
         return work
@@ -179,7 +201,7 @@ class QuestionSet:
     def score(
         self,
         predictions: Mapping[str, Prediction],
-        shown: Mapping[str, Shown],
+        shown_media: Mapping[str, Shown],
         options: Options,
         *,
         model: ModelRecord,
@@ -188,36 +210,48 @@ class QuestionSet:
     ) -> Evaluation:
         """Score the answers.
 
-        `predictions`, `shown` and `beside` have a question's answer, what was shown of its video,
-        and further fields of its sample by its id; one that has no answer was not asked. Settings
-        are by default as `settings` says.
+        `predictions`, `shown_media` and `beside` have a question's answer, what was shown of its
+        video, and further fields of its sample by its id; one that has no answer was not asked.
+        Settings are by default as `settings` says.
         """
         references = [reference_of(self.spec, row) for row in self.rows]
-        given = dict.fromkeys((reference.id for reference in references), NOT_ASKED) | dict(
-            predictions
-        )
-        submission = join(self.questions, given, references, Path(self.questions.split))
+        predictions_of_all = {reference.id: NOT_ASKED for reference in references}
+        predictions_of_all.update(predictions)
+        split_path = Path(self.questions.split)
+        submission = join(self.questions, predictions_of_all, references, split_path)
         items: list[Item] = []
         for item in submission.items:
-            more = dict((beside or {}).get(item.id, {}))
-            if (seen := shown.get(item.id)) is not None:
-                more["subtitles"] = seen.lines
-                if seen.timestamps is not None:
-                    more |= {
-                        "frame_timestamps": list(seen.timestamps),
-                        "frame_padding": seen.padding,
-                    }
-            items.append(item.model_copy(update=more))
-        settings = settings or self.settings()
-        audio = settings.audio or sound(self.sampling, [s.audio for s in shown.values()])
+            fields: dict[str, Any] = {}
+            if beside is not None:
+                fields.update(beside.get(item.id, {}))
+            media = shown_media.get(item.id)
+            if media is not None:
+                fields.update(_fields_of_shown(media))
+            items.append(item.model_copy(update=fields))
+        if settings is None:
+            settings = self.settings()
+        audio = settings.audio or sound(
+            self.sampling, [media.audio for media in shown_media.values()]
+        )
         settings = settings.model_copy(update={"frames_given": frames_given(items), "audio": audio})
         return evaluation(Answers(replace(submission, items=items), model, settings), options)
 
     @property
     def _prompt(self) -> str | None:
-        return self.questions.task.prompt if self.questions.task else None
+        if self.questions.task is None:
+            return None
+        return self.questions.task.prompt
 
     @cached_property
     def library(self) -> Library:
         """Their videos and subtitles; what is shown of them is made where it is needed."""
         return Library(self.spec, self.questions.split, self.questions.data)
+
+
+def _fields_of_shown(media: Shown) -> dict[str, Any]:
+    """Return the fields of a sample that tell what was shown of its video."""
+    fields: dict[str, Any] = {"subtitles": media.lines}
+    if media.timestamps is not None:
+        fields["frame_timestamps"] = list(media.timestamps)
+        fields["frame_padding"] = media.padding
+    return fields
