@@ -31,28 +31,30 @@ def info(
 ) -> None:
     """Count the stored replies of each model, and show since when."""
     with _open_store(place) as store:
-        models, size, batches = store.models(), store.size(), store.under_way()
+        models = store.models()
+        size = store.size()
+        batches = store.under_way()
         name = store.name
     if as_json:
-        listed = [
+        documents = [
             {
-                "model": one.model,
-                "replies": one.replies,
-                "first": _day(one.first),
-                "last": _day(one.last),
+                "model": of_model.model,
+                "replies": of_model.replies,
+                "first": _day(of_model.first),
+                "last": _day(of_model.last),
             }
-            for one in models
+            for of_model in models
         ]
-        console.write_json({"place": name, "bytes": size, "batches": batches, "models": listed})
+        console.write_json({"place": name, "bytes": size, "batches": batches, "models": documents})
         return
     under_way = number_of(batches, "batch", "batches")
     console.write(f"{name}: {_count_in_words(models)}, {size / 1e6:,.1f} MB, {under_way} under way")
     if models:
         table = console.table("", "model", "#replies", "first", "last")
-        for one in models:
-            table.add_row(
-                one.model, f"{one.replies:,}", _day(one.first) or "?", _day(one.last) or "?"
-            )
+        for of_model in models:
+            first = _day(of_model.first) or "?"
+            last = _day(of_model.last) or "?"
+            table.add_row(of_model.model, f"{of_model.replies:,}", first, last)
         console.show(table)
 
 
@@ -65,22 +67,23 @@ def copy(
     from reelbench.llm.store import AwayError
     from reelbench.llm.store import copy as copied_over
 
-    with _open_store(source) as store, _open_store(target, new=True) as other:
-        total = sum(stored.replies for stored in store.models())
+    with _open_store(source) as store, _open_store(target, new=True) as target_store:
+        total = sum(of_model.replies for of_model in store.models())
         with console.progress("replies", total) as show:
             try:
-                done = copied_over(store, other, show)
+                done = copied_over(store, target_store, show)
             except AwayError as error:
                 raise ReelbenchError(f"{error}; run again: what was copied is kept") from None
-        if batches := store.under_way():
+        batches = store.under_way()
+        if batches:
             console.note(
                 f"{store.name}: {batches} batches are under way, and stay: collect them there first"
             )
-        left_out = f", {done.damaged} damaged and left out" if done.damaged else ""
-        console.write(
-            f"{number_of(done.copied, 'reply', 'replies')} copied, {done.there} were there "
-            f"already{left_out}"
-        )
+        line = f"{number_of(done.copied, 'reply', 'replies')} copied"
+        line += f", {done.there} were there already"
+        if done.damaged:
+            line += f", {done.damaged} damaged and left out"
+        console.write(line)
 
 
 def prune(
@@ -100,7 +103,10 @@ def prune(
         bool, typer.Option("--yes", help="Remove them; without it they are only counted.")
     ] = False,
 ) -> None:
-    """Remove old replies, or a model's; a reply that is needed again is paid for again."""
+    """Remove old replies, or a model's.
+
+    A reply that is needed again is paid for again.
+    """
     if older_than is None and model is None:
         if yes:
             raise InputError("cache prune: give --older-than DAYS, --model MODEL, or both")
@@ -112,19 +118,21 @@ def prune(
         return
     before = None if older_than is None else time.time() - older_than * _DAY
     with _open_store(place) as store:
-        meant = _count_in_words(store.models(before, model))
+        to_remove = _count_in_words(store.models(before, model))
         if yes:
-            console.write(
-                f"{number_of(store.remove(before, model), 'reply', 'replies')} removed from "
-                f"{store.name}"
-            )
+            removed = number_of(store.remove(before, model), "reply", "replies")
+            console.write(f"{removed} removed from {store.name}")
         else:
-            console.write(f"{store.name}: {meant} would be removed; add --yes to do it")
+            console.write(f"{store.name}: {to_remove} would be removed; add --yes to do it")
 
 
 @contextmanager
 def _open_store(place: str | None, *, new: bool = False) -> "Generator[SqlStore]":
-    """Open a place of replies; InputError for a file that is not there, unless it may be `new`."""
+    """Open a place of replies.
+
+    Raises:
+        InputError: It is a file that is not there, and may not be `new`.
+    """
     from reelbench.llm.ask_options import cache_place
     from reelbench.llm.cache import open_store
     from reelbench.llm.store import is_address
@@ -139,13 +147,14 @@ def _open_store(place: str | None, *, new: bool = False) -> "Generator[SqlStore]
 
 
 def _count_in_words(models: "Sequence[ModelReplies]") -> str:
-    return f"{number_of(sum(one.replies for one in models), 'reply', 'replies')} of {number_of(len(models), 'model')}"
+    replies = sum(of_model.replies for of_model in models)
+    return f"{number_of(replies, 'reply', 'replies')} of {number_of(len(models), 'model')}"
 
 
 def _day(at: float) -> str | None:
-    """Return a moment's day.
+    """Return a moment's day in UTC.
 
-    None where a damaged file has no moment there, but a text or a number beyond all years.
+    None where a damaged file has a text for the moment, or a number beyond all years.
     """
     try:
         return datetime.fromtimestamp(at, UTC).date().isoformat()

@@ -245,10 +245,7 @@ COMMANDS = {
     ),
     "data fetch": CommandEntry(
         place="reelbench.cli.data:fetch",
-        summary=(
-            "Fetch annotations, and videos with --media: resumable, every file "
-            "verified, failures listed at the end"
-        ),
+        summary="Fetch annotations, and videos with --media",
         examples=("rextime --split val --media --limit 20",),
         on_stop="what is here is not fetched again",
     ),
@@ -407,9 +404,7 @@ COMMANDS = {
     ),
     "cache prune": CommandEntry(
         place="reelbench.cli.cache:prune",
-        summary=(
-            "Remove old replies, or a model's; a reply that is needed again is paid for again"
-        ),
+        summary="Remove old replies, or a model's",
         examples=("--older-than 365", "--model gpt-6-luna --yes"),
     ),
     "cards render": CommandEntry(

@@ -19,6 +19,7 @@ from reelbench.terminal.option_groups import (
 )
 
 if TYPE_CHECKING:
+    from reelbench.data.split_check import CheckReport, Upstream
     from reelbench.registry.strata import Strata
 
 
@@ -29,7 +30,10 @@ Data = Annotated[
     Path | None, typer.Option(help="Your own annotations: a file, or a folder in upstream layout.")
 ]
 
-_COMES_ALONG = "{spec} {split}: comes with Reelbench, and its clips are made on first use; there is nothing to fetch"
+_COMES_ALONG = (
+    "{spec} {split}: comes with Reelbench, and its clips are made on first use; "
+    "there is nothing to fetch"
+)
 
 
 @reports_status
@@ -50,7 +54,10 @@ def fetch(
         Path | None, typer.Option("--to", help="Keep it in this folder, and not in REELBENCH_HOME.")
     ] = None,
 ) -> None:
-    """Fetch annotations, and videos with --media: resumable, every file verified, failures listed at the end."""
+    """Fetch annotations, and videos with --media.
+
+    Resumable; every file is verified, and failures are listed at the end.
+    """
     from reelbench.data import fetch, loading
 
     if to is not None:
@@ -61,24 +68,25 @@ def fetch(
         console.write(_COMES_ALONG.format(spec=spec.id, split=split))
         return
     of_each = strata(per, limit=limit)
-    failed: list[fetch.Failure] = []
+    failures: list[fetch.Failure] = []
 
-    def bring(wanted: list[str]) -> None:
-        plan = fetch.plan(spec, split, wanted=wanted, limit=limit, data=data, refresh=refresh)
+    def bring(keys: list[str]) -> None:
+        plan = fetch.plan(spec, split, wanted=keys, limit=limit, data=data, refresh=refresh)
         console.note(plan.summary())
-        with console.progress(spec.id, None if plan.unknown else plan.size, in_bytes=True) as show:
+        size = None if plan.unknown else plan.size
+        with console.progress(spec.id, size, in_bytes=True) as show:
             report = fetch.run(plan, show)
-        failed.extend(failure for failure in report.failed if failure not in failed)
+        new_failures = [failure for failure in report.failed if failure not in failures]
+        failures.extend(new_failures)
 
     bring([])
-    if media and not failed:
-        bring(
-            wanted_videos(name, split, data, of_each)
-        )  # the rows name the videos, so these come second
-    for what, reason in failed:
-        console.note(f"not fetched: {what}: {reason}")
-    if failed:
-        console.note(f"{len(failed)} could not be fetched; rerun the command to continue")
+    if media and not failures:
+        # The rows name the videos, so these come second.
+        bring(wanted_videos(name, split, data, of_each))
+    for failure in failures:
+        console.note(f"not fetched: {failure.name}: {failure.reason}")
+    if failures:
+        console.note(f"{len(failures)} could not be fetched; rerun the command to continue")
         raise typer.Exit(1)
 
 
@@ -94,17 +102,31 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
     if is_mini(split):
         console.write(_COMES_ALONG.format(spec=spec.id, split=split))
         return
-    present = sources.present(spec, split, data) is not None
-    report = checking.check(spec, split, data, wanted_videos(name, split, data) if present else [])
+    keys: list[str] = []
+    if sources.present(spec, split, data) is not None:
+        keys = wanted_videos(name, split, data)
+    report = checking.check(spec, split, data, keys)
+    _write_files(report)
+    for upstream in report.upstream:
+        _write_upstream(upstream)
+    if not report.complete:
+        raise typer.Exit(1)
+
+
+def _write_files(report: "CheckReport") -> None:
+    """Write which annotations and videos are here, missing or broken."""
     if report.annotations is None:
         console.write(f"annotations: missing: {report.problem}")
     else:
-        revision = f" at {report.annotations.revision}" if report.annotations.revision else ""
-        console.write(f"annotations: {report.annotations.location}{revision}")
+        line = f"annotations: {report.annotations.location}"
+        if report.annotations.revision:
+            line += f" at {report.annotations.revision}"
+        console.write(line)
         total = len(report.here) + len(report.missing) + len(report.broken)
-        gone = f"{len(report.missing)} missing, {len(report.broken)} broken"
-        console.write(f"videos: {len(report.here)} of {total} here, {gone}")
-    if lengths := report.seconds:
+        absent = f"{len(report.missing)} missing, {len(report.broken)} broken"
+        console.write(f"videos: {len(report.here)} of {total} here, {absent}")
+    lengths = report.seconds
+    if lengths:
         mean = sum(lengths) / len(lengths)
         console.write(
             f"lengths: {mean:.1f} s in the mean, {min(lengths):.1f} to {max(lengths):.1f} s"
@@ -115,17 +137,20 @@ def check(name: Name, *, split: Split = None, data: Data = None) -> None:
         console.write(f"broken: {key}: {path}: {reason}")
     if report.missing:
         console.write(f"looked in: {', '.join(map(str, report.looked_in))}")
-    for upstream in report.upstream:
-        states = {
-            True: f"has moved to {upstream.now}",
-            False: "has not moved",
-            None: "could not be asked",
-        }
-        state = states[upstream.moved]
-        note = f" ({upstream.note})" if upstream.note else ""
-        console.write(f"upstream: {upstream.what} at {upstream.used}: {state}{note}")
-    if not report.complete:
-        raise typer.Exit(1)
+
+
+def _write_upstream(upstream: "Upstream") -> None:
+    """Write whether a source has changed since it was taken."""
+    if upstream.moved is None:
+        state = "could not be asked"
+    elif upstream.moved:
+        state = f"has moved to {upstream.now}"
+    else:
+        state = "has not moved"
+    line = f"upstream: {upstream.what} at {upstream.used}: {state}"
+    if upstream.note:
+        line += f" ({upstream.note})"
+    console.write(line)
 
 
 def wanted_videos(
@@ -133,15 +158,16 @@ def wanted_videos(
 ) -> list[str]:
     """Return the media keys of a split's rows, in order.
 
-    Of those that `per` draws, where there is one.
+    With `per`, those of the rows that it draws.
     """
     from reelbench.data import loading
     from reelbench.registry.rows import videos
 
     located = loading.locate(name, split, data)
     rows = located.read()
-    return [
-        key
-        for row in (rows if per is None else per.draw_rows(located.spec, rows))
-        for key in videos(row)
-    ]
+    if per is not None:
+        rows = per.draw_rows(located.spec, rows)
+    keys: list[str] = []
+    for row in rows:
+        keys.extend(videos(row))
+    return keys

@@ -1,4 +1,4 @@
-"""What there is: benchmarks (`list`, `path`), one of them on a page (`info NAME`), presets."""
+"""`reelbench list` and `reelbench info`: the benchmarks, one of them on a page, and presets."""
 
 import json
 import shlex
@@ -13,6 +13,9 @@ from reelbench.terminal import console
 from reelbench.terminal.option_groups import Json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reelbench.registry.presets import PresetRecord
     from reelbench.registry.spec import BenchmarkSpec
 
 
@@ -21,27 +24,33 @@ def list_benchmarks(*, as_json: Json = False) -> None:
     from reelbench.registry import discovery
     from reelbench.video import media_roots
 
-    found = {spec.id: (spec, *media_roots.presence(spec)) for spec in discovery.specs().values()}
     if as_json:
-        listed = {
-            name: {
+        document: dict[str, Any] = {}
+        for spec in discovery.specs().values():
+            data, media = media_roots.presence(spec)
+            document[spec.id] = {
                 "title": spec.title,
                 "tasks": [task.name for task in spec.tasks],
                 "data": data,
                 "media": media,
             }
-            for name, (spec, data, media) in found.items()
-        }
-        console.write_json(listed, indent=1)
+        console.write_json(document, indent=1)
         return
-    tasks = TextWrapper(
+    task_lines = TextWrapper(
         100, "    tasks  ", " " * 11, break_on_hyphens=False, break_long_words=False
     )
-    for name, (spec, data, media) in found.items():
-        console.write(f"{name}  {spec.title}" + (f": {spec.summary}" if spec.summary else ""))
-        console.write(tasks.fill(", ".join(task.name for task in spec.tasks)))
+    for spec in discovery.specs().values():
+        data, media = media_roots.presence(spec)
+        console.write(_with_summary(f"{spec.id}  {spec.title}", spec))
+        console.write(task_lines.fill(", ".join(task.name for task in spec.tasks)))
         console.write(f"    data   {data}")
         console.write(f"    media  {media}")
+
+
+def _with_summary(title: str, spec: "BenchmarkSpec") -> str:
+    if not spec.summary:
+        return title
+    return f"{title}: {spec.summary}"
 
 
 def path() -> None:
@@ -63,13 +72,56 @@ def info(
 
     It asks no network and fetches nothing.
     """
-    from reelbench.data import loading
+    from reelbench.data.loading import find_split
+
+    spec, split, _ = find_split(name)
+    facts = _facts(spec, split)
+    if as_json:
+        console.write_json(facts, indent=1)
+        return
+    console.write(_with_summary(f"{spec.id}  {spec.title}, version {spec.version}", spec))
+    for key, value in facts.items():
+        if value and key not in _APART:
+            title = key
+            if key in ("data", "media"):
+                title = f"{key} here"
+            console.write(f"{title:<10} {_line(key, value)}")
+    blocks = ["prompt", "citation"]
+    if "question" in facts:
+        blocks = ["question", "answer", "citation"]
+    for key in blocks:
+        if facts.get(key):
+            indented = str(facts[key]).strip().replace("\n", "\n    ")
+            console.write(f"{_TITLES[key]}\n    {indented}")
+
+
+def _facts(spec: "BenchmarkSpec", split: str) -> dict[str, Any]:
+    """Return the facts of a benchmark's page, as `--json` prints them."""
     from reelbench.registry.parity import parity
     from reelbench.video import media_roots
 
-    spec, split, _ = loading.find_split(name)
     data, media = media_roots.presence(spec)
-    facts: dict[str, Any] = {
+    splits: dict[str, Any] = {}
+    for name, part in spec.splits.items():
+        splits[name] = {
+            "rows": part.rows,
+            "videos": part.videos,
+            "hidden_answers": part.hidden_answers,
+            "cite": part.cite,
+        }
+    default_split = spec.default_split
+    if split in spec.splits:
+        default_split = split
+    metrics: dict[str, str] = {}
+    for metric in spec.metrics:
+        metrics[metric.name] = f"{metric.title}, {metric.in_unit.label}"
+    judge = None
+    if spec.judge:
+        judge = spec.judge.suggested
+    citation = spec.citation or None
+    if spec.paper:
+        citation = spec.paper.bibtex
+    return {
         "id": spec.id,
         "title": spec.title,
         "version": spec.version,
@@ -77,40 +129,18 @@ def info(
         "licence": spec.license,
         "homepage": spec.homepage,
         "languages": list(spec.languages),
-        "splits": {
-            key: {
-                name: getattr(part, name) for name in ("rows", "videos", "hidden_answers", "cite")
-            }
-            for key, part in spec.splits.items()
-        },
-        "default_split": split if split in spec.splits else spec.default_split,
-        "metrics": {
-            metric.name: f"{metric.title}, {metric.in_unit.label}" for metric in spec.metrics
-        },
+        "splits": splits,
+        "default_split": default_split,
+        "metrics": metrics,
         "facets": {facet.name: facet.title for facet in spec.facets},
-        "judge": spec.judge.suggested if spec.judge else None,
+        "judge": judge,
         "parity": parity(spec),
         "tasks": [task.name for task in spec.tasks],
         "data": data,
         "media": media,
-        "citation": spec.paper.bibtex if spec.paper else spec.citation or None,
+        "citation": citation,
         **_example(spec),
     }
-    if as_json:
-        console.write_json(facts, indent=1)
-        return
-    console.write(
-        f"{spec.id}  {spec.title}, version {spec.version}"
-        + (f": {spec.summary}" if spec.summary else "")
-    )
-    for key, value in facts.items():
-        if value and key not in _APART:
-            title = f"{key} here" if key in ("data", "media") else key
-            console.write(f"{title:<10} {_line(key, value)}")
-    for key in (*(("question", "answer") if "question" in facts else ("prompt",)), "citation"):
-        if facts.get(key):
-            indented = str(facts[key]).strip().replace("\n", "\n    ")
-            console.write(f"{_TITLES[key]}\n    {indented}")
 
 
 _APART = frozenset(
@@ -127,49 +157,51 @@ _TITLES = {
 
 def _line(key: str, value: Any) -> str:  # noqa: ANN401 - a string, a list, or a mapping
     if key == "splits":
-        sizes = []
-        for name, split in value.items():
-            counts = [f"{split[what]:,} {what}" for what in ("rows", "videos") if split[what]] or [
-                "size not stated"
-            ]
-            note = (
-                "answers hidden"
-                if split["hidden_answers"]
-                else ""
-                if split["rows"]
-                else split["cite"]
-            )
-            sizes.append(f"{name}: {', '.join(counts)}" + (f" ({note})" if note else ""))
-        return "; ".join(sizes)
+        return "; ".join(_split_line(name, split) for name, split in value.items())
     if key == "metrics":
         first, *rest = value.values()
         return "\n           ".join([f"{first} (ranks)", *rest])
-    if isinstance(value, dict):
+    if isinstance(value, (dict, list)):
         return ", ".join(value)
-    return ", ".join(value) if isinstance(value, list) else str(value)
+    return str(value)
+
+
+def _split_line(name: str, split: "Mapping[str, Any]") -> str:
+    """Return a split's size, with where it is stated, or that its answers are hidden."""
+    counts = [f"{split[unit]:,} {unit}" for unit in ("rows", "videos") if split[unit]]
+    if not counts:
+        counts.append("size not stated")
+    note = ""
+    if split["hidden_answers"]:
+        note = "answers hidden"
+    elif not split["rows"]:
+        note = split["cite"]
+    line = f"{name}: {', '.join(counts)}"
+    if note:
+        line += f" ({note})"
+    return line
 
 
 def _example(spec: "BenchmarkSpec") -> dict[str, str]:
     """Return the prompt, and the first mini question with its reference.
 
-    What can't be had is left out.
+    A question that can't be read is left out.
     """
     from reelbench.data.loading import locate
     from reelbench.registry.prompts import prompt_template
     from reelbench.registry.splits import MINI
     from reelbench.tasks.prompting import prompt_of
 
-    language = spec.languages[0]
-    shown = {"prompt": prompt_template(spec, language=language)}
+    prompt = prompt_template(spec, language=spec.languages[0])
     if not (spec.folder / MINI).is_dir():
-        return shown
+        return {"prompt": prompt}
     try:
         row = locate(spec.id, MINI, fetch=False).read()[0]
     except ReelbenchError as error:
         console.note(str(error))
-        return shown
+        return {"prompt": prompt}
     reference = [str(row[key]) for key in ("answer", "span") if row.get(key) not in (None, "", [])]
-    return {**shown, "question": prompt_of(spec, row), "answer": ", ".join(reference)}
+    return {"prompt": prompt, "question": prompt_of(spec, row), "answer": ", ".join(reference)}
 
 
 def show_judges(*, as_json: Json = False) -> None:
@@ -180,11 +212,11 @@ def show_judges(*, as_json: Json = False) -> None:
     from reelbench.judges.presets import PRESETS
 
     if as_json:
-        listed = [
+        documents = [
             {**asdict(preset), "model": preset.model, "validated": False}
             for preset in PRESETS.values()
         ]
-        console.write_json({"presets": listed})
+        console.write_json({"presets": documents})
         return
     for preset in PRESETS.values():
         console.write(
@@ -195,8 +227,8 @@ def show_judges(*, as_json: Json = False) -> None:
         console.write(
             f"  sent: temperature {preset.temperature:g}, {json.dumps(dict(preset.extra))}"
         )
-        for what, source in preset.sources.items():
-            console.write(f"  {what}: {source}")
+        for subject, source in preset.sources.items():
+            console.write(f"  {subject}: {source}")
 
 
 def show_presets(
@@ -214,22 +246,33 @@ def show_presets(
     """
     from reelbench.registry.presets import preset, shipped
 
-    known = shipped() if named is None else {named: preset(named)}
+    presets = shipped() if named is None else {named: preset(named)}
     if as_json:
-        console.write_json({name: one.model_dump(mode="json") for name, one in known.items()})
-        return
-    if named is not None:
-        one = known[named]
-        table = console.table(one.about or one.name, "value", "is", "source")
-        for name, value in one.values.items():
-            table.add_row(name, _shown(value.value), value.source)
+        console.write_json({name: entry.model_dump(mode="json") for name, entry in presets.items()})
+    elif named is None:
+        _show_all_presets(presets)
     else:
-        table = console.table("Presets", "name", "what", "values")
-        for name, one in known.items():
-            values = ", ".join(f"{key} {_shown(value.value)}" for key, value in one.values.items())
-            table.add_row(name, one.about or "", values)
+        _show_preset(presets[named])
+
+
+def _show_all_presets(presets: "Mapping[str, PresetRecord]") -> None:
+    table = console.table("Presets", "name", "what", "values")
+    for name, preset in presets.items():
+        values: list[str] = []
+        for key, value in preset.values.items():
+            values.append(f"{key} {_shown(value.value)}")
+        table.add_row(name, preset.about or "", ", ".join(values))
+    console.show(table)
+
+
+def _show_preset(preset: "PresetRecord") -> None:
+    table = console.table(preset.about or preset.name, "value", "is", "source")
+    for name, value in preset.values.items():
+        table.add_row(name, _shown(value.value), value.source)
     console.show(table)
 
 
 def _shown(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
