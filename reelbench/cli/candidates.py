@@ -1,4 +1,7 @@
-"""`reelbench candidates`: pass@k, mean@k and the majority's answer, of the candidates that a run kept or a file has."""
+"""`reelbench candidates`: pass@k, mean@k and the majority's answer.
+
+The candidates are those that a run kept, or a file has.
+"""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,25 +45,29 @@ def show_candidates(
     sizes = [size for size in numbers(k) if size is not None]
     figures = repeat_figures(answers, cases, sizes or None, options)
     spec = answers.questions.spec
-    if all(made.mean_at.value is None for made in figures):
-        why = "the judge gave no score" if judge is not None else "open answers need --judge MODEL"
-        raise (ReelbenchError if judge is not None else InputError)(
-            f"no candidate has a score: {why}"
-        )
+    if all(figure.mean_at.value is None for figure in figures):
+        if judge is not None:
+            raise ReelbenchError("no candidate has a score: the judge gave no score")
+        raise InputError("no candidate has a score: open answers need --judge MODEL")
     if as_json:
-        document = {"benchmark": spec.id, "model": answers.model.id, "metric": spec.primary.name}
-        console.write_json(
-            {**document, "questions": len(cases), "k": [made.as_json() for made in figures]}
-        )
+        document = {
+            "benchmark": spec.id,
+            "model": answers.model.id,
+            "metric": spec.primary.name,
+            "questions": len(cases),
+            "k": [figure.as_json() for figure in figures],
+        }
+        console.write_json(document)
         return
     questions = number_of(len(cases), "question")
-    title = (
-        f"{spec.title} · {answers.model.id}: {spec.primary.title} of several answers to {questions}"
-    )
+    subject = f"{spec.title} · {answers.model.id}"
+    title = f"{subject}: {spec.primary.title} of several answers to {questions}"
     table = console.table(title, "#k", "#pass@k (%)", "#mean@k", "#majority@k")
-    for made in figures:
-        cells = (made.pass_at, made.mean_at, made.majority_at)
-        table.add_row(str(made.k), *(_cell(spec.primary, value) for value in cells))
+    for figure in figures:
+        pass_cell = _cell(spec.primary, figure.pass_at)
+        mean_cell = _cell(spec.primary, figure.mean_at)
+        majority_cell = _cell(spec.primary, figure.majority_at)
+        table.add_row(str(figure.k), pass_cell, mean_cell, majority_cell)
     console.show(table)
 
 
@@ -68,7 +75,8 @@ def _cell(metric: "Metric", value: "MetricValue | None") -> str:
     if value is None or value.value is None:
         return "–"
     digits = metric.in_unit.long_digits
-    ends = (
-        "" if value.ci95 is None else f" [{value.ci95[0]:.{digits}f}, {value.ci95[1]:.{digits}f}]"
-    )
-    return f"{value.value:.{digits}f}{ends}"
+    cell = f"{value.value:.{digits}f}"
+    if value.ci95 is not None:
+        low, high = value.ci95
+        cell += f" [{low:.{digits}f}, {high:.{digits}f}]"
+    return cell

@@ -1,7 +1,7 @@
 """`reelbench power`: what a number of videos can tell of two models."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -81,23 +81,14 @@ def power(
     """
     from reelbench.stats import power as powers
 
-    path, assumed = Path(of), None
+    path = Path(of)
+    assumed = None
     if path.exists():
         if not (icc is score is questions is None):
             raise InputError(
                 "--icc, --score and --questions are for a benchmark's name; a result has its own"
             )
-        from reelbench.registry import discovery
-        from reelbench.scoring import pilots
-
-        first = read_one(path)
-        spec = discovery.spec_of(first.result.benchmark)
-        if paired is None:
-            pilot = pilots.of_result(spec, first.samples)
-        else:
-            second = read_one(paired)
-            spec = same_benchmark(first.result, second.result, path, paired)
-            pilot = pilots.of_two(spec, first.samples, second.samples)
+        spec, pilot = _pilot_of_results(path, paired)
     else:
         spec, assumed, pilot = _assumed_pilot(
             of, paired, videos, icc=icc, score=score, questions=questions
@@ -105,18 +96,20 @@ def power(
     if effect is not None and not effect:
         raise InputError("--effect: no number of videos shows a difference of 0")
     number = videos or pilot.videos
-    stated = assumed and {
-        "score": assumed.score,
-        "icc": assumed.icc,
-        "questions": assumed.questions,
-    }
+    assumptions = None
+    if assumed is not None:
+        assumptions = {
+            "score": assumed.score,
+            "icc": assumed.icc,
+            "questions": assumed.questions,
+        }
     document: dict[str, Any] = {
         "benchmark": spec.id,
         "version": spec.version,
         "metric": spec.primary.name,
         "unit": spec.primary.unit,
         "paired": pilot.paired,
-        "assumed": stated,
+        "assumed": assumptions,
         "pilot": {"value": pilot.value, "error": pilot.error, "videos": pilot.videos},
         "videos": number,
         "promised": powers.not_promised(pilot, number) is None,
@@ -134,6 +127,28 @@ def power(
         _show(spec, pilot, assumed, document)
 
 
+def _pilot_of_results(path: Path, paired: Path | None) -> "tuple[BenchmarkSpec, Pilot]":
+    """Return the benchmark and the spread of a result, or of a pair."""
+    from reelbench.registry import discovery
+    from reelbench.scoring import pilots
+
+    first = read_one(path)
+    if paired is None:
+        spec = discovery.spec_of(first.result.benchmark)
+        return spec, pilots.of_result(spec, first.samples)
+    second = read_one(paired)
+    spec = same_benchmark(first.result, second.result, path, paired)
+    return spec, pilots.of_two(spec, first.samples, second.samples)
+
+
+class _AssumedPilot(NamedTuple):
+    """A spread that is assumed of a benchmark, with its assumptions."""
+
+    spec: "BenchmarkSpec"
+    assumed: "Assumed"
+    pilot: "Pilot"
+
+
 def _assumed_pilot(
     name: str,
     paired: Path | None,
@@ -142,9 +157,7 @@ def _assumed_pilot(
     icc: float | None,
     score: float | None,
     questions: float | None,
-) -> "tuple[BenchmarkSpec, Assumed, Pilot]":
-    from statistics import median
-
+) -> _AssumedPilot:
     from reelbench.data.loading import find_split
     from reelbench.scoring import pilots
 
@@ -155,32 +168,37 @@ def _assumed_pilot(
         )
     if icc is None:
         raise InputError(
-            f"{name}: how far its videos differ is unknown: give a result's folder, or assume "
-            "it, as in --icc 0.1"
+            f"{name}: how far its videos differ is unknown: give a result's folder, or assume it, "
+            "as in --icc 0.1"
         )
     split = spec.splits[spec.default_split]
     if questions is None and split.rows and split.videos:
         questions = split.rows / split.videos
     videos = videos or split.videos
-    published = [
-        row.metrics[spec.primary.name]
-        for row in spec.published
-        if row.split == spec.default_split
-        and row.setting != "human"
-        and spec.primary.name in row.metrics
-    ]
-    for what, value in (
-        ("--videos", videos),
-        ("--questions", questions),
-        ("--score", score or published or None),
-    ):
+    if score is None:
+        score = _published_score(spec)
+    for option, value in (("--videos", videos), ("--questions", questions), ("--score", score)):
         if value is None:
             raise InputError(
-                f"{name}: {what} is missing, which split {spec.default_split} doesn't state"
+                f"{name}: {option} is missing, which split {spec.default_split} doesn't state"
             )
-    assert videos is not None and questions is not None  # noqa: S101, PT018 - said above
-    what = pilots.Assumed(median(published) if score is None else score, icc, videos, questions)
-    return spec, what, pilots.assumed_pilot(spec.primary, what)
+    assert videos is not None and questions is not None and score is not None  # noqa: S101, PT018 - said above
+    assumed = pilots.Assumed(score, icc, videos, questions)
+    return _AssumedPilot(spec, assumed, pilots.assumed_pilot(spec.primary, assumed))
+
+
+def _published_score(spec: "BenchmarkSpec") -> float | None:
+    """Return the median of models' published scores; None where there are none."""
+    from statistics import median
+
+    scores: list[float] = []
+    for row in spec.published:
+        is_of_model = row.split == spec.default_split and row.setting != "human"
+        if is_of_model and spec.primary.name in row.metrics:
+            scores.append(row.metrics[spec.primary.name])
+    if not scores:
+        return None
+    return median(scores)
 
 
 def _show(
@@ -192,14 +210,12 @@ def _show(
     if assumed is not None:
         console.write(
             f"assumed: a score of {assumed.score:g}, {assumed.questions:g} questions to a video, "
-            f"icc {assumed.icc:g}; "
-            "answers right or wrong, the most that they can vary"
+            f"icc {assumed.icc:g}; answers right or wrong, the most that they can vary"
         )
-    what = "difference" if pilot.paired else "score"
+    quantity = "difference" if pilot.paired else "score"
     console.write(
-        f"{spec.id} {spec.primary.name} ({unit}): {what} {pilot.value:.2f}, standard error "
-        f"{pilot.error:.2f} over "
-        f"{pilot.videos} videos"
+        f"{spec.id} {spec.primary.name} ({unit}): {quantity} {pilot.value:.2f}, "
+        f"standard error {pilot.error:.2f} over {pilot.videos} videos"
     )
     models = "on the same videos" if pilot.paired else "each on its own videos"
     console.write(
@@ -207,11 +223,12 @@ def _show(
         f"{document['smallest_difference']:.2f} is found with 80 % power"
     )
     if "effect" in document:
-        needed = document["videos_needed"]
+        videos_needed = document["videos_needed"] or "more than ten million"
         console.write(
             f"a true difference of {document['effect']:g}: found with "
-            f"{100 * document['power']:.0f} % by "
-            f"{document['videos']} videos; with 80 % by {needed or 'more than ten million'}"
+            f"{100 * document['power']:.0f} % by {document['videos']} videos; "
+            f"with 80 % by {videos_needed}"
         )
-    if (why := not_promised(pilot, document["videos"])) is not None:
-        console.note(f"unreliable, {why}")
+    problem = not_promised(pilot, document["videos"])
+    if problem is not None:
+        console.note(f"unreliable, {problem}")
