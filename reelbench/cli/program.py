@@ -1,4 +1,4 @@
-"""The command line made of the table of commands, and `help`, which shows them and their options."""
+"""The command line, made of the table of commands, and the command `help`."""
 
 import logging
 import sys
@@ -30,7 +30,7 @@ _ANY_OPTIONS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 class _Root(Group):
-    """All commands, by what one wants to do."""
+    """The group of all commands, in sections by what a user wants to do."""
 
     sections = SECTIONS
 
@@ -159,16 +159,18 @@ def show_help(
     if len(words) == 1 and words[0] in FAMILIES:
         console.write(_family_page(words[0], root))
         return
-    shown = root
+    command_context = root
     for word in words:
-        command = getattr(shown.command, "commands", {}).get(word)
+        command = getattr(command_context.command, "commands", {}).get(word)
         if command is None:
             raise InputError(
                 f"help: no command {' '.join(words)!r}, and no family of options; those are "
                 f"{', '.join(FAMILIES)}"
             )
-        shown = command.make_context(word, [], parent=shown, resilient_parsing=True)
-    console.write(shown.get_help())
+        command_context = command.make_context(
+            word, [], parent=command_context, resilient_parsing=True
+        )
+    console.write(command_context.get_help())
     if not words:
         formatter = root.make_formatter()
         with formatter.section("Families of options, each whole in `reelbench help NAME`"):

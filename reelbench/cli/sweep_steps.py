@@ -170,7 +170,7 @@ def of_languages(
         raise InputError("--languages: name a task of ours with --tasks, e.g. curve")
     shows_videos = sampling is None or sampling.kind != "none"
     rows = translating.rows_to_translate(
-        tasks, languages, limit=_row_limit(arguments), shown=shows_videos
+        tasks, languages, limit=_row_limit(arguments), shows_videos=shows_videos
     )
     if translations is not None:
         all_questions = read_translations(translations)

@@ -30,30 +30,32 @@ def _answer(kind: str, doc: Mapping[str, Any], draw: random.Random) -> str:
     and answers nothing. `random` is an option and a span drawn evenly; for an open question its
     words in random order.
     """
-    options, question, span = doc.get("options"), str(doc["question"]), None
+    options = doc.get("options")
+    question = str(doc["question"])
     if kind == "echo" or not options:
-        words = question.split()
         if kind != "random":
             return question
+        words = question.split()
         draw.shuffle(words)
         return " ".join(words)
+    duration = doc.get("duration")
     letter = "A"
-    if kind == "whole_video" and doc.get("duration") is not None:
-        span = [0.0, doc["duration"]]
+    span = None
+    if kind == "whole_video" and duration is not None:
+        span = [0.0, duration]
     if kind == "random":
-        span = (
-            sorted(draw.uniform(0.0, doc["duration"]) for _ in range(2))
-            if doc.get("duration")
-            else None
-        )
+        if duration:
+            span = sorted(draw.uniform(0.0, duration) for _ in range(2))
         letter = draw.choice(LETTERS[: len(options)])
-    return json.dumps({"answer": letter} if span is None else {"span": span, "answer": letter})
+    if span is None:
+        return json.dumps({"answer": letter})
+    return json.dumps({"span": span, "answer": letter})
 
 
 class _Baseline(lmms):
-    """Answers by `kind`.
+    """A model of lmms-eval's that answers by `kind`.
 
-    `seed` decides the random ones, each by its question's id and not by the order of asking.
+    `seed` decides the random answers, each by its question's id and not by the order of asking.
     """
 
     def __init__(self, kind: str = "whole_video", seed: int = 0, **kwargs: Any) -> None:  # noqa: ANN401
@@ -62,14 +64,12 @@ class _Baseline(lmms):
             raise InputError(
                 f"reelbench_baseline: kind={kind!r} is unknown; there are {', '.join(KINDS)}"
             )
-        # What lmms-eval hands to every model beside the user's --model_args; anything else is a
+        # lmms-eval passes these to every model beside the user's --model_args; anything else is a
         # typo.
         unknown = kwargs.keys() - {"batch_size", "device", "max_batch_size", "system_prompt"}
         if unknown:
-            raise InputError(
-                f"reelbench_baseline: unknown --model_args {', '.join(sorted(unknown))}; use "
-                "kind, seed"
-            )
+            names = ", ".join(sorted(unknown))
+            raise InputError(f"reelbench_baseline: unknown --model_args {names}; use kind, seed")
         self.kind = kind
         self.seed = int(seed)
         # The questions are shared with the other processes of a `torchrun` or `accelerate launch`.
@@ -83,11 +83,11 @@ class _Baseline(lmms):
             self.device = torch.device("cpu")  # where lmms-eval counts each rank's questions
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
-        """Not offered: our tasks generate."""
+        """Raise NotImplementedError: our tasks generate."""
         raise NotImplementedError("reelbench_baseline generates answers; it has no likelihoods")
 
     def generate_until_multi_round(self, requests: list[Instance]) -> list[str]:
-        """Not offered: our tasks have one round."""
+        """Raise NotImplementedError: our tasks have one round."""
         raise NotImplementedError("reelbench_baseline answers in one round")
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
@@ -102,7 +102,8 @@ class _Baseline(lmms):
                     f"reelbench_baseline answers Reelbench's tasks only; {task} is not one"
                 )
             digest = hashlib.sha256(f"{self.seed} {task} {doc['id']}".encode()).digest()
-            texts.append(_answer(self.kind, doc, random.Random(digest)))  # noqa: S311 - a seeded draw, not a secret
+            draw = random.Random(digest)  # noqa: S311 - a seeded draw, not a secret
+            texts.append(_answer(self.kind, doc, draw))
         return texts
 
 

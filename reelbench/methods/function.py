@@ -1,4 +1,7 @@
-"""A Python function as the model: every question of a split asked, and the answers scored as a file's are."""
+"""A Python function as the model: it is asked every question of a split.
+
+Its answers are scored as a file's are.
+"""
 
 import logging
 from collections.abc import Callable
@@ -17,7 +20,7 @@ from reelbench.tasks.submissions import Prediction, answered
 from reelbench.video.shown_media import Shown
 
 ADAPTER = "reelbench-function"
-"""What a record of such answers has for lmms-eval's adapter."""
+"""The name in place of lmms-eval's adapter, in a record of such answers."""
 
 Function = Callable[[str, Any, dict[str, Any]], str]
 """A prompt, what is shown of the video, and the row -> the answer's text."""
@@ -36,53 +39,65 @@ def evaluate(
     model: str | None = None,
     data: Path | None = None,
 ) -> Evaluation:
-    """Ask `fn` the questions of a benchmark or a task, in their order, one at a time.
+    """Ask `fn` the questions of a benchmark or a task.
+
+    They are asked in their order, one at a time.
 
     For the arguments, and for how a question ends that can't be asked, see `reelbench.evaluate`.
     """
-    record = record_of_model(
-        id=model or getattr(fn, "__name__", type(fn).__name__), adapter=ADAPTER
-    )
+    model_name = model or getattr(fn, "__name__", type(fn).__name__)
+    record = record_of_model(id=model_name, adapter=ADAPTER)
     questions = QuestionSet.load(
         name, FrameSampling.parse(frames), split=split, limit=limit, data=data
     )
-    if (line := questions.lacking_videos()) is not None:
-        options.note(line)
+    lacking_line = questions.lacking_videos()
+    if lacking_line is not None:
+        options.note(lacking_line)
     predictions: dict[str, Prediction] = {}
-    shown: dict[str, Shown] = {}
-    answers = failed = 0
+    shown_media: dict[str, Shown] = {}
+    answer_count = 0
+    failed = 0
     with options.bar(f"asking {questions.spec.id}", len(questions.rows)) as show:
         for row in questions.rows:
             key = row["id"]
+            media = None
             if key in questions.missing:
                 predictions[key] = MISSING
-            elif (seen := questions.show(row)) is None:
-                options.note(f"{questions.spec.id}: {key} is not asked: its video can't be read")
-                predictions[key] = NOT_SHOWN
             else:
-                shown[key] = seen
+                media = questions.show(row)
+                if media is None:
+                    options.note(
+                        f"{questions.spec.id}: {key} is not asked: its video can't be read"
+                    )
+                    predictions[key] = NOT_SHOWN
+            if media is not None:
+                shown_media[key] = media
                 try:
-                    predictions[key] = _answer(fn, questions, row, seen)
-                    answers += 1
+                    predictions[key] = _answer(fn, questions, row, media)
+                    answer_count += 1
                 except Exception as error:
-                    # One that has answered before may fail at a question, which is then unscored.
-                    if not answers:
+                    # A function that has answered before may fail at a question, which is then
+                    # unscored.
+                    if not answer_count:
                         raise
-                    line = f"{questions.spec.id}: {key} has no answer: {type(error).__name__}: {first_line(error)}"
+                    failure = f"{type(error).__name__}: {first_line(error)}"
+                    line = f"{questions.spec.id}: {key} has no answer: {failure}"
                     log.warning("%s", line)
                     options.note(line)
                     failed += 1
                     predictions[key] = Prediction(None, reason=Reason.MODEL_FAILED)
             show(len(predictions), "", failed=failed)
-    return questions.score(predictions, shown, options, model=record)
+    return questions.score(predictions, shown_media, options, model=record)
 
 
-def _answer(fn: Function, questions: QuestionSet, row: Row, shown: Shown) -> Prediction:
-    prompt = shown.subtitle_text(questions.asked(row)["language"]) + questions.prompt(row)
-    given = shown.video if shown.video is not None else shown.visuals() or None
-    text = fn(
-        prompt, given, deepcopy(row)
-    )  # a copy of the row: answers are scored against the row itself
+def _answer(fn: Function, questions: QuestionSet, row: Row, media: Shown) -> Prediction:
+    subtitles = media.subtitle_text(questions.asked(row)["language"])
+    prompt = subtitles + questions.prompt(row)
+    visuals: Any = media.video
+    if visuals is None:
+        visuals = media.visuals() or None
+    # The function gets a copy of the row: answers are scored against the row itself.
+    text = fn(prompt, visuals, deepcopy(row))
     if not isinstance(text, str):
         raise TypeError(
             f"the function returned a {type(text).__name__} for {row['id']!r}, expected text"

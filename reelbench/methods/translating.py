@@ -1,4 +1,4 @@
-"""Translates questions once, into a file that every run across languages reads (CURVE, Fig. 2).
+"""Translate questions once, into a file that every run across languages reads (CURVE, Fig. 2).
 
 The paper names neither its translator nor what it was told. Only the question is translated:
 references stay, since the judge takes an answer in any language or script.
@@ -27,13 +27,17 @@ TranslatedQuestions = dict[tuple[str, str], str]
 
 
 def rows_to_translate(
-    tasks: Iterable[str], languages: Sequence[str], *, limit: int | None = None, shown: bool = True
+    tasks: Iterable[str],
+    languages: Sequence[str],
+    *,
+    limit: int | None = None,
+    shows_videos: bool = True,
 ) -> dict[tuple[str, str], Row]:
     """Return the rows to translate, by id and language (a BCP-47 tag).
 
     A row that is in a language by itself is not translated into it. With `limit` only so many rows
-    of each task, as lmms-eval counts them; where videos are `shown`, rows whose video is missing
-    are not asked.
+    of each task, as lmms-eval counts them; where the run `shows_videos`, rows whose video is
+    missing are not asked.
     """
     rows: dict[tuple[str, str], Row] = {}
     for name in sorted(tasks):
@@ -43,7 +47,7 @@ def rows_to_translate(
                 f"--languages: {name} has options, which stay in their language; leave it out"
             )
         asked_rows = located.read()
-        if shown:
+        if shows_videos:
             library = Library(located.spec, located.split)
             missing_ids = {missing.id for missing in library.missing(asked_rows)}
             asked_rows = [row for row in asked_rows if row["id"] not in missing_ids]
