@@ -57,7 +57,7 @@ def info(
 ) -> None:
     """Show what videos contain and which frames are stored.
 
-    Without videos: how full the store is.
+    Without videos, how full the store is.
     """
     from reelbench.registry.sampling import FrameSampling
     from reelbench.video.decoder import VideoFile
