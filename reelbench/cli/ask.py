@@ -145,9 +145,8 @@ class _Asking:
         )
         self.frames = self._frames()
         check_frames(options.about, self.frames)
-        self.folder = options.output
-        if self.folder is None:
-            self.folder = home() / "runs" / datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+        start = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+        self.folder = options.output or home() / "runs" / start
         self._check_places()
 
     @cached_property

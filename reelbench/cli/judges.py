@@ -258,23 +258,27 @@ def _show_calibration(title: str, calibration: "Calibration") -> None:
             table.add_row(name, number(estimate.value), interval(estimate.ci95))
     console.show(table)
     if calibration.confusion:
-        _show_confusion(calibration)
+        _show_confusion(calibration, calibration.confusion)
     needed = "more videos are needed, labels alone won't do it"
     if calibration.labels_to_halve is not None:
         needed = f"{calibration.labels_to_halve} more labels"
     console.write(f"the judge: {calibration.verdict}; to halve the interval: {needed}")
 
 
-def _show_confusion(calibration: "Calibration") -> None:
+def _show_confusion(
+    calibration: "Calibration", confusion: Mapping[float, Mapping[float, int]]
+) -> None:
     """Print how often the judge gave each score where people gave another."""
-    steps = list(calibration.confusion)
+    steps = list(confusion)
     columns = [f"#{step:g}" for step in steps]
     matrix = console.table("people (rows) and judge", "people", *columns, "#share of all, %")
     same = 0
-    for step, row in calibration.confusion.items():
+    for step, row in confusion.items():
         percent = None
-        if calibration.shares and calibration.shares[step].value is not None:
-            percent = 100 * calibration.shares[step].value
+        if calibration.shares:
+            share_of_step = calibration.shares[step].value
+            if share_of_step is not None:
+                percent = 100 * share_of_step
         counts = [str(row[judged_step]) for judged_step in steps]
         matrix.add_row(f"{step:g}", *counts, number(percent, 1))
         same += row[step]

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
-from typer._click.exceptions import NoArgsIsHelpError, UsageError
+from typer._click.exceptions import NoArgsIsHelpError, NoSuchOption, UsageError
 from typer.core import TyperCommand, TyperGroup
 
 from reelbench.base import settings
@@ -68,7 +68,7 @@ class App(typer.Typer):
 
 
 class _Parsed:
-    """How a command or a group reads what was typed: an error is one line of ours."""
+    """The parsing of commands and groups: each usage error is one line of ours."""
 
     examples: Sequence[str] = ()
 
@@ -167,7 +167,10 @@ class Command(_Parsed, TyperCommand):
                 parameter.metavar = (parameter.name or "").upper()
 
     def collect_usage_pieces(self, ctx: "_click.Context") -> list[str]:  # noqa: ARG002 - click's
-        """Return the words of the usage line behind the command's own; NAME… is one or more."""
+        """Return the words of the usage line that follow the command's own.
+
+        NAME… is one or more.
+        """
         arguments = [part for part in self.params if part.param_type_name == "argument"]
         return [self.options_metavar or "", *map(shown_argument, arguments)]
 
@@ -178,7 +181,10 @@ class Command(_Parsed, TyperCommand):
         parent: "_click.Context | None" = None,
         **extra: Any,  # noqa: ANN401 - click's
     ) -> "_click.Context":
-        """Return the command's context, in which a `reelbench.toml` gives options their defaults."""
+        """Return the command's context.
+
+        In it a `reelbench.toml` gives options their defaults.
+        """
         is_completing = extra.get("resilient_parsing")
         if parent is None or is_completing or info_name in _WITHOUT_DEFAULTS:
             return super().make_context(info_name, args, parent, **extra)
@@ -335,7 +341,10 @@ class Command(_Parsed, TyperCommand):
         return lines
 
     def format_epilog(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:
-        """Write the examples as they are typed, each on a line of its own however long it is."""
+        """Write the examples as they are typed.
+
+        Each has a line of its own, however long it is.
+        """
         formatter.write_paragraph()
         words = _words(ctx)
         formatter.write("Examples:\n")
@@ -351,7 +360,7 @@ class Command(_Parsed, TyperCommand):
 
 
 class _TypedLine:
-    """What was typed behind a command's words, and what could have been: for a hint."""
+    """The line that was typed, with the words and examples for a hint."""
 
     def __init__(
         self,
@@ -366,7 +375,7 @@ class _TypedLine:
         self.examples = examples
 
     def hint(self, message: str) -> str:
-        """Return what to do about a message of Typer's."""
+        """Return the advice that belongs to a message of Typer's."""
         wrong_word = message.rpartition(" ")[2].strip("'")
         if message.startswith("No such"):
             close = synonyms.near(wrong_word, self.known_words)
@@ -402,7 +411,7 @@ def _usage_errors(line: _TypedLine) -> Generator[None]:
     except NoArgsIsHelpError:
         raise
     except UsageError as error:
-        if hasattr(error, "possibilities"):
+        if isinstance(error, NoSuchOption):
             error.possibilities = []
         message = " ".join(error.format_message().split("Did you mean")[0].split()).rstrip(".")
         where = ""
@@ -442,7 +451,10 @@ def _status_file(path: Path, command: str) -> Generator[None]:
 def commands_of(
     command: "_click.Command", words: str = ""
 ) -> "Iterator[tuple[str, _click.Command]]":
-    """Yield each command of a group and of the groups in it, with its words, in the order of `--help`."""
+    """Yield each command of a group, and of the groups in it, with its words.
+
+    The order is that of `--help`.
+    """
     members: dict[str, _click.Command] | None = getattr(command, "commands", None)
     if members is None:
         yield words, command
@@ -462,7 +474,10 @@ def shown_argument(argument: "_click.Parameter") -> str:
 
 
 def shown_option(option: str) -> str:
-    """Return an option's names with its value in our words, in the place of Typer's types."""
+    """Return an option's names and its value as help shows them.
+
+    The value is in our words, in the place of Typer's types.
+    """
     return _TYPE.sub(_shown_type, option)
 
 

@@ -1,4 +1,4 @@
-"""`reelbench.toml`: defaults for options, of this folder and of the user, by command or by family of options.
+"""`reelbench.toml`: defaults for options, by command or by family of options.
 
 The command line comes first, then the environment, then this folder's file, then the user's. What a
 file sets is printed, and stands in the result's record. A folder may be a stranger's clone: its
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NAME = "reelbench.toml"
 _DEEPEST = 5  # tables in each other; no command is so deep
+_OF_USER = (Kind.ASKED, Kind.PATH, Kind.OWN)  # no file that came with a folder sets these
 
 _ENVIRONMENT = {
     "judge": settings.JUDGE,
@@ -43,7 +44,10 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a file, the option that it is for, and whether it counts: `idle` is why not, or empty."""
+    """A line of a file: the option that it is for, and its value.
+
+    `idle` is the reason for which it doesn't count, or empty.
+    """
 
     file: Path
     table: str
@@ -54,19 +58,26 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What the files give a command, and what of this folder's file was left alone."""
+    """The defaults that the files give a command, by parameter.
+
+    `untrusted` are the lines of this folder's file that were left alone.
+    """
 
     of_parameter: dict[str, Entry]
     untrusted: tuple[str, ...] = ()
 
 
 Known = Callable[[], "Mapping[str, _click.Command]"]
-"""Gives all commands by their words: building them takes 30 ms, and most folders have no such file."""
+"""Gives all commands by their words.
+
+Building them takes 30 ms, and most folders have no such file.
+"""
 
 
 def known_to(context: "_click.Context") -> Known:
-    """The giver of all commands that a context's command line has (its root group)."""
-    return context.find_root().command.all_commands  # type: ignore[attr-defined, no-any-return] - of our own group
+    """Return the giver of all commands that a context's command line has (its root group)."""
+    root_group = context.find_root().command
+    return root_group.all_commands  # type: ignore[attr-defined, no-any-return] - of our own group
 
 
 def places() -> tuple[Path, Path]:
@@ -79,82 +90,93 @@ def files() -> tuple[Path, ...]:
     return tuple(path for path in places() if path.is_file())
 
 
-def defaults_of(words: str, command: "_click.Command", known: "Known") -> Defaults:
-    """Return the files' defaults of a command's options: its own table's before its families'.
+def defaults_of(words: str, command: "_click.Command", all_commands: Known) -> Defaults:
+    """Return the files' defaults of a command's options.
 
-    Errors as `entries`.
+    Its own table's come before its families'. Raises as `entries` does.
     """
-    given: dict[str, Entry] = {}
+    of_parameter: dict[str, Entry] = {}
     untrusted: list[str] = []
-    own = words.replace(" ", ".")
+    own_table = words.replace(" ", ".")
     options = {_option(part): part for part in command.params if part.param_type_name == "option"}
     for file in files():
-        for entry in sorted(entries(file, known), key=lambda entry: entry.table != own):
+        file_entries = entries(file, all_commands)
+        for entry in sorted(file_entries, key=lambda entry: entry.table != own_table):
             parameter = options.get(entry.option)
-            if parameter is None or entry.table not in (own, family_of(parameter)):
+            if parameter is None or entry.table not in (own_table, family_of(parameter)):
                 continue
             idle = _why_ignored(file, parameter)
             if idle == UNTRUSTED:
                 untrusted.append(f"[{entry.table}] {entry.option}")
             elif not idle:
-                if isinstance(entry.value, str) and entry.value.startswith(
-                    "~/"
-                ):  # no shell makes it the home here
-                    entry = replace(entry, value=os.path.expanduser(entry.value))  # noqa: PLW2901, PTH111
-                given.setdefault(parameter.name or "", entry)
-    return Defaults(given, tuple(untrusted))
+                of_parameter.setdefault(parameter.name or "", _with_home(entry))
+    return Defaults(of_parameter, tuple(untrusted))
 
 
-def entries(file: Path, known: "Known") -> list[Entry]:
+def _with_home(entry: Entry) -> Entry:
+    """Return an entry with the home folder in the place of `~`.
+
+    No shell has put it there.
+    """
+    if isinstance(entry.value, str) and entry.value.startswith("~/"):
+        return replace(entry, value=os.path.expanduser(entry.value))  # noqa: PTH111
+    return entry
+
+
+def entries(file: Path, all_commands: Known) -> list[Entry]:
     """Return a file's entries, in its order.
 
-    InputError where it is no TOML, or says what no command takes.
+    Raises:
+        InputError: It is no TOML, or it says what no command takes.
     """
+    file_entries: list[Entry] = []
+    document = _read_document(file)
+    commands = all_commands()
+    for table, name, value in _lines("", document):
+        parameter = _option_of_line(file, table, name, commands)
+        file_entries.append(Entry(file, table, name, value, _why_ignored(file, parameter)))
+    return file_entries
+
+
+def _read_document(file: Path) -> dict[str, Any]:
     import tomllib  # not at every start: most folders have no such file
 
     bounds.hold(f"{file}: bytes", file.stat().st_size, bounds.TOML_BYTES)
     try:
         text = file.read_text(encoding="utf-8")
-        bounds.hold(
-            f"{file}: characters of a line",
-            max(map(len, text.splitlines()), default=0),
-            bounds.TOML_LINE,
-        )
-        document = tomllib.loads(text)
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # of TOML, of characters, of digits, of what is nested too deep
+        longest_line = max(map(len, text.splitlines()), default=0)
+        bounds.hold(f"{file}: characters of a line", longest_line, bounds.TOML_LINE)
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        # Of TOML, of characters, of digits, of what is nested too deep.
         raise InputError(f"{file}: not valid TOML: {error}") from None
-    commands = known()
 
-    def walk(table: str, content: dict[str, Any]) -> Iterator[Entry]:
-        for name, value in content.items():
-            if isinstance(value, dict) and table.count(".") < _DEEPEST:
-                yield from walk(f"{table}.{name}".lstrip("."), value)
-            else:
-                yield Entry(
-                    file,
-                    table,
-                    name,
-                    value,
-                    _why_ignored(file, _option_of_line(file, table, name, commands)),
-                )
 
-    return list(walk("", document))
+def _lines(table: str, content: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the table, name and value of each line."""
+    for name, value in content.items():
+        if isinstance(value, dict) and table.count(".") < _DEEPEST:
+            yield from _lines(f"{table}.{name}".lstrip("."), value)
+        else:
+            yield table, name, value
 
 
 def _option_of_line(
     file: Path, table: str, name: str, commands: "Mapping[str, _click.Command]"
 ) -> "_click.Parameter":
-    """Return the option that a line is for, of the command or the family that its table names."""
+    """Return the option that a line is for.
+
+    It is one of the command or of the family that its table names.
+    """
     words = table.replace(".", " ")
     command = commands.get(words)
-    of_family = [
-        part for other in commands.values() for part in other.params if family_of(part) == table
-    ]
-    taken = [*(command.params if command is not None else ()), *of_family]
-    for parameter in taken:
+    of_family: list[_click.Parameter] = []
+    for family_command in commands.values():
+        of_family += [part for part in family_command.params if family_of(part) == table]
+    parameters = of_family
+    if command is not None:
+        parameters = [*command.params, *of_family]
+    for parameter in parameters:
         if _option(parameter) == name:
             return parameter
     why = "no such command or family of options; `reelbench help` lists them"
@@ -162,13 +184,16 @@ def _option_of_line(
         why = f"`reelbench {words}` has no such option"
     elif of_family:
         why = f"no such option; see `reelbench help {table}`"
-    close = get_close_matches(name.replace("_", "-"), map(_option, taken), n=1)
-    if not taken and table:
+    close = get_close_matches(name.replace("_", "-"), map(_option, parameters), n=1)
+    if not parameters and table:
         close = get_close_matches(words, [*commands, *FAMILIES], n=1)
-    raise InputError(
-        f"{file}: {f'[{table}] ' if table else ''}{name}: {why}"
-        + (f"; did you mean {close[0]!r}?" if close else "")
-    )
+    line = name
+    if table:
+        line = f"[{table}] {name}"
+    hint = ""
+    if close:
+        hint = f"; did you mean {close[0]!r}?"
+    raise InputError(f"{file}: {line}: {why}{hint}")
 
 
 UNTRUSTED = (
@@ -178,15 +203,17 @@ UNTRUSTED = (
 
 
 def _why_ignored(file: Path, parameter: "_click.Parameter") -> str:
-    """Why a file's value doesn't count: it came with the folder and only the user may say it, or a variable is set."""
-    if file.parent == Path() and getattr(parameter, "kind", Kind.OWN) in (
-        Kind.ASKED,
-        Kind.PATH,
-        Kind.OWN,
-    ):
+    """Return the reason for which a file's value doesn't count, or an empty text.
+
+    It came with the folder and only the user may say it, or a variable is set.
+    """
+    kind = getattr(parameter, "kind", Kind.OWN)
+    if file.parent == Path() and kind in _OF_USER:
         return UNTRUSTED  # the folder may be a stranger's clone
     setting = _ENVIRONMENT.get(parameter.name or "")
-    return f"{setting.name} is set" if setting is not None and setting.is_set else ""
+    if setting is not None and setting.is_set:
+        return f"{setting.name} is set"
+    return ""
 
 
 def _option(parameter: "_click.Parameter") -> str:
