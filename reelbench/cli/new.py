@@ -95,55 +95,30 @@ def new(
     """
     from reelbench.data.loading import locate
     from reelbench.registry import discovery
-    from reelbench.registry.benchmark_keys import KEYS
     from reelbench.tasks.benchmark_folder import NewBenchmark, make
 
     if discovery.knows(new_id):
         raise InputError(f"{new_id}: there is a benchmark or a task of this name; choose another")
     folder = out or Path(new_id)
-    stated: dict[str, str] = {}
-    for text in keys or ():
-        name, _, value = text.partition("=")
-        if name not in KEYS or not value:
-            raise InputError(
-                f"--set {text}: expected KEY=VALUE, with a key of a benchmark.yaml: "
-                f"{', '.join(KEYS)}"
-            )
-        stated[name] = value
-    columns: dict[str, Column] = {}
-    for text in column or ():
-        ours, _, theirs = text.partition("=")
-        if not ours or not theirs:
-            raise InputError(f"--column {text}: expected OURS=THEIRS, such as answer=gold")
-        parts = tuple(theirs.split(","))
-        columns[ours.strip()] = parts if len(parts) > 1 and "{" not in theirs else theirs
-    wanted = NewBenchmark(
+    new_benchmark = NewBenchmark(
         new_id,
         rows,
         kind,
         media,
-        columns,
+        _columns(column or ()),
         answer_is,
         span_unit,
         fps,
-        keys=stated,
+        keys=_keys(keys or ()),
         without=without or (),
     )
-    spec, guessed = make(wanted, folder)
-    _show_guess(guessed)
+    spec, guess = make(new_benchmark, folder)
+    _show_guess(guess)
     problem = ""
     try:
         discovery.open_file(folder)
         for row in locate(spec.id).read()[:_SHOWN_ROWS]:
-            console.write("")
-            for field, value in row.items():
-                if value not in ("", []) and field != "split":
-                    text = visible(
-                        " | ".join(map(str, value)) if isinstance(value, list) else str(value)
-                    )
-                    console.write(
-                        f"  {field}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}"
-                    )
+            _show_row(row)
     except InputError as error:
         problem = f"{error}; "
     console.write("")
@@ -153,50 +128,111 @@ def new(
     )
 
 
-def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
-    """What a model would be asked, by the first row.
+def _keys(typed: Sequence[str]) -> dict[str, str]:
+    """Return the further keys of a benchmark's file, by name."""
+    from reelbench.registry.benchmark_keys import KEYS
 
-    Which server is asked where no option says; what is read.
+    values: dict[str, str] = {}
+    for text in typed:
+        name, _, value = text.partition("=")
+        if name not in KEYS or not value:
+            raise InputError(
+                f"--set {text}: expected KEY=VALUE, with a key of a benchmark.yaml: "
+                f"{', '.join(KEYS)}"
+            )
+        values[name] = value
+    return values
+
+
+def _columns(typed: Sequence[str]) -> "dict[str, Column]":
+    """Return the columns of `--column`, by our field's name."""
+    columns: dict[str, Column] = {}
+    for text in typed:
+        field, _, file_column = text.partition("=")
+        if not field or not file_column:
+            raise InputError(f"--column {text}: expected OURS=THEIRS, such as answer=gold")
+        is_list = "," in file_column and "{" not in file_column
+        if is_list:
+            columns[field.strip()] = tuple(file_column.split(","))
+        else:
+            columns[field.strip()] = file_column
+    return columns
+
+
+def _show_row(row: "Row") -> None:
+    """Print the fields of a row that hold something."""
+    console.write("")
+    for field, value in row.items():
+        if value in ("", []) or field == "split":
+            continue
+        text = str(value)
+        if isinstance(value, list):
+            text = " | ".join(map(str, value))
+        text = visible(text)
+        if len(text) > _LONGEST:
+            text = f"{text[:_LONGEST]}…"
+        console.write(f"  {field}: {text}")
+
+
+def _sent(spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]") -> dict[str, Any]:
+    """Return the prompts as they are sent, the servers, and the files that are read.
+
+    The servers are those that are asked where no option says.
     """
     from reelbench.base import settings
     from reelbench.llm.ask_options import OPENAI_URL
     from reelbench.registry import prompts
+
+    files = [spec.file, spec.folder / spec.prompt]
+    judge_url = None
+    if spec.judge:
+        files += sorted(prompts.judge_folder(spec, spec.judge).glob("*.txt"))
+        server = settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
+        judge_url = without_credentials(server)
+    url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
+    videos: list[Path] = []
+    for split in splits:
+        files += split.files
+        videos += split.videos
+    return {
+        "prompts": _distinct_prompts(spec, splits),
+        "server": without_credentials(url),
+        "judge_server": judge_url,
+        "files": list(dict.fromkeys(map(str, files))),
+        "videos": list(dict.fromkeys(map(str, videos))),
+    }
+
+
+def _distinct_prompts(
+    spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]"
+) -> list[dict[str, str]]:
+    """Return each prompt for the first row that has it.
+
+    Languages and kinds of questions may have one prompt.
+    """
+    from reelbench.registry import prompts
     from reelbench.tasks.prompting import prompt_of
 
-    shown: dict[
-        tuple[str, bool], Row
-    ] = {}  # of languages, and kinds of questions, that have one prompt, the first
-    for row in (row for split in splits for row in split.rows):
-        template = prompts.prompt_template(spec, language=row["language"])
-        shown.setdefault((template, bool(row.get("options"))), row)
-    judge = sorted(prompts.judge_folder(spec, spec.judge).glob("*.txt")) if spec.judge else []
-    files = [
-        spec.file,
-        spec.folder / spec.prompt,
-        *judge,
-        *(file for split in splits for file in split.files),
+    first_row: dict[tuple[str, bool], Row] = {}
+    for split in splits:
+        for row in split.rows:
+            template = prompts.prompt_template(spec, language=row["language"])
+            first_row.setdefault((template, bool(row.get("options"))), row)
+    return [
+        {"language": row["language"], "prompt": prompt_of(spec, row)} for row in first_row.values()
     ]
-    judge_url = settings.first(settings.JUDGE_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
-    url = settings.first(settings.LLM_URL, settings.OPENAI_BASE_URL) or OPENAI_URL
-    return {
-        "prompts": [
-            {"language": row["language"], "prompt": prompt_of(spec, row)} for row in shown.values()
-        ],
-        "server": without_credentials(url),
-        "judge_server": without_credentials(judge_url) if spec.judge else None,
-        "files": list(dict.fromkeys(map(str, files))),
-        "videos": list(dict.fromkeys(str(video) for split in splits for video in split.videos)),
-    }
 
 
 _MOST_SENT = 100_000  # characters of a question that a terminal is shown; --json has all
 
 
 def _show_sent(sent: Mapping[str, Any]) -> None:
-    for number, asked in enumerate(sent["prompts"]):
-        which = visible(f" in {asked['language']} that is asked otherwise") if number else ""
+    for number, prompt in enumerate(sent["prompts"]):
+        which = ""
+        if number:
+            which = visible(f" in {prompt['language']} that is asked otherwise")
         console.write(f"a question as it is sent, for the first row{which}:")
-        for line in cut_in_the_middle(asked["prompt"], _MOST_SENT).split("\n"):
+        for line in cut_in_the_middle(prompt["prompt"], _MOST_SENT).split("\n"):
             console.write(f"  | {visible(line)}")
     console.write(
         f"nothing is sent now; `ask` sends it to {visible(sent['server'])}, or to --llm-url"
@@ -206,33 +242,34 @@ def _show_sent(sent: Mapping[str, Any]) -> None:
             f"its answers are judged at {visible(sent['judge_server'])}, or at --judge-url"
         )
     folders = Counter(str(Path(video).parent) for video in sent["videos"])
-    videos = [
-        f"{number_of(count, 'file')} of videos in {folder}" for folder, count in folders.items()
-    ]
-    console.write("read: " + visible("; ".join([*sent["files"], *videos])))
+    parts = list(sent["files"])
+    for folder, count in folders.items():
+        parts.append(f"{number_of(count, 'file')} of videos in {folder}")
+    console.write("read: " + visible("; ".join(parts)))
 
 
-def _show_guess(guessed: "Guess") -> None:
+def _show_guess(guess: "Guess") -> None:
     from reelbench.tasks.column_guess import OPTIONS_SEEN
 
-    console.write(f"kind: {guessed.kind}")
-    for name, theirs in guessed.columns.items():
-        why = guessed.why.get(name)
-        shown = visible(theirs if isinstance(theirs, str) else ", ".join(theirs))
-        console.write(f"{name} <- {shown}" + (f"  ({visible(why)})" if why else ""))
-    if guessed.answer_is:
-        console.write(f"the answer is {guessed.answer_is}")
-    if guessed.options:
-        console.write(f"options <- {guessed.options}, as {OPTIONS_SEEN[guessed.options]}")
-    if guessed.facets:
-        console.write(visible(f"facets: {', '.join(guessed.facets)}"))
-    if guessed.unused:
-        console.write(
-            visible(
-                f"not used, as no key of `kind: {guessed.kind}` needs them: "
-                f"{', '.join(guessed.unused)}"
-            )
-        )
+    console.write(f"kind: {guess.kind}")
+    for name, file_column in guess.columns.items():
+        text = file_column
+        if not isinstance(text, str):
+            text = ", ".join(text)
+        line = f"{name} <- {visible(text)}"
+        why = guess.why.get(name)
+        if why:
+            line += f"  ({visible(why)})"
+        console.write(line)
+    if guess.answer_is:
+        console.write(f"the answer is {guess.answer_is}")
+    if guess.options:
+        console.write(f"options <- {guess.options}, as {OPTIONS_SEEN[guess.options]}")
+    if guess.facets:
+        console.write(visible(f"facets: {', '.join(guess.facets)}"))
+    if guess.unused:
+        names = ", ".join(guess.unused)
+        console.write(visible(f"not used, as no key of `kind: {guess.kind}` needs them: {names}"))
 
 
 def check(
@@ -260,39 +297,55 @@ def check(
     """
     from reelbench.base import containment
     from reelbench.data import declared_check
-    from reelbench.registry import discovery, rows
+    from reelbench.registry import discovery
     from reelbench.registry.benchmark_file import file_of
 
     for folder in outside or ():
-        containment.allow(
-            file_of(path).parent if Path(path).exists() else discovery.find(path).folder, folder
-        )
+        if Path(path).exists():
+            benchmark_folder = file_of(path).parent
+        else:
+            benchmark_folder = discovery.find(path).folder
+        containment.allow(benchmark_folder, folder)
     spec = discovery.find(path)
     if spec.mapping is None:
         raise InputError(
             f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}"
         )
     splits = list(declared_check.check(spec, media=media))
-    problems = [problem for split in splits for problem in split.problems]
+    problems: list[str] = []
+    for split in splits:
+        problems += split.problems
     if as_json:
-        counted = {
+        counts = {
             split.name: {"rows": len(split.rows), "problems": split.problems} for split in splits
         }
-        console.write_json({"benchmark": spec.id, "splits": counted, **_sent(spec, splits)})
+        console.write_json({"benchmark": spec.id, "splits": counts, **_sent(spec, splits)})
     else:
         for split in splits:
-            videos = number_of(
-                len({key for row in split.rows for key in rows.videos(row)}), "video"
-            )
-            console.write(
-                f"{spec.id} {split.name}: {number_of(len(split.rows), 'question')} on {videos}"
-            )
+            _show_counts(spec, split)
         _show_sent(_sent(spec, splits))
-    for note in [note for split in splits for note in split.notes]:
-        console.note(note)
+    for split in splits:
+        for note in split.notes:
+            console.note(note)
+    if problems:
+        _show_problems(problems)
+        raise typer.Exit(InputError.exit_code)
+
+
+def _show_problems(problems: Sequence[str]) -> None:
     for problem in problems[:_SHOWN_PROBLEMS]:
         console.note(problem)
     if len(problems) > _SHOWN_PROBLEMS:
         console.note(f"and {len(problems) - _SHOWN_PROBLEMS} more; --json has all")
-    if problems:
-        raise typer.Exit(InputError.exit_code)
+
+
+def _show_counts(spec: "BenchmarkSpec", split: "CheckedSplit") -> None:
+    """Print how many questions a split has, and on how many videos."""
+    from reelbench.registry import rows
+
+    video_keys: set[str] = set()
+    for row in split.rows:
+        video_keys.update(rows.videos(row))
+    questions = number_of(len(split.rows), "question")
+    videos = number_of(len(video_keys), "video")
+    console.write(f"{spec.id} {split.name}: {questions} on {videos}")

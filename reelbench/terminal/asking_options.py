@@ -18,6 +18,7 @@ from reelbench.terminal.option_groups import CachePatience
 
 if TYPE_CHECKING:
     from reelbench.judges.judge_options import JudgeOptions, VoteRule
+    from reelbench.judges.presets import JudgePreset
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.budget import Budget
     from reelbench.methods.kept import Keeping
@@ -116,7 +117,10 @@ def llm_options(
     llm_url: LlmUrl = None,
     requests: RequestOptions,
 ) -> "dict[str, AskOptions]":
-    """Return the model of each role that was named; one that was named without a role is under `""`."""
+    """Return the model of each role that was named.
+
+    One that was named without a role is under `""`.
+    """
     from reelbench.llm.ask_options import AskOptions
     from reelbench.llm.model_names import read_model_name
 
@@ -129,9 +133,9 @@ def llm_options(
             raise InputError(f"--llm: {text!r} is not MODEL, MODEL@URL or ROLE=MODEL[@URL]")
         role = match["role"] or _ANY
         if role in model_of_role:
+            for_role = role or "every role"
             raise InputError(
-                f"--llm: two models for {role or 'every role'}; name one, or ROLE=MODEL for each "
-                "role"
+                f"--llm: two models for {for_role}; name one, or ROLE=MODEL for each role"
             )
         model_fields = read_model_name(
             "--llm", match["model"], default_url, settings.LLM_API_KEY, settings.OPENAI_API_KEY
@@ -274,7 +278,11 @@ def question_choice(
         ),
     ] = None,
 ) -> QuestionChoice:
-    """Return the choice of questions; InputError where the options don't go together."""
+    """Return the choice of questions.
+
+    Raises:
+        InputError: The options don't go together.
+    """
     folders = earlier_folder or []
     if only in {"failed", "unscored"} and not folders:
         console.note(
@@ -286,17 +294,22 @@ def question_choice(
         return QuestionChoice()
     if ids is not None and only is not None:
         raise InputError("--ids and --only: give one of them")
-    if (only is not None and not folders) or (folders and ids is None and only is None):
+    only_without_result = only is not None and not folders
+    result_without_choice = folders and ids is None and only is None
+    if only_without_result or result_without_choice:
         raise InputError("--only and --from: give both, e.g. --only cut_off --from RESULT")
     from reelbench.registry.question_files import QuestionIds
     from reelbench.tasks.earlier import EarlierResult
 
-    named = QuestionIds.read(ids) if ids is not None else None
+    question_ids = None
+    if ids is not None:
+        question_ids = QuestionIds.read(ids)
     if not folders:
-        return QuestionChoice(named)
+        return QuestionChoice(question_ids)
     if len(folders) > 2:  # noqa: PLR2004 - those that disagree
         raise InputError("--from: give it once, or twice with --only disagree")
-    return QuestionChoice(None, EarlierResult.read(folders[0], named or only or "", *folders[1:]))
+    which = question_ids or only or ""
+    return QuestionChoice(None, EarlierResult.read(folders[0], which, *folders[1:]))
 
 
 ChosenQuestions = Annotated[QuestionChoice, question_choice]
@@ -304,7 +317,7 @@ ChosenQuestions = Annotated[QuestionChoice, question_choice]
 
 def keeping_options(
     *,
-    kept: Annotated[
+    kept_answers: Annotated[
         bool, _questions("--kept", help="Take kept answers as they are, whoever gave them.")
     ] = False,
     fresh: Annotated[
@@ -320,11 +333,11 @@ def keeping_options(
     ] = False,
 ) -> "Keeping":
     """Return the treatment of answers that are kept."""
-    if kept and fresh:
+    if kept_answers and fresh:
         raise InputError("--kept and --fresh: give one of them")
     from reelbench.methods.kept import Keeping
 
-    return Keeping(kept, fresh, not no_recheck)
+    return Keeping(kept_answers, fresh, not no_recheck)
 
 
 Kept = Annotated["Keeping", keeping_options]
@@ -531,31 +544,21 @@ def judge_options(
 ) -> "JudgeOptions | None":
     """Return the judge of `--judge`, `--judge-preset`, else `REELBENCH_JUDGE`, or None."""
     preset = None
+    model = judge
     if judge_preset is not None:
-        from reelbench.judges import presets as of_judges
-
         if judge is not None:
             raise InputError("--judge and --judge-preset: give one of them")
-        preset = of_judges.judge_preset(judge_preset)
-        unmeasured = "nobody has measured how far it agrees with people or with others"
-        console.note(f"judge preset {judge_preset} is unvalidated: {unmeasured}")
-    model = judge or (preset and preset.model) or settings.JUDGE.get() or None
-    if no_judge or model is None:
+        preset = _unvalidated_preset(judge_preset)
+        model = preset.model
+    model = model or settings.JUDGE.get()
+    if no_judge or not model:
         return None
-    try:
-        named = judge_temperature in ("auto", "none")
-        temperature = (
-            cast("Literal['auto', 'none']", judge_temperature)
-            if named
-            else float(judge_temperature)
-        )
-    except ValueError:
-        why = f"{judge_temperature!r} is neither auto, none nor a number"
-        raise InputError(f"--judge-temperature: {why}") from None
+    temperature = _temperature_of(judge_temperature)
     extra = extra_of("--judge-extra", judge_extra)
     if preset is not None:
-        temperature = preset.temperature if temperature == "auto" else temperature
         extra = {**preset.extra, **extra}
+        if temperature == "auto":
+            temperature = preset.temperature
     if judge_price and judge_prices:
         raise InputError("--judge-price and --judge-prices: give one of them")
     from reelbench.judges.judge_options import JudgeOptions
@@ -582,6 +585,28 @@ def judge_options(
 Judge = Annotated["JudgeOptions | None", judge_options]
 
 
+def _unvalidated_preset(name: str) -> "JudgePreset":
+    """Return a judge's preset, and note that nobody has validated it."""
+    from reelbench.judges import presets
+
+    preset = presets.judge_preset(name)
+    unmeasured = "nobody has measured how far it agrees with people or with others"
+    console.note(f"judge preset {name} is unvalidated: {unmeasured}")
+    return preset
+
+
+def _temperature_of(text: str) -> "Literal['auto', 'none'] | float":
+    """Return the temperature of `--judge-temperature`."""
+    if text == "auto" or text == "none":  # noqa: PLR1714 - pyright reads the type of each
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"--judge-temperature: {text!r} is neither auto, none nor a number"
+        ) from None
+
+
 def budget_of(option: str, text: str | None) -> dict[str, Any]:
     """Return a budget as options take it: calls (`500`) or dollars (`$2.50`)."""
     if text is None:
@@ -589,7 +614,9 @@ def budget_of(option: str, text: str | None) -> dict[str, Any]:
     dollars = text.startswith("$") or text.lower().endswith("usd")
     number = text.removeprefix("$").lower().removesuffix("usd").strip()
     try:
-        return {"budget_usd": float(number)} if dollars else {"budget_calls": int(number)}
+        if dollars:
+            return {"budget_usd": float(number)}
+        return {"budget_calls": int(number)}
     except ValueError:
         raise InputError(f"{option}: {text!r} is neither calls (500) nor dollars ($2.50)") from None
 
@@ -628,8 +655,7 @@ def _not_json(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON value")
 
 
-# --- what a user says of a model or its answers, and no run can show
-# --------------------------------------------------
+# What a user says of a model or its answers, and no run can show.
 
 
 def about_options(
@@ -661,36 +687,51 @@ def about_options(
     links: Annotated[list[str] | None, _model("--link", metavar="URL", hidden=True)] = None,
     revision: Annotated[str | None, _model("--revision", metavar="TEXT", hidden=True)] = None,
 ) -> "About | None":
-    """Return the facts of the model, or None; InputError where it is not what its field takes.
+    """Return the facts of the model, or None.
 
     A fact has an option of its own too (`--parameters 7B`), which help leaves out; it overrides
     `--about`.
+
+    Raises:
+        InputError: A fact is not what its field takes.
     """
-    own = {name: value for name, value in locals().items() if name != "about" and value}
+    hidden_options = {
+        "setting": setting,
+        "trained_on": trained_on,
+        "parameters": parameters,
+        "organisation": organisation,
+        "released": released,
+        "licence": licence,
+        "links": links,
+        "revision": revision,
+    }
     facts: dict[str, Any] = {}
     file = None
-    for given in about or ():
-        name, is_fact, value = given.partition("=")
-        if not is_fact or not name.isidentifier():
+    for text in about or ():
+        name, equals_sign, value = text.partition("=")
+        if not equals_sign or not name.isidentifier():
             if file is not None:
-                raise InputError(f"--about: two files, {file} and {given}; give one")
-            file = Path(given)
+                raise InputError(f"--about: two files, {file} and {text}; give one")
+            file = Path(text)
         elif name in ("trained_on", "links"):
             facts.setdefault(name, []).append(value)
         elif name in facts:
             raise InputError(f"--about: {name} is given twice")
         else:
             facts[name] = value
-    facts |= own
+    facts |= {name: value for name, value in hidden_options.items() if value}
     if file is None and not facts:
         return None
     from reelbench.tasks import about as abouts
 
-    stated = abouts.parse(facts, "the options") if facts else None
+    typed_facts = None
+    if facts:
+        typed_facts = abouts.parse(facts, "the options")
     if file is None:
-        return stated
-    in_file = abouts.read(file)
-    return abouts.merge(stated, in_file) if stated else in_file
+        return typed_facts
+    if typed_facts is None:
+        return abouts.read(file)
+    return abouts.merge(typed_facts, abouts.read(file))
 
 
 AboutModel = Annotated["About | None", about_options]
@@ -725,7 +766,11 @@ def metadata_options(
         _answers("--url", metavar="URL", help="Address of a page on the answers or the model."),
     ] = None,
 ) -> "RunMetadata":
-    """Return them; InputError where the frames are no sampling."""
+    """Return the facts of the answers.
+
+    Raises:
+        InputError: The frames are no sampling.
+    """
     from reelbench.tasks.score import RunMetadata
 
     return RunMetadata(model=model, frames=frames, label=label, url=url)

@@ -40,7 +40,10 @@ def _code_of(match: re.Match[str]) -> str:
 
 
 def write(text: str) -> None:
-    """Write text and a newline to stdout, so that a terminal acts on nothing in it."""
+    """Write text and a newline to stdout.
+
+    A terminal acts on nothing in it.
+    """
     if sys.stdout is None:
         return
     sys.stdout.buffer.write(inert(text).encode("utf-8", "surrogatepass") + b"\n")

@@ -31,7 +31,7 @@ _SHELL_SAFE = re.compile(r"[\w./:@+-]+")
 
 
 class Kind(StrEnum):
-    """What an option decides, declared beside it in its annotation.
+    """The kind of an option: it is declared beside it in its annotation.
 
     An option that declares nothing is the user's own.
     """
@@ -48,7 +48,7 @@ class Kind(StrEnum):
 
 
 def kind_of(annotation: object) -> Kind:
-    """Return what an option decides, by the annotation that declares it.
+    """Return an option's kind, by the annotation that declares it.
 
     An option with a path in its type is a path, whatever stands beside the type.
     """
@@ -90,7 +90,10 @@ def benchmark_names() -> list[str]:
 
 
 def task_names() -> list[str]:
-    """Return every benchmark's name, and its tasks' names but those of parts cut from a task."""
+    """Return every benchmark's name, and its tasks' names.
+
+    Tasks that are parts cut from a task are left out.
+    """
     from reelbench.registry import discovery
 
     names: dict[str, None] = {}
@@ -193,17 +196,17 @@ CachePatience = Annotated[
 ]
 
 
-def strata(per: str | None, **other: object) -> "Strata | None":
+def strata(per: str | None, **drawing_options: object) -> "Strata | None":
     """Return the strata of `--per`.
 
     Raises:
-        InputError: It is wrong, or an `other` option that draws is given too.
+        InputError: It is wrong, or another option that draws is given too.
     """
     from reelbench.registry.strata import Strata
 
     if per is None:
         return None
-    for name, value in other.items():
+    for name, value in drawing_options.items():
         if value is not None:
             raise InputError(f"--per and --{name}: give one of them")
     return Strata.parse(per)
@@ -213,9 +216,10 @@ def strata(per: str | None, **other: object) -> "Strata | None":
 
 
 def _group_of(annotation: Any) -> Callable[..., Any] | None:  # noqa: ANN401 - a type
-    """Return what makes a parameter of options, or None where the parameter is one option.
+    """Return the maker of a parameter's value out of options.
 
-    It is a dataclass, whose fields are the options, or a function beside the type.
+    It is a dataclass, whose fields are the options, or a function beside the type. It is None where
+    the parameter is one option.
     """
     if isinstance(annotation, type):
         if is_dataclass(annotation):
@@ -320,12 +324,16 @@ def typed_parameters(context: typer.Context) -> "list[_click.Parameter]":
 
 
 def options_given(
-    context: typer.Context, *, only: str = "", leave_out: Collection[str] = (), shown: bool = True
+    context: typer.Context,
+    *,
+    only: str = "",
+    leave_out: Collection[str] = (),
+    for_people: bool = True,
 ) -> list[str]:
     """Return the options given on the command line, as words that give them again.
 
-    Kept are parameters with `only` in their names, but for those named in `leave_out`. Where people
-    are shown the words, addresses lose what is nobody's business.
+    Parameters are included that have `only` in their names, but for those named in `leave_out`. In
+    words that people see (`for_people`), addresses lose what is nobody's business.
     """
     words: list[str] = []
     for parameter in typed_parameters(context):
@@ -345,7 +353,7 @@ def options_given(
         else:
             for part in values:
                 text = str(part)
-                if shown:
+                if for_people:
                     text = without_credentials(text)
                 words += [parameter.opts[0], text]
     return words
@@ -360,7 +368,7 @@ ChoiceT = TypeVar("ChoiceT")
 
 
 def choice(spec: str | None, setting: "Setting", parse: Callable[[str], ChoiceT]) -> ChoiceT | None:
-    """Return the choice of an option's spec, or of the environment where it was not given."""
+    """Return the choice of an option's spec, or else of the environment."""
     if spec is not None:
         return parse(spec)
     return setting.read(parse)
