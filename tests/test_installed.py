@@ -91,11 +91,14 @@ COMMANDS = {
 
 
 def commands():
-    """Return README's shell commands: the lines that are set in by four spaces, without their comments."""
+    """Return README's shell commands: the lines that are set in by four spaces, without their comments.
+
+    What `make` does is for a checkout, and not for the wheel.
+    """
     lines = re.findall(
         r"^    (\S.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    return [re.sub(r"\s+# .*", "", line) for line in lines]
+    return [re.sub(r"\s+# .*", "", line) for line in lines if not line.startswith("make ")]
 
 
 def test_every_command_of_the_readme_is_in_the_table_and_no_other():
