@@ -75,7 +75,8 @@ def _section(
     context = command.make_context(words, [], parent=top, resilient_parsing=True)
     arguments = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
     options = [p for p in command.params if isinstance(p, TyperOption) and p.name != "help"]
-    first = (command.help or "").split("\n\n", maxsplit=1)[0].replace("\n", " ").strip()
+    paragraphs = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+    first = "\n\n".join(part for part in paragraphs if part)
     lines = [
         f"\n## reelbench {words} {' '.join(map(shown_argument, arguments))}".rstrip(),
         f"\n{first}",
