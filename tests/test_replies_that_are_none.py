@@ -77,7 +77,15 @@ NO_TEXT = {
     "a refusal": Answer(
         raw=completion(None, message={"content": None, "refusal": "I can't help with that."})
     ),
+    "an empty text beside reasoning": Answer(
+        raw=completion("", message={"content": "", "reasoning_content": GOOD})
+    ),
+    "an empty text beside a call": Answer(
+        raw=completion("", message={"content": "", "tool_calls": [{"id": "1"}]})
+    ),
+    "an empty text of no tokens": Answer(raw=completion("")),
     "cut off": Answer(raw=completion("", "length")),
+    "cut off as Gemini says it": Answer(raw=completion("", "FinishReason.MAX_TOKENS")),
     "cut off by the context": Answer(raw=completion(None, "model_length")),
     "filtered": Answer(raw=completion("", "content_filter")),
     "thinking alone": Answer(raw=completion("<think>Who is", "length")),

@@ -49,7 +49,7 @@ from reelbench.llm.client import (
     last_days,
 )
 from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
-from reelbench.llm.endings import ending_of
+from reelbench.llm.endings import NO_TOKENS, advice_on, ending_of
 from reelbench.llm.messages import Message, body_of, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import StoppedError, Turn
 from reelbench.llm.providers import open_client
@@ -226,6 +226,7 @@ class Asker:
         """The giver of the replies, kept beside each; None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
         self._unknown_endings: Counter[str] = Counter()
+        self._textless: Counter[str] = Counter()
         self.lock = threading.Lock()
         self._say: Callable[[str], object] = on_note or partial(_log.warning, "%s")
         self.cache = ReplyCache.shared(options, self.note)
@@ -360,6 +361,12 @@ class Asker:
         ending = ending_of(reply.finish)
         if ending.group == "unknown":
             self._unknown_endings[ending.name] += 1
+        if ending.group == "cut_off" or text_of(reply) is not None:
+            return
+        if ending.instead is not None:
+            self._textless[ending.instead] += 1
+        elif not reply.completion_tokens and (reply.raw is not None or reply.prompt_tokens):
+            self._textless[NO_TOKENS] += 1
 
     def note(self, line: str) -> None:
         """Tell the user one line, without the key."""
@@ -417,6 +424,9 @@ class Asker:
                 f"{replies} of {self.options.model} ended by {visible(name)!r}, which is unknown "
                 "here: what can be read counts, the rest has no score"
             )
+        for instead, number in self._textless.items():
+            replies = number_of(number, "reply has", "replies have")
+            self.note(f"{self.options.model}: {replies} no text; {advice_on(instead)}")
 
     def _leave(self) -> None:
         if not self._left:

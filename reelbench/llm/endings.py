@@ -21,6 +21,24 @@ A_REFUSAL = "a refusal"
 CALLS_OF_TOOLS = "calls of tools"
 TEXT_IN = "text in "
 """Before the name of the field that has the text."""
+NO_TOKENS = "no tokens"
+"""The server counts no token of a reply without text."""
+
+_ADVICE = {
+    A_REFUSAL: "the model's refusal stands in the field for refusals: ask another model",
+    CALLS_OF_TOOLS: (
+        "calls of tools stand in its place: start the server without tools "
+        "(vLLM: no --enable-auto-tool-choice)"
+    ),
+    NO_TOKENS: (
+        "the server counts no tokens of it: if the request does not fit into its context, "
+        "raise that (Ollama: num_ctx; llama.cpp: -c) or send less"
+    ),
+}
+_ADVICE_ON_REASONING = (
+    "it stands in {} alone: switch the server's reasoning parser off (vLLM: no --reasoning-parser; "
+    "llama.cpp: --reasoning-format none), or the model's thinking"
+)
 
 _GROUPS: tuple[Group, ...] = ("ended", "cut_off", "refused", "broken_off")
 _UNSTATED = "unstated"
@@ -120,6 +138,13 @@ def ending_of(finish: str | None) -> Ending:
     if match["native"] is not None:
         return Ending(group_of(match["native"]), match["native"], instead)
     return Ending(group, name, instead)
+
+
+def advice_on(instead: str) -> str:
+    """Return the user's advice on what is in place of a text."""
+    if instead.startswith(TEXT_IN):
+        return _ADVICE_ON_REASONING.format(instead.removeprefix(TEXT_IN))
+    return _ADVICE[instead]
 
 
 def _in_place_of_text(choice: Mapping[str, Any]) -> str | None:

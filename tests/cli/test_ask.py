@@ -280,6 +280,7 @@ def test_a_label_is_a_setting_of_the_row(ask, tmp_path):
         (Answer("", finish="content_filter"), "refused", "content filter"),
         (Answer("The man opens the", finish="FinishReason.MAX_TOKENS"), "cut_off", "--max-tokens"),
         (Answer("", finish="PROHIBITED_CONTENT"), "refused", "content filter"),
+        (Answer(None, message={"refusal": "No."}), "refused", "field for refusals"),
     ],
 )
 def test_an_answer_that_was_cut_short_is_not_wrong_and_all_of_them_are_a_failure(

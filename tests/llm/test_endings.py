@@ -1,6 +1,7 @@
 """Why replies end, as the vendors' own pages name it; and what stands in place of a text."""
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -12,6 +13,7 @@ from reelbench.llm.endings import ending_of
 from reelbench.llm.reply import Reply
 from tests.servers.judge import Answer, JudgeServer
 
+NUMBERS = itertools.count()
 OPTIONS = AskOptions(model="m", url="http://127.0.0.1:9/v1")
 
 
@@ -108,3 +110,83 @@ def test_an_unknown_end_is_told_once_with_its_name():
     told = [line for line in notes if "by_moonlight" in line]
     assert len(told) == 1
     assert told[0].startswith("3 replies of m ended by 'by_moonlight', which is unknown here")
+
+
+CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize("content", [None, "", " \n", [], [{"type": "text", "text": ""}]])
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ({"reasoning_content": "It is B."}, "it stands in reasoning_content alone"),
+        ({"reasoning": "It is B."}, "it stands in reasoning alone"),
+        ({"thinking": "It is B."}, "it stands in thinking alone"),
+        ({"tool_calls": [CALL]}, "calls of tools stand in its place"),
+        ({"function_call": {"name": "f"}}, "calls of tools stand in its place"),
+    ],
+)
+def test_a_reply_whose_text_stands_elsewhere_is_no_answer_and_is_told(content, message, line):
+    answer = Answer(content, message=message)
+    for as_it_stands in (True, False):
+        result, notes = asked(answer, as_it_stands=as_it_stands)
+        assert (result.value, result.reason) == (None, "unparsable")
+        assert notes == [f"m: 1 reply has no text; {line}{notes[0].partition(line)[2]}"]
+        assert text_of(result.replies[-1].reply) is None
+
+
+def test_parts_that_think_are_no_answer():
+    answer = Answer([{"type": "thinking", "thinking": [{"type": "text", "text": "B"}]}])
+    result, notes = asked(answer)
+    assert (result.value, result.reason) == (None, "unparsable")
+    assert "it stands in parts of type thinking alone" in notes[0]
+
+
+def test_a_text_beside_reasoning_or_calls_is_the_answer():
+    answer = Answer("B", message={"reasoning_content": "Or A?", "tool_calls": [CALL]})
+    result, notes = asked(answer)
+    assert (result.value, notes) == ("B", [])
+
+
+def test_an_empty_text_of_no_tokens_is_no_answer_and_one_of_tokens_is():
+    result, notes = asked(Answer("", usage={"completion_tokens": 0}))
+    assert (result.value, result.reason) == (None, "unparsable")
+    assert "the server counts no tokens of it" in notes[0]
+    result, notes = asked(Answer("", usage={"completion_tokens": 1}))
+    assert (result.value, result.reason, notes) == ("", None, [])
+
+
+def test_thinking_that_the_limit_cut_off_is_cut_off_alone():
+    answer = Answer("", finish="MAX_TOKENS", message={"reasoning_content": "It is"})
+    result, notes = asked(answer)
+    assert (result.value, notes) == ("", [])
+    assert unfinished(result.replies[-1].reply) == "cut_off"
+
+
+@pytest.mark.parametrize("content", [None, ""])
+def test_a_refusal_in_its_own_field_is_refused(content):
+    result, notes = asked(Answer(content, message={"refusal": "I can't help."}))
+    assert unfinished(result.replies[-1].reply) == "refused"
+    assert "field for refusals" in notes[0]
+
+
+@pytest.mark.parametrize("content", [None, "", " "])
+def test_an_error_with_a_status_of_success_is_an_error_whatever_the_content(content):
+    with pytest.raises(TransientError, match="upstream is down"):
+        reply_to(content, error={"message": "upstream is down"})
+
+
+def asked(answer, *, as_it_stands=True):
+    """Return the result of one question, and what the user was told."""
+    notes = []
+
+    async def ask(server):
+        options = AskOptions(model="m", url=server.url)
+        asking = Asker(options, on_note=notes.append, as_it_stands=as_it_stands)
+        async with asking as asker:
+            question = f"Which? {next(NUMBERS)}"  # never one that is kept
+            return await asker.ask([{"role": "user", "content": question}], str)
+
+    with JudgeServer(lambda _: answer) as server:
+        result = asyncio.run(ask(server))
+    return result, [line for line in notes if "is asked at" not in line]
