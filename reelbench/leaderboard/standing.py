@@ -154,6 +154,10 @@ def _faults(stored: StoredResult) -> list[str]:
     faults: list[str] = []
     if stored.check.partial:
         faults.append(stored.check.partial)
+    not_seen = stored.result.counts.unscored.get(Reason.MEDIA_NOT_SEEN)
+    if not_seen:
+        items = stored.result.counts.items
+        faults.append(f"the model did not see its pictures, by the tokens: {not_seen} of {items}")
     judge = stored.result.judge
     if judge is not None:
         names = judges_under_several_ids(judge)

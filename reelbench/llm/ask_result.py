@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from reelbench.llm.endings import ending_of
-from reelbench.llm.messages import Message
+from reelbench.llm.messages import Message, number_of_pictures
 from reelbench.llm.reply import Reply
 from reelbench.llm.store import StoredReply
 
@@ -95,3 +95,15 @@ def text_of(reply: Reply) -> str | None:
     if ending_of(reply.finish).instead is not None:
         return None
     return reply.raw
+
+
+def has_seen_pictures(reply: Reply, messages: Sequence[Message]) -> bool:
+    """Return False where the server counted fewer tokens than pictures.
+
+    Of a server that counts none, nobody knows. Tokens in its own cache are added, as some servers
+    leave them out of the prompt's.
+    """
+    if not reply.prompt_tokens:
+        return True
+    tokens = reply.prompt_tokens + (reply.cached_tokens or 0)
+    return tokens >= number_of_pictures(messages)

@@ -21,6 +21,7 @@ from typing import Any, Generic, Self
 
 from reelbench.base import settings
 from reelbench.base.errors import ReelbenchError, number_of, visible
+from reelbench.base.values import is_array, is_object
 from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import (
     BUDGET,
@@ -222,6 +223,8 @@ class Asker:
         self.sampling = options.sampling(sampling or {})
         self.as_it_stands = as_it_stands
         self.notes: list[str] = []
+        self.takes_text_alone = False
+        """True where the server's list of models says so of this one (see `served_model`)."""
         self.giver: str | None = None
         """The giver of the replies, kept beside each; None says nothing."""
         self.tally = Tally(spent_usd=options.cost_usd(0, 0))
@@ -503,6 +506,7 @@ class Asker:
         matching = [model for model in models if model.get("id") == self.options.model]
         if len(matching) != 1:
             return None
+        self.takes_text_alone = _takes_text_alone(matching[0])
         facts: dict[str, Any] = {}
         for name in _MODEL_FACTS:
             value = matching[0].get(name)
@@ -782,3 +786,17 @@ class Asker:
                 f"{options.who} {options.model} shuts down on {day}, says {options.host}; "
                 "then name another"
             )
+
+
+def _takes_text_alone(model: Mapping[str, Any]) -> bool:
+    """Return True for a server's description of a model that takes text alone.
+
+    llama.cpp and OpenRouter have it as `architecture.input_modalities`.
+    """
+    architecture = model.get("architecture")
+    if not is_object(architecture):
+        return False
+    modalities = architecture.get("input_modalities")
+    if not is_array(modalities) or "text" not in modalities:
+        return False
+    return "image" not in modalities and "video" not in modalities

@@ -79,6 +79,19 @@ def reply_key(shape: bytes, vote: int, attempt: int) -> bytes:
     return hashlib.sha256(b"%s|%d|%d" % (shape, vote, attempt)).digest()
 
 
+def number_of_pictures(messages: Sequence[Message]) -> int:
+    """Return the number of pictures in messages."""
+    number = 0
+    for message in messages:
+        content = message["content"]
+        if isinstance(content, str):
+            continue
+        for piece in content:
+            if isinstance(piece, Attachment) and piece.kind == "image_url":
+                number += 1
+    return number
+
+
 def estimated_tokens(messages: Sequence[Message]) -> int:
     """Estimate the tokens of messages before a server has counted them.
 

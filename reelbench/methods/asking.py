@@ -7,6 +7,7 @@ as it arrives, so a run that ended early goes on where it was, and none is paid 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,14 @@ from reelbench.base.workers import usable_cores
 from reelbench.data.loading import find_split
 from reelbench.llm import loop
 from reelbench.llm.ask_options import AskOptions, takes_completion_limit
-from reelbench.llm.ask_result import UNPARSABLE, AskResult, Outdated, text_of, unfinished
+from reelbench.llm.ask_result import (
+    UNPARSABLE,
+    AskResult,
+    Outdated,
+    has_seen_pictures,
+    text_of,
+    unfinished,
+)
 from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.endings import ending_of
@@ -361,6 +369,7 @@ class _Run:
         """
         async with self.asker:
             await self.kept_answers.begin(rows)
+            self._check_modalities()
             sampling_waits = asyncio.ensure_future(self._sample_waits())
             try:
                 predictions = await self.runner.results(ordered, self._prediction)
@@ -369,6 +378,19 @@ class _Run:
             await self.kept_answers.check(self._reads_as)
         for row, prediction in zip(ordered, predictions, strict=True):
             self.predictions[row["id"]] = prediction
+
+    def _check_modalities(self) -> None:
+        """Check what the server says of the model: it may take text alone.
+
+        Raises:
+            ReelbenchError: It does, and there is something to be shown.
+        """
+        if self.asker.takes_text_alone and self.questions.sampling.kind != "none":
+            options = self.asker.options
+            raise ReelbenchError(
+                f"{options.model} takes text alone, says {options.host}: ask it without pictures "
+                "(--frames none), or start it with its projector (llama.cpp: --mmproj FILE)"
+            )
 
     async def _sample_waits(self) -> None:
         """Count what is waited for: frames only where another call could be in flight."""
@@ -425,6 +447,8 @@ class _Run:
                 return Prediction(None, reason=Reason.MODEL_FAILED)
             texts.append(result.value)
         self.sample_fields[row["id"]] = _sample_fields(results, texts)
+        if not all(has_seen_pictures(result.replies[-1].reply, question) for result in results):
+            return Prediction(texts[0], reason=Reason.MEDIA_NOT_SEEN)
         cut_short = self._cut_short(row, results, texts)
         if cut_short is not None:
             return cut_short
@@ -547,7 +571,7 @@ def passed_over(
         return None
     sample = earlier.samples[name]
     if sample.state == "unscored":
-        return _is_no_answer
+        return partial(_is_no_answer, messages)
     texts = sample.candidates or [sample.prediction]
     text = None
     if vote < len(texts):
@@ -560,10 +584,12 @@ def passed_over(
     return lambda _: next(old_texts, None) is not None
 
 
-def _is_no_answer(stored: StoredReply) -> bool:
-    """Return True for a reply that is no whole answer."""
+def _is_no_answer(messages: Sequence[Message], stored: StoredReply) -> bool:
+    """Return True for a reply that is no whole answer to what was sent."""
     reply = stored.reply
-    return text_of(reply) is None or ending_of(reply.finish).group != "ended"
+    if text_of(reply) is None or ending_of(reply.finish).group != "ended":
+        return True
+    return not has_seen_pictures(reply, messages)
 
 
 def judged_again(

@@ -9,6 +9,11 @@ _CUT_OFF_ADVICE = (
     "were cut off by the limit on their length before they said anything readable and are not "
     "scored; raise it with --max-tokens N or --thinking (lmms-eval: --gen_kwargs max_new_tokens=N)"
 )
+_NOT_SEEN_ADVICE = (
+    "are not scored: the server counted fewer tokens than pictures, so the model did not see them "
+    "all; raise its context (Ollama: num_ctx; llama.cpp: -c; vLLM: --max-model-len), send fewer "
+    "--frames, or name a model that takes pictures, and ask again by --only unscored --from RESULT"
+)
 
 
 class Reason(StrEnum):
@@ -77,6 +82,14 @@ class Reason(StrEnum):
         False,
         "the server ended the answer for a reason that isn't known here, and it can't be read",
         "can't be read and are not scored: the server ended them for a reason unknown here",
+    )
+    MEDIA_NOT_SEEN = (
+        "media_not_seen",
+        "model",
+        False,
+        False,
+        "the server counted fewer tokens than pictures, so the model did not see them all",
+        _NOT_SEEN_ADVICE,
     )
     MODEL_FAILED = (
         "model_failed",

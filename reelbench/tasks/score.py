@@ -375,6 +375,8 @@ class Evaluation:
                 continue
             if reason.advice and count:
                 notes.append(f"{count} of {asked_items} answers {reason.advice}")
+                if reason == Reason.MEDIA_NOT_SEEN:
+                    notes[-1] += _pictures_and_tokens(self.scored.samples)
         if some_answered or not notes:
             return _Unanswered(notes, None)
         # The last line is the error then, and no note beside it.
@@ -414,6 +416,16 @@ class Evaluation:
 
 
 _FAILED_REQUEST = re.compile(r"\[LMMS_EVAL_REQUEST_FAILED[^\]]*\]\s*")
+
+
+def _pictures_and_tokens(samples: Sequence[Sample]) -> str:
+    """Return the pictures and tokens of the first answer that did not see them."""
+    for sample in samples:
+        if sample.reason == Reason.MEDIA_NOT_SEEN and sample.tokens and sample.frame_timestamps:
+            pictures = number_of(len(sample.frame_timestamps), "picture")
+            tokens = number_of(sample.tokens["prompt"], "token")
+            return f" (the first: {pictures}, {tokens})"
+    return ""
 
 
 def _why_failed(samples: Sequence[Sample], model: ModelRecord) -> str:

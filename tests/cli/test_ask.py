@@ -577,6 +577,82 @@ def test_pictures_carry_their_times_where_answers_are_times(
     assert len(said) == (timed and "times" not in spec)
 
 
+# --- pictures that the model did not see
+# ------------------------------------------------------------------------------------------------
+
+
+def counting(prompt_tokens, **usage):
+    """Return a script whose server counts so many tokens of each prompt."""
+    return lambda _: Answer(GOOD, usage={"prompt_tokens": prompt_tokens} | usage)
+
+
+def test_answers_to_pictures_that_were_not_seen_are_unscored_and_asked_again(ask, tmp_path):
+    seen = ("--frames", "uniform:4", "--limit", 2)
+    with JudgeServer(counting(3)) as server:
+        done = ask(server, *seen)
+        assert (done.returncode, len(server.calls)) == (1, 2), done.stderr
+        written, samples = result(tmp_path)
+        assert written["counts"]["unscored"] == {"media_not_seen": 2}
+        assert [sample["scores"] for sample in samples] == [{}, {}]
+        (line,) = [line for line in done.stderr.splitlines() if "fewer tokens" in line]
+        assert "2 of 2 answers are not scored" in line
+        assert "num_ctx" in line
+        assert line.endswith("(the first: 4 pictures, 3 tokens)")
+        server.script(counting(400))
+        done = again(ask, tmp_path, server, *seen, only="unscored")
+        assert (done.returncode, len(server.calls)) == (0, 4), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("frames", "script"),
+    [
+        ("uniform:4", counting(4)),  # a token a picture
+        ("uniform:4", counting(0)),  # a server that counts none
+        ("uniform:4", counting(3, prompt_tokens_details={"cached_tokens": 900})),
+        ("uniform:4,as=clip", counting(1)),
+        ("none", counting(1)),
+    ],
+)
+def test_no_server_is_accused_that_may_have_passed_all_on(frames, script, ask, tmp_path):
+    with JudgeServer(script) as server:
+        done = ask(server, "--frames", frames, "--limit", 1)
+    assert done.returncode == 0, done.stderr
+    assert result(tmp_path)[0]["counts"]["unscored"] == {}
+
+
+def test_some_answers_that_saw_too_little_are_a_line_and_no_failure(ask, tmp_path):
+    def script(call):
+        return counting(400 if call.number else 3)(call)
+
+    with JudgeServer(script) as server:
+        done = ask(server, "--frames", "uniform:4", "--limit", 3, "--llm-concurrency", 1)
+    assert done.returncode == 0, done.stderr
+    assert result(tmp_path)[0]["counts"]["unscored"] == {"media_not_seen": 1}
+    assert "1 of 3 answers are not scored: the server counted fewer tokens" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("modalities", "frames", "asked"),
+    [
+        (["text"], "uniform:2", 0),
+        (["text"], "none", 1),
+        (["text", "image"], "uniform:2", 1),
+        ([], "uniform:2", 1),
+        ("text", "uniform:2", 1),
+    ],
+)
+def test_a_model_that_takes_text_alone_by_its_server_is_not_shown_pictures(
+    modalities, frames, asked, ask
+):
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        server.list_models({"id": "org/model", "architecture": {"input_modalities": modalities}})
+        done = ask(server, "--frames", frames, "--limit", 1)
+        assert len(server.calls) == asked
+    assert (done.returncode == 0) == bool(asked), done.stderr
+    assert ("takes text alone" in done.stderr) == (not asked)
+    assert ("--frames none" in done.stderr and "--mmproj" in done.stderr) == (not asked)
+
+
 # --- subtitles
 # --------------------------------------------------------------------------------------------------------
 

@@ -58,6 +58,20 @@ def row_of(made, model):
 
 
 @pytest.mark.usefixtures("few_videos", "some_unscored")
+def test_a_run_of_which_one_answer_did_not_see_its_pictures_is_listed_unranked(resubmitted):
+    def edit(lines):
+        for line in lines:
+            if line["id"] == "mini1":
+                line.update(state="unscored", reason="media_not_seen", scores={}, parsed=None)
+                line["flags"] = []
+
+    made = resubmitted("a", right=6, samples=edit)
+    row = row_of(made, "org/a")
+    assert row.unranked == "the model did not see its pictures, by the tokens: 1 of 12"
+    assert row.key not in made.ranks
+
+
+@pytest.mark.usefixtures("few_videos", "some_unscored")
 def test_a_few_unscored_items_make_a_lower_bound(resubmitted):
     made = resubmitted("a", right=6, samples=left_out({"mini1"}))
     row = row_of(made, "org/a")

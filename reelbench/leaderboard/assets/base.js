@@ -97,6 +97,7 @@ globalThis.Reelbench = (() => {
     answers_hidden: "whose answers are hidden",
     cut_off: "cut off",
     refused: "that the server’s filter ended",
+    media_not_seen: "whose frames the model did not see",
     ended_unknown: "ended for an unknown reason",
     scorer_failed: "on which the scorer failed",
     empty: "empty answers",

@@ -31,6 +31,7 @@
     answers_hidden: "answer hidden",
     cut_off: "cut off",
     refused: "ended by the server’s filter",
+    media_not_seen: "frames not seen",
     ended_unknown: "ended for an unknown reason",
     model_failed: "the model failed",
     scorer_failed: "not scored: an error",

@@ -34,6 +34,7 @@ _ENDS: dict[str, Stop] = {
     Reason.CUT_OFF: "model_failed",
     Reason.REFUSED: "model_failed",
     Reason.ENDED_UNKNOWN: "model_failed",
+    Reason.MEDIA_NOT_SEEN: "model_failed",
     Reason.MEDIA_MISSING: "media_missing",
     Reason.MEDIA_UNREADABLE: "media_missing",
 }
