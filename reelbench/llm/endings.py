@@ -9,6 +9,7 @@ long ago is read by today's table.
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib import resources
 from typing import Any, Literal, NamedTuple
 
@@ -123,6 +124,7 @@ def ending_text(choice: Mapping[str, Any], text: str | None) -> str | None:
     return ending
 
 
+@lru_cache(maxsize=1000)
 def ending_of(finish: str | None) -> Ending:
     """Return the ending in the text that is kept of it."""
     match = _KEPT.fullmatch(finish or "")

@@ -121,12 +121,14 @@ def ask(
         The scores. A question that the server did not answer is unscored (`model_failed`), and so
         is one whose answer ended at the limit (`cut_off`) or in a content filter (`refused`) before
         it said anything that can be read; of an open answer nobody knows that, so whatever was cut
-        short is unscored.
+        short is unscored. So are an unreadable answer that ended for an unknown reason
+        (`ended_unknown`), and one for which the server counted fewer tokens than pictures
+        (`media_not_seen`).
 
     Raises:
         DataUnavailableError: No video of theirs is here.
-        ReelbenchError: Nothing was answered at all, a reply can't be kept, or those that are kept
-            are another's.
+        ReelbenchError: Nothing was answered at all, the server says that the model takes text
+            alone, a reply can't be kept, or those that are kept are another's.
         InputError: The candidates can't be had of the model, or the earlier result was asked
             otherwise.
     """

@@ -72,8 +72,8 @@ class Reason(StrEnum):
         "model",
         False,
         False,
-        "the server's content filter ended the answer",
-        "were refused by the server's content filter, and are not scored",
+        "the server's content filter ended the answer, or the server calls it a refusal",
+        "were refused, by a content filter or in the field for refusals, and are not scored",
     )
     ENDED_UNKNOWN = (
         "ended_unknown",

@@ -422,7 +422,8 @@ def _pictures_and_tokens(samples: Sequence[Sample]) -> str:
     """Return the pictures and tokens of the first answer that did not see them."""
     for sample in samples:
         if sample.reason == Reason.MEDIA_NOT_SEEN and sample.tokens and sample.frame_timestamps:
-            pictures = number_of(len(sample.frame_timestamps), "picture")
+            answers = len(sample.candidates or [sample.prediction])
+            pictures = number_of(answers * len(sample.frame_timestamps), "picture")
             tokens = number_of(sample.tokens["prompt"], "token")
             return f" (the first: {pictures}, {tokens})"
     return ""
