@@ -393,7 +393,7 @@ OUTER = (
         "..",
         "up",
     ),
-    *("link.txt", "up/secret.txt", "$HOME"),
+    *("link.txt", "up/secret.txt", "$HOME", "$REELBENCH_FILMS"),
 )
 WITHOUT_SOURCE = SPEC.replace("source: {file: rows.jsonl}\n", "")
 OPEN = SPEC.replace("kind: choice", "kind: open").replace("options: choices, ", "")
@@ -416,6 +416,7 @@ def outer_paths(place: Path, told: dict[str, Kind]) -> None:
 
     (place / "secret.txt").write_text("the user's own {question}", encoding="utf-8")
     (place / "clip0.mp4").write_bytes(b"the user's own film")
+    environ["REELBENCH_FILMS"] = str(place)
     for number, (key, path) in enumerate((key, path) for key in KEYS for path in OUTER):
         folder = benchmark(place / "outer" / f"{number:02}")
         (folder / "link.txt").symlink_to(place / "secret.txt")
@@ -510,6 +511,13 @@ def too_much(place: Path, told: dict[str, Kind]) -> None:
         (folder / "result.json").write_text(json.dumps(stated), encoding="utf-8")
         [done] = store.check(folder)
         told["beyond a bound"].count(name, "refused" if done.outcome == "refused" else done.outcome)
+    for name in ("check.json", "calibration.json", "result.json"):
+        folder = shutil.copytree(place / "honest" / "00", place / "beyond" / f"large {name}")
+        with (folder / name).open("ab") as file:
+            file.truncate(6_000_000_000)
+        [done] = store.check(folder)
+        measured = done.outcome == "refused" and "and at most" in done.why
+        told["beyond a bound"].count(f"large {name}", "refused" if measured else done.why)
     items: dict[str, dict[str, Any]] = {
         "labels": {"facets": {"topic": [f"label {number}" for number in range(4000)]}},
         "labels of many facets": {

@@ -25,11 +25,14 @@ GRAPH = 1_000  # nodes and edges of one question's evidence, together
 FRAMES_GIVEN = 10_000  # numbers of frames, each with how many items of a result had so many
 WORKERS = 256  # processes at once
 CONCURRENCY = 4_096  # calls at once of one model
-RESULT_BYTES = 20_000_000  # of a `result.json`
+FILE_BYTES = 100_000_000  # of any file for which nothing else is said
+DATA_BYTES = 2_000_000_000  # of a file of rows, answers or predictions
+RESULT_BYTES = 20_000_000  # of a `result.json` or a `calibration.json`
 SAMPLES_BYTES = 2_000_000_000  # of a result's samples
 SUBMITTED_BYTES = 200_000_000  # of all files of one pull request
 UNSTATED_BYTES = 20_000_000_000  # of a download of which the server doesn't say how long it is
-SETTINGS_BYTES = 4_000_000  # of a `benchmark.yaml` or another YAML file
+SETTINGS_BYTES = 4_000_000  # of a `benchmark.yaml`, another YAML file, or a `check.json`
+BESIDE_BYTES = 1_000_000  # of a `parity.json` or a `datasheet.md`
 TOML_BYTES = 64_000  # of a `reelbench.toml`
 TOML_LINE = 2_000  # characters of its line: a key of many parts costs the square of their number
 

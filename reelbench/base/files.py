@@ -222,7 +222,10 @@ def open_input(path: Path | str) -> Generator[IO[bytes]]:
             # A pipe gives its bytes once, and a file is read more than once: to be parsed, and to
             # be hashed.
             if name not in _PIPE_CONTENTS:
-                _PIPE_CONTENTS[name] = Path(name).read_bytes()
+                with Path(name).open("rb") as pipe:
+                    content = pipe.read(bounds.DATA_BYTES + 1)
+                bounds.hold(f"{path}: bytes", len(content), bounds.DATA_BYTES)
+                _PIPE_CONTENTS[name] = content
             yield io.BytesIO(_PIPE_CONTENTS[name])
         elif stat.S_ISREG(mode):
             with Path(path).open("rb") as file:
@@ -266,14 +269,28 @@ def inside(folder: Path, name: str, what: str = "") -> Path:
     return folder / name
 
 
-def read_text(path: Path | str) -> str:
+def hold_size(path: Path, most: int) -> None:
+    """Raise InputError where a file has more bytes than are taken; nothing of it is read."""
+    size = path.stat().st_size if path.is_file() else 0
+    bounds.hold(f"{path}: bytes", size, most)
+
+
+def read_text(path: Path | str, *, most: int = bounds.FILE_BYTES) -> str:
     """Return the text of a file that the user named.
 
+    Args:
+        path: The file.
+        most: Bytes that it may have; a larger one is not read.
+
     Raises:
-        InputError: It can't be read or isn't UTF-8.
+        InputError: It can't be read, isn't UTF-8, or is too large.
     """
     with open_input(path) as file:
-        data = file.read()
+        size = file.seek(0, os.SEEK_END)
+        bounds.hold(f"{path}: bytes", size, most)
+        file.seek(0)
+        data = file.read(most + 1)
+        bounds.hold(f"{path}: bytes", len(data), most)  # it grew since
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -396,17 +413,21 @@ def _first_repeated_key(pairs: Sequence[tuple[str, Any]]) -> str:
     return next(key for key in keys if key in repeated)
 
 
-def read_json(path: Path | str) -> Any:  # noqa: ANN401 - any JSON value
-    """Read one JSON document; InputError names the file, line and column of the error."""
-    return Decoder(path).read(read_text(path))
+def read_json(path: Path | str, *, most: int = bounds.FILE_BYTES) -> Any:  # noqa: ANN401 - any JSON value
+    """Read one JSON document of at most so many bytes.
+
+    InputError names the file, line and column of an error.
+    """
+    return Decoder(path).read(read_text(path, most=most))
 
 
 def read_jsonl(path: Path | str, *, unique: bool = False) -> list[tuple[int, Any]]:
-    """Read JSON Lines as (line number, value).
+    """Read JSON Lines of data as (line number, value).
 
     A key that occurs twice in one object is a warning, or InputError where keys are `unique`.
     """
-    return list(Decoder(path, unique=unique).lines(read_text(path)))
+    text = read_text(path, most=bounds.DATA_BYTES)
+    return list(Decoder(path, unique=unique).lines(text))
 
 
 def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noqa: ANN401 - any JSON value
@@ -414,7 +435,7 @@ def read_json_or_jsonl(path: Path | str, *, unique: bool = False) -> Any:  # noq
 
     The content tells them apart. `unique` is as in `read_jsonl`.
     """
-    text = read_text(path)
+    text = read_text(path, most=bounds.DATA_BYTES)
     decoder = Decoder(path, unique=unique)
     if is_json_lines(text):
         return [value for _, value in decoder.lines(text)]

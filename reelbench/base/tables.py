@@ -319,7 +319,7 @@ def _json_rows(path: Path, *, nested: bool) -> Iterator[tuple[str, dict[str, Any
 
 def _json_values(path: Path, *, nested: bool) -> Iterable[tuple[int | None, Any]]:
     """Return the line, or None where it is unknown, and each value."""
-    text = read_text(path)
+    text = read_text(path, most=bounds.DATA_BYTES)
     decoder = Decoder(path)
     if is_json_lines(text):
         return list(decoder.lines(text))
@@ -356,9 +356,9 @@ def _is_list_of_objects(value: object) -> bool:
 
 def outer_steps(path: Path) -> str:
     """Return the steps of `each` that lead to a file's rows by default."""
-    if path.suffix.lower() in READERS or is_json_lines(read_text(path)):
+    if path.suffix.lower() in READERS or is_json_lines(read_text(path, most=bounds.DATA_BYTES)):
         return ""
-    document = read_json(path)
+    document = read_json(path, most=bounds.DATA_BYTES)
     if not is_object(document):
         return ""
     rows = entries(document)

@@ -86,7 +86,7 @@ def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
         else:
             pattern_text += "(.*)"
     pattern = re.compile(pattern_text)
-    for number, text in enumerate(read_text(path).splitlines(), start=1):
+    for number, text in enumerate(read_text(path, most=bounds.DATA_BYTES).splitlines(), start=1):
         where = f"{path}, line {number}"
         match = pattern.match(text)
         if match:
@@ -103,7 +103,7 @@ def _rows_of_lines(path: Path, line: str) -> Iterator[Entry]:
 def _rows_of_nested_json(path: Path, each: Sequence[str]) -> Iterator[Entry]:
     is_one_object = False
     if path.suffix.lower() == ".json":
-        is_one_object = read_text(path).lstrip().startswith("{")
+        is_one_object = read_text(path, most=bounds.DATA_BYTES).lstrip().startswith("{")
     entries = tables.read(path, nested=True)
     for number, (where, cells) in enumerate(entries, start=1):
         beside: Cells = {}

@@ -12,7 +12,7 @@ from reelbench.hub_cards import card_loading, card_scores, card_sources
 from reelbench.hub_cards.card_material import Material
 from reelbench.hub_cards.card_metadata import card_metadata, eval_yaml, to_yaml
 from reelbench.hub_cards.card_statistics import statistics
-from reelbench.pages.markdown import code, inert, table
+from reelbench.pages.markdown import code, inert, prose, table
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry import rows
 from reelbench.registry.spec import BenchmarkSpec
@@ -100,7 +100,7 @@ def _words(material: Material) -> dict[str, object]:
         "columns": _columns(spec),
         "example": _example(material),
         "published": card_scores.results(spec),
-        "limitations": material.sheet.limitations,
+        "limitations": prose(material.sheet.limitations),
         "citation": _citation(spec),
         "datasheet": _datasheet(material),
         **card_loading.loading(material),
@@ -170,5 +170,5 @@ def _datasheet(material: Material) -> str:
         "After Gebru et al., *Datasheets for Datasets*. Sections (§) are those of the paper cited "
         "above."
     )
-    sections = [f"### {name}\n\n{body}" for name, body in material.sheet.sections.items()]
+    sections = [f"### {name}\n\n{prose(body)}" for name, body in material.sheet.sections.items()]
     return "\n\n".join([source, *sections])

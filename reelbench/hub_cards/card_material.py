@@ -14,9 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
+from reelbench.base import bounds
 from reelbench.base.base_record import record_of
 from reelbench.base.containment import contained
 from reelbench.base.errors import InputError
+from reelbench.base.files import read_text
 from reelbench.base.yaml_text import read_mapping
 from reelbench.data import loading, ownership, sources
 from reelbench.data.redistribution import why_withheld
@@ -79,17 +81,19 @@ def read_datasheet(spec: BenchmarkSpec) -> Datasheet:
     One that a `benchmark.yaml` declares may have none: its card then says that nothing is stated.
 
     Raises:
-        InputError: Something is missing, unknown or empty in it, or it is a link that leads out.
+        InputError: Something is missing, unknown or empty in it, it is too large or not UTF-8, or
+            it is a link that leads out.
     """
     path = spec.folder / FILE
     if spec.file:
         path = contained(spec.folder, path)
-        if not path.is_file():
+        if not path.exists():
             return UNSTATED
-    if not path.is_file():
+    if not path.exists():
         names = ", ".join((LIMITATIONS, *SECTIONS))
         raise InputError(f"{path}: no such file; a card needs a datasheet with {names}")
-    return parse_datasheet(path.read_text(encoding="utf-8"), str(path))
+    text = read_text(path, most=bounds.BESIDE_BYTES).replace("\r\n", "\n")
+    return parse_datasheet(text, str(path))
 
 
 def parse_datasheet(text: str, where: str) -> Datasheet:

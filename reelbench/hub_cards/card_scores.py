@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reelbench.base.errors import DataUnavailableError
 from reelbench.data.loading import locate
-from reelbench.pages.markdown import Sources, lower, table
+from reelbench.pages.markdown import Sources, inert, lower, table
 from reelbench.registry import spec as specs
 from reelbench.registry.parity import parity
 from reelbench.registry.spec import BenchmarkSpec, Metric, PublishedResult
@@ -39,7 +39,7 @@ def scoring(spec: BenchmarkSpec) -> dict[str, object]:
         "judge_high": judge and judge.high,
         "judge_asked": judge_calls,
         "facets": "; ".join(facets) or None,
-        "parity": parity(spec) or None,
+        "parity": inert(parity(spec) or "") or None,
         "unreadable": _unreadable(spec),
     }
 

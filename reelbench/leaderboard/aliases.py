@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from reelbench.base import bounds
 from reelbench.base.errors import InputError
+from reelbench.base.files import read_text
 from reelbench.base.yaml_text import read_mapping
 from reelbench.pages.shell_page import page_asset
 
@@ -90,7 +92,7 @@ def read(store: Path | None = None) -> Aliases:
     if store is not None:
         path = store / FILE
         if path.is_file():
-            texts[str(path)] = path.read_text(encoding="utf-8", errors="replace")
+            texts[str(path)] = read_text(path, most=bounds.SETTINGS_BYTES)
     files: dict[str, Mapping[Any, Any]] = {}
     for path_text, text in texts.items():
         files[path_text] = read_mapping(text, path_text, what="the file of names")

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import AwareDatetime, ValidationError
 
+from reelbench.base import bounds
 from reelbench.base.base_record import Name, Omittable, Record
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
@@ -78,14 +79,16 @@ def known_spec(result: Result) -> BenchmarkSpec | None:
         return None
 
 
-def read_own(kind: type[RecordT], path: Path, what: str, todo: str) -> RecordT:
-    """Read a file that the board wrote.
+def read_own(
+    kind: type[RecordT], path: Path, what: str, todo: str, *, most: int = bounds.FILE_BYTES
+) -> RecordT:
+    """Read a file that the board wrote, of at most so many bytes.
 
     Raises:
-        InputError: If it is not `what`, with what to do.
+        InputError: If it is not `what`, with what to do, or too large.
     """
     try:
-        return kind.model_validate(read_json(path))
+        return kind.model_validate(read_json(path, most=most))
     except ValidationError as error:
         number = error.error_count()
         raise InputError(f"{path}: is not {what} ({number} fields are wrong); {todo}") from None
@@ -94,7 +97,7 @@ def read_own(kind: type[RecordT], path: Path, what: str, todo: str) -> RecordT:
 def read_check(path: Path) -> Check:
     """Read a check; InputError where it is not one."""
     todo = f"`reelbench leaderboard add {path.parent}` rewrites it"
-    return read_own(Check, path, "a check of a result", todo)
+    return read_own(Check, path, "a check of a result", todo, most=bounds.SETTINGS_BYTES)
 
 
 def summary(check: Check, result: Result) -> str:

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from reelbench.base import bounds
 from reelbench.base.files import read_text
 from reelbench.judges.identity import judge_as_answered, other_than_requested
 from reelbench.leaderboard.community import Community
@@ -593,7 +594,7 @@ def _mean_usage(stored: StoredResult) -> dict[str, float | None]:
     """
     samples: list[Sample] = []
     for run in stored.each:
-        text = read_text(run.folder / result_files.SAMPLES_FILE)
+        text = read_text(run.folder / result_files.SAMPLES_FILE, most=bounds.SAMPLES_BYTES)
         if '"tokens"' in text or '"seconds"' in text:
             samples += result_files.read_samples(run.folder)
     if not samples:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, get_args
 
 from reelbench.base import bounds
 from reelbench.base.errors import InputError, cut_in_the_middle, first_line, first_of
-from reelbench.base.files import sha256_of, sha256_of_names
+from reelbench.base.files import hold_size, sha256_of, sha256_of_names
 from reelbench.judges.verdicts import is_judged
 from reelbench.leaderboard import against_data, identity, replies, rereading
 from reelbench.leaderboard.against_data import KnownRows
@@ -128,6 +128,7 @@ def _hash_of_samples(folder: Path, result: Result) -> str:
             f"{samples_file}: not there; a result is taken with the samples that it was computed "
             "from"
         )
+    hold_size(samples_file, bounds.SAMPLES_BYTES)
     digest = sha256_of(samples_file)
     result_digest = result.provenance.samples_sha256 or "none"
     if digest != result_digest:
@@ -178,7 +179,10 @@ def _refuse_problems(folder: Path, recomputed: "_Recomputed") -> None:
 def calibration_sha256(folder: Path) -> str | None:
     """Return the hash of people's scores beside a result; None where there are none."""
     path = folder / calibration_file.FILE
-    return sha256_of(path) if path.is_file() else None
+    if not path.is_file():
+        return None
+    hold_size(path, bounds.RESULT_BYTES)
+    return sha256_of(path)
 
 
 def mismatches(

@@ -8,6 +8,7 @@ may load, with one line of JSON per row, to diff.
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,6 +18,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from reelbench.base import bounds
 from reelbench.base.errors import InputError, ReelbenchError, installing
 from reelbench.base.files import read_text, remove_leftovers, replacing_folder
 from reelbench.base.workers import ALONE, Workers
@@ -34,6 +36,8 @@ from reelbench.registry.parity import parity
 from reelbench.registry.records import Breakdowns, Metrics, MetricValue
 from reelbench.registry.spec import BenchmarkSpec, Corpus, Facet, MeanOf, Metric
 from reelbench.scoring import cognitive_profile, result_files
+
+log = logging.getLogger("reelbench")
 
 SHARED = ("elements", "shell", "marks", "plots")
 """Scripts that stand in `pages/` for every page of ours."""
@@ -396,6 +400,19 @@ def units() -> dict[str, dict[str, Any]]:
     return formats
 
 
+def _parity(spec: BenchmarkSpec) -> str | None:
+    """Return the comparison with the owners' scorer.
+
+    One that can't be read is left out with a warning: a page of many benchmarks does not fail for
+    what lies beside one of them.
+    """
+    try:
+        return parity(spec)
+    except InputError as error:
+        log.warning("%s; the page says nothing of it", error)
+        return None
+
+
 def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
     """Return a benchmark's entry for a page: title, metrics, facets.
 
@@ -412,7 +429,7 @@ def benchmark(spec: BenchmarkSpec) -> dict[str, Any]:
         "title": spec.title,
         "summary": spec.summary,
         "homepage": spec.homepage,
-        "parity": parity(spec),
+        "parity": _parity(spec),
         "paper": paper_url,
         "bibtex": bibtex,
         "judge": spec.judge.default_model if spec.judge else None,
@@ -559,7 +576,7 @@ def _parts(path: Path) -> Iterator[list[str]]:
     """Yield a samples file's lines, some at a time: no file is large without need."""
     lines: list[str] = []
     size = 0
-    for line in read_text(path).split("\n"):
+    for line in read_text(path, most=bounds.SAMPLES_BYTES).split("\n"):
         if not line.strip():
             continue
         is_full = len(lines) == SAMPLES_PER_FILE or size + len(line) > BYTES_PER_FILE

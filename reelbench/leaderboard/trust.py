@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from reelbench.base import bounds
 from reelbench.base.base_record import Record, record_of
 from reelbench.base.files import read_json, read_text, sha256_of
 from reelbench.base.yaml_text import read_mapping
@@ -95,7 +96,8 @@ def read(store: Path) -> BoardSettings | None:
     path = store / FILE
     if not path.is_file():
         return None
-    return record_of(BoardSettings, read_mapping(read_text(path), str(path)), str(path), mark=": ")
+    text = read_text(path, most=bounds.SETTINGS_BYTES)
+    return record_of(BoardSettings, read_mapping(text, str(path)), str(path), mark=": ")
 
 
 # --- whose it is ----------------------------------------------------------------------------------

@@ -11,6 +11,17 @@ _SIGNS = re.compile(r"[\\`*\[\]~]|!(?=\[)|(?<![^\W_])_|_(?![^\W_])")
 _ADDRESS = re.compile(r"\b(?:https?|ftp|mailto|xmpp):|\bwww\.|(?<=[\w.+-])@", re.IGNORECASE)
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"})
 _SHORTEST_FENCE = 3
+_INERT_SIGNS = (
+    (re.compile(r"!(?=\[)"), "&#33;"),  # a picture
+    (re.compile(r"\]\((?!https://)"), "]&#40;"),  # a link elsewhere
+    (re.compile(r"\]:"), "]&#58;"),  # the definition of a link
+    (re.compile("(?<!`)`(?=``)"), "&#96;"),  # a fence
+    (re.compile("(?<!~)~(?=~~)"), "&#126;"),
+    (re.compile(r"^( {0,3})#{1,3}(?=[ \t]|$)"), r"\1####"),
+    (re.compile(r"^( {0,3})=(?==*[ \t]*$)"), r"\1&#61;"),  # a line below a heading
+    (re.compile(r"^( {0,3})-(?=-*[ \t]*$)"), r"\1&#45;"),
+)
+"""Patterns of one line's signs that structure a page or load something, each with its entity."""
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -55,6 +66,22 @@ def inert(text: str) -> str:
     line = " ".join(printable(text).split())
     escaped = _SIGNS.sub(r"\\\g<0>", line.translate(_ENTITIES))
     return _ADDRESS.sub(_unlinked, escaped)
+
+
+def prose(text: str) -> str:
+    """Return foreign Markdown that still marks up its text, and neither loads nor runs.
+
+    Emphasis, lists, tables and links to https stay. HTML, pictures, other addresses, definitions of
+    links and fences show as they are written; a heading is never above the fourth level.
+    """
+    return "\n".join(map(_prose_line, text.split("\n")))
+
+
+def _prose_line(line: str) -> str:
+    inert_line = printable(line.expandtabs(4)).replace("<", "&lt;")
+    for sign, inert_sign in _INERT_SIGNS:
+        inert_line = sign.sub(inert_sign, inert_line)
+    return inert_line
 
 
 def _unlinked(address: re.Match[str]) -> str:

@@ -124,9 +124,7 @@ def parse(path: Path) -> Block:
 
     from reelbench.base.yaml_text import LOADER, check
 
-    size = path.stat().st_size if path.is_file() else 0
-    bounds.hold(f"{path}: bytes", size, bounds.SETTINGS_BYTES)
-    text = read_text(path)
+    text = read_text(path, most=bounds.SETTINGS_BYTES)
     try:
         check(text, str(path), "the file", 1)
         root: Any = yaml.compose(text, Loader=LOADER)

@@ -7,6 +7,7 @@ It becomes the same `BenchmarkSpec` as one declared in Python. The parts of the 
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -318,7 +319,11 @@ class _Declaration:
         layouts = block.texts("layouts") or _LAYOUTS
         for layout in layouts:
             _check_layout(block, layout)
-        roots = [self._media_root(block, root) for root in block.texts("roots")]
+        roots: list[str] = []
+        for root in block.texts("roots"):
+            folder = self._media_root(block, root)
+            if folder is not None:
+                roots.append(folder)
         roots.append(str(self._folder))
         if block.text("youtube") == "true":
             return MediaSource(
@@ -336,18 +341,25 @@ class _Declaration:
             roots=tuple(roots),
         )
 
-    def _media_root(self, block: Block, root: str) -> str:
-        """Return a folder of videos, or a variable of ours without a secret."""
+    def _media_root(self, block: Block, root: str) -> str | None:
+        """Return a folder of videos; None where its variable is not set.
+
+        A variable is one of ours without a secret, and names nothing that a path may not.
+        """
+        if self._installed and root.startswith("$"):
+            return root
         if not root.startswith("$"):
             return str(self._path_named(block, "roots", root, media=True))
-        if self._installed:
-            return root
         variable = _VARIABLE.fullmatch(root)
         secrets = {setting.name for setting in settings.ALL if setting.secret}
         if variable is not None and ".." not in PurePosixPath(root).parts:
             name = variable[1] or variable[2]
             if name not in secrets:
-                return root
+                value = os.environ.get(name, "").strip()
+                if not value:
+                    return None
+                path = value + (variable[3] or "")
+                return str(self._path_named(block, "roots", path, media=True))
         raise block.error(
             f"media.roots: {root!r}: expected a folder, or $REELBENCH_… with folders below it",
             "roots",

@@ -245,7 +245,8 @@ KEYS: dict[str, Key] = {
     ),
     "media.roots": Key(
         form="texts",
-        about="further folders of videos, or variables `$REELBENCH_…` that name one",
+        about="further folders of videos, or variables `$REELBENCH_…` that name one; "
+        "outside this folder and `REELBENCH_MEDIA`, those that you allowed it",
         example="[films]",
     ),
     "media.youtube": Key(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from reelbench.base import bounds
 from reelbench.base.base_record import Name, Record, record_of
 from reelbench.base.files import read_json, write_text
 from reelbench.registry.records import Sample, Score
@@ -107,7 +108,9 @@ def read(folder: Path) -> CalibrationRecord | None:
     if not path.is_file():
         return None
     advice = "; rewrite it with `judge calibrate --write`"
-    return record_of(CalibrationRecord, read_json(path), str(path), advice, mark=": ")
+    return record_of(
+        CalibrationRecord, read_json(path, most=bounds.RESULT_BYTES), str(path), advice, mark=": "
+    )
 
 
 def problems(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reelbench.base import bounds
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_text
 from reelbench.registry.records import Sample
@@ -74,7 +75,7 @@ def read_ratings(path: Path | str, spec: BenchmarkSpec) -> dict[Place, float]:
     columns = ["id", "score"]
     if has_criterion:
         columns.append("criterion")
-    rows = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    rows = csv.DictReader(io.StringIO(read_text(path, most=bounds.DATA_BYTES), newline=""))
     missing = [name for name in columns if name not in (rows.fieldnames or ())]
     if missing:
         raise InputError(

@@ -412,10 +412,7 @@ def _checked_file(path: Path, most_bytes: int) -> Path:
             raise InputError(
                 f"{path}: leads out of its folder; copy there what it leads to"
             ) from None
-    size = 0
-    if path.is_file():
-        size = path.stat().st_size
-    bounds.hold(f"{path}: bytes", size, most_bytes)
+    files.hold_size(path, most_bytes)
     return path
 
 
@@ -441,7 +438,7 @@ def read_samples(folder: Path) -> Iterator[records.Sample]:
     path = _checked_file(samples_of(folder), bounds.SAMPLES_BYTES)
     ids: set[str] = set()
     # Each line is checked before the next is read.
-    for number, row in files.Decoder(path).lines(files.read_text(path)):
+    for number, row in files.Decoder(path).lines(files.read_text(path, most=bounds.SAMPLES_BYTES)):
         bounds.hold(f"{path}: items", len(ids) + 1, bounds.ITEMS)
         if is_object(row):
             _check_lists(row, f"{path}, line {number}")

@@ -50,12 +50,16 @@ def roots(spec: BenchmarkSpec, data: Path | None = None) -> list[Path]:
 
 
 def declared_roots(spec: BenchmarkSpec) -> list[Path]:
-    """Return the roots that a benchmark's media sources name, where all variables are set."""
+    """Return the roots that a benchmark's media sources name, where all variables are set.
+
+    Those of a folder of somebody's were replaced when it was read, and held to what he may name.
+    """
+    is_foreign = bool(spec.file) and not spec.package
     folders: list[Path] = []
     for source in spec.media:
         for root in source.roots:
-            path = os.path.expandvars(root)
-            if "$" not in path:
+            path = root if is_foreign else os.path.expandvars(root)
+            if is_foreign or "$" not in path:
                 folders.append(settings.expanded(path))
     return folders
 

@@ -191,6 +191,34 @@ def test_a_root_names_no_variable_that_is_not_for_videos(root, places):
         benchmark_file.read(folder)
 
 
+def test_a_variable_names_nothing_that_a_path_may_not(places, monkeypatch):
+    outer, folder = places
+    (folder / "film.mp4").unlink()
+    monkeypatch.setenv("REELBENCH_FILMS", str(outer))
+    for root in ("$REELBENCH_FILMS", "${REELBENCH_FILMS}/.", "$REELBENCH_HOME/media/private"):
+        declared(folder, f"media: {{roots: ['{root}']}}\n")
+        with pytest.raises(InputError, match=r"yaml, line 5: roots: .* --allow-outside"):
+            benchmark_file.read(folder)
+    monkeypatch.delenv("REELBENCH_FILMS")
+    declared(folder, "media: {roots: [$REELBENCH_FILMS]}\n")
+    spec = discovery.open_file(folder)  # the variable is not set
+    (row,) = locate(spec.id, "test", fetch=False).read()
+    assert Library(spec, "test", make=False).find(row) is None
+    monkeypatch.setenv("REELBENCH_FILMS", str(outer))
+    assert Library(spec, "test", make=False).find(row) is None  # set since it was read
+    containment.allow(folder, outer)
+    spec = discovery.open_file(folder)
+    assert Library(spec, "test", make=False).find(row) == outer / "film.mp4"
+
+
+def test_a_variable_inside_of_a_path_stays_as_it_is_written(places, monkeypatch):
+    _, folder = places
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
+    declared(folder, "media: {roots: ['films$OPENAI_API_KEY']}\n")
+    spec = discovery.open_file(folder)
+    assert "sk-planted" not in str(Library(spec, "test", make=False).roots)
+
+
 def test_what_the_user_allows_is_read_from_then_on_by_the_folder_and_by_no_other(places, tmp_path):
     outer, folder = places
     declared(folder, f"media: {{roots: [{outer}]}}\n")

@@ -213,3 +213,21 @@ def test_a_line_that_breaks_off_is_named_with_its_column(tmp_path):
             InputError, match=r"line 3, column 7: not valid JSON \(Unterminated string"
         ):
             read(path)
+
+
+@each_reader
+def test_a_file_is_measured_before_it_is_read(read, tmp_path):
+    path = tmp_path / "file.json"
+    path.touch()
+    os.truncate(path, 20_000_000_000)  # of holes: it takes no room, and would take this memory
+    with pytest.raises(InputError, match=r"file\.json: bytes: 20,000,000,000, and at most"):
+        read(path)
+
+
+def test_a_file_has_as_many_bytes_as_are_taken_and_no_more(tmp_path):
+    path = tmp_path / "file.json"
+    path.write_text("[1]", encoding="utf-8")
+    assert files.read_json(path, most=3) == [1]
+    path.write_text("[12]", encoding="utf-8")
+    with pytest.raises(InputError, match=r"file\.json: bytes: 4, and at most 3 are taken"):
+        files.read_json(path, most=3)

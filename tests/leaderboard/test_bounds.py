@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 
 import pytest
 
@@ -163,6 +164,44 @@ def test_what_is_beyond_a_bound_is_refused_with_its_figure_before_anything_is_co
     [checked] = store.check(folder)
     assert checked.outcome == "refused"
     assert figure in checked.why
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("check.json", 4_000_000),
+        ("calibration.json", 20_000_000),
+        ("result.json", 20_000_000),
+        ("samples.jsonl", 2_000_000_000),
+    ],
+)
+def test_a_file_of_a_submission_is_measured_before_it_is_read(
+    name, most, rextime_run, tmp_path, reelbench
+):
+    [added] = store.add(rextime_run(), tmp_path / "store")
+    with (added.place / name).open("ab") as file:
+        file.truncate(20_000_000_000)  # of holes: it takes no room, and would take this memory
+    done = reelbench("leaderboard", "check", added.place)
+    if name == "check.json":  # of a folder handed in nobody needs it
+        done = reelbench(
+            "leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site"
+        )
+    assert "Traceback" not in done.stderr
+    assert f"{name}: bytes: 20,000,000,000, and at most {most:,} are taken" in (
+        " ".join((done.stdout + done.stderr).split())
+    )
+
+
+@pytest.mark.parametrize("name", ["settings.yaml", "aliases.yaml"])
+def test_a_file_of_a_store_is_measured_before_it_is_read(name, rextime_run, tmp_path, reelbench):
+    store.add(rextime_run(), tmp_path / "store")
+    (tmp_path / "store" / name).touch()
+    os.truncate(tmp_path / "store" / name, 20_000_000_000)
+    done = reelbench(
+        "leaderboard", "build", "--store", tmp_path / "store", "--out", tmp_path / "site"
+    )
+    assert done.returncode == 2
+    assert f"{name}: bytes: 20,000,000,000, and at most 4,000,000 are taken" in done.stderr
 
 
 def test_of_more_items_than_there_are_questions_nothing_is_computed(

@@ -15,7 +15,7 @@ from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.leaderboard import site
 from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.benchmark_keys import KEYS
-from reelbench.registry.parity import parity, sentence
+from reelbench.registry.parity import Parity, parity, sentence
 from reelbench.registry.sampling import FrameSampling
 from reelbench.video.library import Library
 from reelbench.video.mini_clips import draw_clip
@@ -546,7 +546,7 @@ def test_parity_is_on_record_and_each_difference_is_explained():
         "note": "two rows",
         "numbers": {"accuracy": {"theirs": 49.74, "ours": 50, "difference": 0.26}},
     }
-    said = sentence(other, {"accuracy": "Accuracy"})
+    said = sentence(Parity.model_validate(other), {"accuracy": "Accuracy"})
     assert "other numbers than ours on 4,996 answers" in said
     assert said.endswith("Accuracy = 49.74 and 50 (theirs and ours). The difference: two rows.")
     for one in found:

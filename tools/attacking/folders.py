@@ -17,7 +17,7 @@ from typing import Any
 
 from reelbench.data import loading
 from reelbench.leaderboard import withheld
-from reelbench.registry import datasheet_form
+from reelbench.registry import datasheet_form, parity
 from reelbench.scoring import calibration_file
 from reelbench.video.mini_clips import draw_clip
 from tests.forks import Forks
@@ -204,7 +204,7 @@ def tries(stranger: Stranger, paths: tuple[str, ...]) -> Iterator[Try]:
             *withheld.OWN,
         ):
             yield f"{name}, a link", way, partial(stranger.of_result, name, way)
-        for name in ("rows.jsonl", datasheet_form.FILE, "ask.txt", "judged/score.txt"):
+        for name in ("rows.jsonl", datasheet_form.FILE, parity.FILE, "ask.txt", "judged/score.txt"):
             yield f"{name}, a link", way, partial(stranger.of_benchmark, name, way)
 
 

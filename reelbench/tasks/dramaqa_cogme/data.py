@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reelbench.base import bounds
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
 from reelbench.base.values import is_whole
@@ -131,7 +132,7 @@ def read_script(path: Path) -> dict[str, str]:
     Each line is `Speaker: words`. A scene has the lines of its shots, each once by its start, as
     the authors merge them (DramaQAChallenge2020 load_subtitle.py at 446efa5).
     """
-    document = read_json(path)
+    document = read_json(path, most=bounds.DATA_BYTES)
     if not isinstance(document, dict):
         raise InputError(f"{path}: holds a {type(document).__name__}, expected an object of shots")
     lines: dict[str, dict[float, str]] = {}

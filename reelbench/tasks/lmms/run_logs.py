@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from reelbench.base import bounds
 from reelbench.base.base_record import first_wrong_field
 from reelbench.base.credentials import without_secrets
 from reelbench.base.errors import InputError, ReelbenchError
@@ -69,7 +70,7 @@ def logged_tasks(run: Path) -> list[LoggedTask]:
     # The name starts with the time, so later ones replace earlier ones.
     for path in sorted(run.rglob("*_results.json")):
         stamp = path.name.removesuffix("_results.json")
-        document = read_json(path)
+        document = read_json(path, most=bounds.DATA_BYTES)
         for task in document.get("results", {}):
             if discovery.find_task(task, twins=True):
                 samples = path.with_name(f"{stamp}_samples_{task}.jsonl")
