@@ -14,6 +14,7 @@ DECLARED_TEXT = 5_000  # characters of one text of such a declaration
 ENTRIES = 200  # entries of a record's software or arguments, or of a list in a `benchmark.yaml`
 LABELS = 300  # labels of one facet
 ALL_LABELS = 1_000  # labels of all facets
+VALUES = 5_000  # metrics of a result, with each of them by each label
 LABEL_TEXTS = 50_000  # characters of all labels together
 PART = 60_000  # extent of a `check.json`, or of a part of a `result.json` that isn't of its items
 SCORE = 1e9  # size of a score or a metric: its square is still a number

@@ -270,7 +270,7 @@ def inside(folder: Path, name: str, what: str = "") -> Path:
 
 
 def hold_size(path: Path, most: int) -> None:
-    """Raise InputError where a file has more bytes than are taken; nothing of it is read."""
+    """Raise InputError where an unread file has more bytes than are taken."""
     size = path.stat().st_size if path.is_file() else 0
     bounds.hold(f"{path}: bytes", size, most)
 

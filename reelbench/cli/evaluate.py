@@ -251,7 +251,10 @@ def _run(
     only_asked = _ASK_OPTIONS - _RUN_OPTIONS - _OF_LMMS_EVAL
     _check_options(context, model, "a checkpoint", only_asked)
     not_of_run = {parameter.name or "" for parameter in context.command.params} - _RUN_OPTIONS
-    run_options = options_given(context, leave_out=not_of_run | {"llm_extra"}, for_people=False)
+    # What a file sets for `eval` it doesn't set for `run`.
+    run_options = options_given(
+        context, leave_out=not_of_run | {"llm_extra"}, for_people=False, from_files=True
+    )
     note = console.note_unless(quiet=running.quiet)
     note(shell_line(["reelbench", "run", *run_options, "--", *lmms_eval_arguments]))
     if not is_plan:

@@ -95,6 +95,8 @@ def verify(
     spec = _spec(folder, result)
     samples_sha256 = _hash_of_samples(folder, result)
     samples = _bounded_samples(folder)
+    value_count = aggregation.value_count(spec, samples)
+    bounds.hold(f"{folder}: metrics and their labels", value_count, bounds.VALUES)
     local_rows = (known_rows or KnownRows()).rows_of(result)
     recomputed = _Recomputed(spec, result, samples, local_rows)
     _refuse_problems(folder, recomputed)

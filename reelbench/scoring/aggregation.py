@@ -494,18 +494,35 @@ def _means(spec: BenchmarkSpec, samples: Sequence[Sample]) -> dict[_Cell, ratios
     """Return all metrics but those of a corpus, over all samples and over each label's."""
     runs = each_run(samples)
     means: dict[_Cell, ratios.MeanOfRatios] = {}
-    broken_down: list[Metric] = []
     for metric in spec.metrics:
         if not isinstance(metric.aggregate, Corpus):
             means[_Cell(metric.name)] = _mean(spec, metric, samples, runs)
-        if metric.in_breakdowns and isinstance(metric.aggregate, Mean | MeanOf):
-            broken_down.append(metric)
+    broken_down = _broken_down(spec)
     for facet in cognitive_profile.facets(spec):
         for name in _labels(samples, facet.name):
             label = _Label(facet.name, name)
             for metric in facet.metrics or broken_down:
                 means[_Cell(metric.name, label)] = _mean(spec, metric, samples, runs, label)
     return means
+
+
+def _broken_down(spec: BenchmarkSpec) -> list[Metric]:
+    """Return the metrics that are broken down by each facet that names none."""
+    metrics: list[Metric] = []
+    for metric in spec.metrics:
+        if metric.in_breakdowns and isinstance(metric.aggregate, Mean | MeanOf):
+            metrics.append(metric)
+    return metrics
+
+
+def value_count(spec: BenchmarkSpec, samples: Sequence[Sample]) -> int:
+    """Return the number of values that `aggregate` computes: metrics, and these by label."""
+    broken_down = _broken_down(spec)
+    number = len(spec.metrics)
+    for facet in cognitive_profile.facets(spec):
+        metrics = facet.metrics or broken_down
+        number += len(metrics) * len(_labels(samples, facet.name))
+    return number
 
 
 def _with_intervals(

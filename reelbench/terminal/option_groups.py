@@ -313,12 +313,15 @@ def reports_status(command: Callable[..., None]) -> Callable[..., None]:
 # What was typed, as words again.
 
 
-def typed_parameters(context: typer.Context) -> "list[_click.Parameter]":
-    """Return the parameters that were given on the command line."""
+def typed_parameters(
+    context: typer.Context, *, from_files: bool = False
+) -> "list[_click.Parameter]":
+    """Return the parameters that were given on the command line, or also by a `reelbench.toml`."""
+    sources = {"COMMANDLINE", "DEFAULT_MAP"} if from_files else {"COMMANDLINE"}
     parameters: list[_click.Parameter] = []
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
-        if source is not None and source.name == "COMMANDLINE":
+        if source is not None and source.name in sources:
             parameters.append(parameter)
     return parameters
 
@@ -329,14 +332,16 @@ def options_given(
     only: str = "",
     leave_out: Collection[str] = (),
     for_people: bool = True,
+    from_files: bool = False,
 ) -> list[str]:
     """Return the options given on the command line, as words that give them again.
 
     Parameters are included that have `only` in their names, but for those named in `leave_out`. In
-    words that people see (`for_people`), addresses lose what is nobody's business.
+    words that people see (`for_people`), addresses lose what is nobody's business. With
+    `from_files`, what a `reelbench.toml` sets for this command is included.
     """
     words: list[str] = []
-    for parameter in typed_parameters(context):
+    for parameter in typed_parameters(context, from_files=from_files):
         name = parameter.name or ""
         if only not in name or name in leave_out:
             continue

@@ -62,6 +62,38 @@ def test_a_served_model_is_asked_as_ask_does_it(reelbench, tmp_path):
     )
 
 
+def test_what_a_file_sets_is_printed_applied_and_recorded(reelbench, tmp_path):
+    """Both were printed, and not applied: sixteen times the pictures were paid for."""
+    (tmp_path / "reelbench.toml").write_text(
+        '[eval]\nframes = "uniform:2"\nlimit = 1\n', encoding="utf-8"
+    )
+    with JudgeServer(lambda _: Answer(GOOD)) as server:
+        words = ("--model", "m", "--base-url", server.url, "--output", "out")
+        done = reelbench("eval", MINI, *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        contents = [call.body["messages"][0]["content"] for call in server.calls]
+    for setting in ("--frames uniform:2", "--limit 1"):
+        assert f"{setting}" in done.stderr
+    [content] = contents
+    assert [part["type"] for part in content].count("image_url") == 2
+    result = json.loads((tmp_path / "out" / MINI / "result.json").read_text("utf-8"))
+    assert result["settings"]["frames"].startswith("uniform:2")
+    assert result["counts"]["items"] == 1
+    assert result["provenance"]["defaults"] == {"--frames": "uniform:2", "--limit": "1"}
+
+
+def test_what_a_file_sets_reaches_a_checkpoint(reelbench, tmp_path):
+    (tmp_path / "reelbench.toml").write_text(
+        '[eval]\nframes = "uniform:2"\nlimit = 1\n', encoding="utf-8"
+    )
+    model = ("--model", "hf/org/m", "--adapter", "qwen2_vl")
+    done = reelbench("eval", MINI, *model, "--plan", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("reelbench run")]
+    assert "--frames uniform:2" in line
+    assert "--limit 1" in line
+
+
 def test_what_others_type_is_taken_for_ours_and_told_where_a_model_is_asked(reelbench, tmp_path):
     with JudgeServer(lambda _: Answer(GOOD)) as server:
         words = (
