@@ -508,11 +508,11 @@ def _means(spec: BenchmarkSpec, samples: Sequence[Sample]) -> dict[_Cell, ratios
 
 def _broken_down(spec: BenchmarkSpec) -> list[Metric]:
     """Return the metrics that are broken down by each facet that names none."""
-    metrics: list[Metric] = []
-    for metric in spec.metrics:
-        if metric.in_breakdowns and isinstance(metric.aggregate, Mean | MeanOf):
-            metrics.append(metric)
-    return metrics
+    return [
+        metric
+        for metric in spec.metrics
+        if metric.in_breakdowns and isinstance(metric.aggregate, Mean | MeanOf)
+    ]
 
 
 def value_count(spec: BenchmarkSpec, samples: Sequence[Sample]) -> int:
