@@ -88,10 +88,7 @@ COMMANDS = {
     ),
     "doctor": CommandEntry(
         place="reelbench.cli.doctor:doctor",
-        summary=(
-            "Show versions, tools and folders, for a bug report; or one adapter, "
-            "tried on a mini question"
-        ),
+        summary="Show versions, tools and folders, for a bug report",
         examples=("", "--json"),
     ),
     "new": CommandEntry(
@@ -228,10 +225,7 @@ COMMANDS = {
     ),
     "eval": CommandEntry(
         place="reelbench.cli.evaluate:evaluate",
-        summary=(
-            "Evaluate models on benchmarks: a served one as `ask` does it, a "
-            "checkpoint through lmms-eval as `run` does"
-        ),
+        summary="Evaluate models on benchmarks",
         examples=(
             "rextime_mini --model anthropic/claude-opus-4-6 --frames 64",
             "rextime_mini --model my-model --base-url http://127.0.0.1:8000/v1 --limit 10",

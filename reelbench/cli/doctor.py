@@ -1,18 +1,17 @@
-"""`reelbench doctor`: what is installed, kept and set on this machine, and how far a command has come.
+"""`reelbench doctor`: what is installed, kept and set, and how far a command has come.
 
 Its parts are `doctor settings` and `doctor status`.
 """
 
-import json
 import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -80,22 +79,41 @@ def doctor(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show versions, tools and folders, for a bug report; or one adapter, tried on a mini question.
+    """Show versions, tools and folders, for a bug report.
 
-    It asks no network and fetches nothing; whatever it finds, its status is 0.
+    With --adapter: one adapter, tried on a mini question. It asks no network and fetches nothing;
+    whatever it finds, its status is 0.
     """
     if model_args and adapter is None:
         raise InputError(f"{model_args[0]}: arguments of a model need --adapter NAME")
-    report: dict[str, object] = {}
-    if adapter is not None:
-        from reelbench.tasks.lmms import adapters
+    if adapter is None:
+        report = _installation(defaults.known_to(context))
+    else:
+        report = _adapter_report(adapter, model_args or ())
+    if as_json:
+        console.write_json(report, indent=1)
+    else:
+        _show_report(report)
 
-        report[adapter] = adapters.row(adapter)
-        if model_args:
-            report["tried on one question"] = _attempt(
-                partial(_try_adapter, adapter, ",".join(model_args))
-            )
-    report = report or {
+
+def _adapter_report(adapter: str, model_args: Sequence[str]) -> dict[str, object]:
+    """Return the facts of an adapter, and its answer to one question."""
+    from reelbench.tasks.lmms import adapters
+
+    report: dict[str, object] = {adapter: adapters.row(adapter)}
+    if model_args:
+        report["tried on one question"] = _attempt(
+            partial(_try_adapter, adapter, ",".join(model_args))
+        )
+    return report
+
+
+def _installation(all_commands: defaults.Known) -> dict[str, object]:
+    """Return the facts of this installation, by section."""
+    extras: dict[str, dict[str, str | None]] = {}
+    for extra, names in _PACKAGES_OF_EXTRA.items():
+        extras[extra] = {name: _version(name) for name in names}
+    return {
         "reelbench": {
             "version": __version__,
             "installed at": str(Path(__file__).resolve().parent.parent),
@@ -104,18 +122,15 @@ def doctor(
             "cores": os.cpu_count(),
         },
         "packages": {name: _version(name) for name in _PACKAGES},
-        "extras": {
-            extra: {name: _version(name) for name in names}
-            for extra, names in _PACKAGES_OF_EXTRA.items()
-        },
+        "extras": extras,
         "tools": {"java": _attempt(_java), "decoder": _attempt(_decoder)},
         "folders": _attempt(_folders),
         "benchmarks": _attempt(_benchmarks),
-        "settings": _attempt(partial(_settings, defaults.known_to(context))),
+        "settings": _attempt(partial(_settings, all_commands)),
     }
-    if as_json:
-        console.write_json(report, indent=1)
-        return
+
+
+def _show_report(report: Mapping[str, object]) -> None:
     for section, facts in report.items():
         console.write(section)
         if not isinstance(facts, dict):
@@ -128,7 +143,11 @@ def doctor(
 
 
 def _try_adapter(adapter: str, model_args: str) -> dict[str, object]:
-    """Ask an adapter one mini question with four frames, and return what reached its model and what it said."""
+    """Ask an adapter one mini question with four frames.
+
+    Returns:
+        The frames that reached its model, and its answer.
+    """
     from reelbench.registry.sampling import FrameSampling
     from reelbench.scoring import result_files
     from reelbench.tasks.lmms import process
@@ -151,30 +170,40 @@ def _try_adapter(adapter: str, model_args: str) -> dict[str, object]:
             arguments, output, frames, Options(), stdout=sys.stderr.fileno()
         )
         [sample] = result_files.read_samples(outcome.folder)
-    given, arrived = sample.frame_timestamps, sample.frames_arrived
-    answer = {"answer": outcome.unanswered or repr(sample.prediction)[:80]}
-    if not given:
-        return {"handed over": "no frames", **answer}
+    answer = outcome.unanswered or repr(sample.prediction)[:80]
+    timestamps = sample.frame_timestamps
+    if not timestamps:
+        return {"handed over": "no frames", "answer": answer}
+    arrived: object = sample.frames_arrived
+    if arrived is None:
+        arrived = "these"
+    elif arrived == "unknown":
+        arrived = "nobody counts them there"
+    clip_times: object = sample.frame_times_told
+    if clip_times is None:
+        clip_times = "these"
+    seconds = ", ".join(f"{time:.2f}" for time in timestamps)
     return {
-        "handed over": f"{len(given)} frames, at {', '.join(f'{time:.2f}' for time in given)} s",
-        "arrived": "these"
-        if arrived is None
-        else "nobody counts them there"
-        if arrived == "unknown"
-        else arrived,
-        "times of a clip": "these" if sample.frame_times_told is None else sample.frame_times_told,
-        **answer,
+        "handed over": f"{len(timestamps)} frames, at {seconds} s",
+        "arrived": arrived,
+        "times of a clip": clip_times,
+        "answer": answer,
     }
 
 
 def _in_words(fact: object) -> str:
     if isinstance(fact, dict):
         return ", ".join(f"{name} {_in_words(version)}" for name, version in fact.items())
-    return "not installed" if fact is None else str(fact)
+    if fact is None:
+        return "not installed"
+    return str(fact)
 
 
 def _attempt(look: Callable[[], object]) -> object:
-    """Return the finding of `look`, or why it failed: nothing broken here may keep the rest from being shown."""
+    """Return the finding of `look`, or why it failed.
+
+    Nothing broken here may keep the rest from being shown.
+    """
     try:
         return look()
     except Exception as error:  # noqa: BLE001 - a broken installation is what this command is for
@@ -222,16 +251,23 @@ def _folders() -> dict[str, object]:
         replies = without_credentials(str(place))
     else:
         file = Path(place)
-        replies = f"{file} ({_gigabytes(file.stat().st_size) if file.is_file() else 'none yet'})"
+        size = "none yet"
+        if file.is_file():
+            size = _gigabytes(file.stat().st_size)
+        replies = f"{file} ({size})"
+    media: list[str] = []
+    for path in settings.MEDIA.paths:
+        presence = "not there"
+        if path.is_dir():
+            presence = "here"
+        media.append(f"{path} ({presence})")
+    frames_size = f"{_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)}"
     return {
         "home": f"{home()} ({_size_text(home())})",
         "free there": _gigabytes(shutil.disk_usage(existing).free),
-        "frames": f"{frames.root} ({_gigabytes(frames.size_bytes)} of {_gigabytes(frames.cap_bytes)})",
+        "frames": f"{frames.root} ({frames_size})",
         "replies": replies,
-        "media": ", ".join(
-            f"{path} ({'here' if path.is_dir() else 'not there'})" for path in settings.MEDIA.paths
-        )
-        or "none set",
+        "media": ", ".join(media) or "none set",
     }
 
 
@@ -255,25 +291,22 @@ def _benchmarks() -> dict[str, object]:
     from reelbench.registry import discovery
     from reelbench.video import media_roots
 
-    here = {name: media_roots.presence(spec) for name, spec in discovery.specs().items()}
-    lines: dict[str, object] = {
-        name: f"data: {data}; media: {media}" for name, (data, media) in here.items()
-    }
-    ours = {
-        entry.name
-        for entry in entry_points(group="lmms_eval.models")
-        if entry.value.startswith("reelbench.")
-    }
-    return {
-        **lines,
-        "lmms-eval entry point": "registered" if ours else "missing: install reelbench again",
-    }
+    lines: dict[str, object] = {}
+    for name, spec in discovery.specs().items():
+        data, media = media_roots.presence(spec)
+        lines[name] = f"data: {data}; media: {media}"
+    registration = "missing: install reelbench again"
+    for entry in entry_points(group="lmms_eval.models"):
+        if entry.value.startswith("reelbench."):
+            registration = "registered"
+    lines["lmms-eval entry point"] = registration
+    return lines
 
 
-def _settings(known: defaults.Known) -> dict[str, object]:
+def _settings(all_commands: defaults.Known) -> dict[str, object]:
     def read() -> str:
         for file in defaults.files():
-            defaults.entries(file, known)
+            defaults.entries(file, all_commands)
         where = " or ".join(map(str, defaults.places()))
         return ", ".join(map(str, defaults.files())) or f"none here; one may stand in {where}"
 
@@ -281,65 +314,93 @@ def _settings(known: defaults.Known) -> dict[str, object]:
     return {**variables, defaults.NAME: _attempt(read)}
 
 
-# --- its parts
-# --------------------------------------------------------------------------------------------------------
+# Its parts.
 
 
 def show_settings(context: typer.Context, *, as_json: Json = False) -> None:
     """Show where each setting comes from: variable, file or default."""
     from reelbench.registry import discovery
 
-    declared = [*settings.ALL, *(settings.data(name) for name in discovery.specs())]
+    all_settings = [*settings.ALL, *(settings.data(name) for name in discovery.specs())]
     if as_json:
-        listed = {
-            setting.name: {
-                "set": setting.is_set,
-                "value": None if setting.secret else setting.shown or None,
-                "default": setting.default or None,
-                "about": setting.about,
-            }
-            for setting in declared
-        }
-        for option, value, source, counts in _of_files(defaults.known_to(context)):
-            listed[option] = {"set": counts, "value": value, "default": None, "about": source}
-        kinds: dict[str, dict[str, str]] = {}
-        for words, command in sorted(defaults.known_to(context)().items()):
-            options = [part for part in command.params if part.opts[0][:1] == "-"]
-            kinds[words] = {
-                option_name(part): str(getattr(part, "kind", Kind.OWN)) for part in options
-            }
-        console.write_json({**listed, "options": kinds}, indent=1)
+        _write_settings(all_settings, defaults.known_to(context))
         return
-    width = max(len(setting.name) for setting in declared)
-    for setting in declared:
+    width = max(len(setting.name) for setting in all_settings)
+    indent = " " * (width + 4)
+    for setting in all_settings:
         console.write(f"{setting.name:<{width}}  {setting.about}")
-        console.write(
-            f"{'':<{width}}    "
-            + (f"= {setting.shown}" if setting.is_set else f"unset: {setting.fallback}")
-        )
-    for option, value, source, _ in _of_files(defaults.known_to(context)):
-        console.write(f"{option}\n{'':<{width}}    = {value} ({source})")
-    found = ", ".join(map(str, defaults.files())) or "none is there"
-    console.write(
-        f"Defaults of options are read from {' and '.join(map(str, defaults.places()))} ({found})"
-    )
+        value = f"unset: {setting.fallback}"
+        if setting.is_set:
+            value = f"= {setting.shown}"
+        console.write(f"{indent}{value}")
+    for default in _defaults_of_files(defaults.known_to(context)):
+        console.write(f"{default.option}\n{indent}= {default.value} ({default.source})")
+    existing_files = ", ".join(map(str, defaults.files())) or "none is there"
+    places = " and ".join(map(str, defaults.places()))
+    console.write(f"Defaults of options are read from {places} ({existing_files})")
 
 
-def _of_files(known: defaults.Known) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield the entries of each `reelbench.toml`: `[table] option`, the value, where from, and whether it counts."""
-    seen: dict[str, Path] = {}
+def _write_settings(all_settings: Sequence[settings.Setting], all_commands: defaults.Known) -> None:
+    """Write the settings, the files' defaults and each option's kind as JSON."""
+    document: dict[str, object] = {}
+    for setting in all_settings:
+        value = None
+        if not setting.secret:
+            value = setting.shown or None
+        document[setting.name] = {
+            "set": setting.is_set,
+            "value": value,
+            "default": setting.default or None,
+            "about": setting.about,
+        }
+    for default in _defaults_of_files(all_commands):
+        document[default.option] = {
+            "set": default.counts,
+            "value": default.value,
+            "default": None,
+            "about": default.source,
+        }
+    kinds: dict[str, dict[str, str]] = {}
+    for words, command in sorted(all_commands().items()):
+        options = [part for part in command.params if part.opts[0].startswith("-")]
+        kinds[words] = {option_name(part): str(getattr(part, "kind", Kind.OWN)) for part in options}
+    document["options"] = kinds
+    console.write_json(document, indent=1)
+
+
+class _FileDefault(NamedTuple):
+    """A line of a `reelbench.toml`: `[table] option`, its value, and the file.
+
+    `counts` is False where the line is left alone.
+    """
+
+    option: str
+    value: str
+    source: str
+    counts: bool
+
+
+def _defaults_of_files(all_commands: defaults.Known) -> Iterator[_FileDefault]:
+    """Yield the entries of each `reelbench.toml`."""
+    first_file: dict[str, Path] = {}
     for file in defaults.files():
-        for entry in defaults.entries(file, known):
+        for entry in defaults.entries(file, all_commands):
             option = f"[{entry.table}] {entry.option}"
-            idle = entry.idle or (f"{seen[option]} comes first" if option in seen else "")
-            if not idle:
-                seen[option] = file
-            source = f"from {file}" + (f", left alone: {idle}" if idle else "")
-            yield option, without_credentials(str(entry.value)), source, not idle
+            idle = entry.idle
+            if not idle and option in first_file:
+                idle = f"{first_file[option]} comes first"
+            source = f"from {file}"
+            if idle:
+                source += f", left alone: {idle}"
+            else:
+                first_file[option] = file
+            value = without_credentials(str(entry.value))
+            yield _FileDefault(option, value, source, not idle)
 
 
 _ENDED_BADLY = {"failed", "stopped", "gone"}
-_MINUTE, _HOUR = 60, 3600
+_MINUTE = 60
+_HOUR = 3600
 
 
 def show_status(
@@ -354,20 +415,38 @@ def show_status(
     """
     status = read_status(file)
     if as_json:
-        line = json.dumps(status, ensure_ascii=False)
+        console.write_json(status)
     else:
-        done, of = status["done"], status["of"]
-        parts = [f"{status['command']}: {status['state']}"]
-        if status.get("what"):
-            share = f" of {of:g} ({100 * done / of:.0f} %)" if of else ""
-            parts.append(f"{status['what']}, {done:g}{share}")
-        parts += [f"{status['failed']} failed"] if status.get("failed") else []
-        parts += [f"${status['cost']:.2f}"] if status.get("cost") is not None else []
-        if (eta := status.get("eta")) is not None:
-            minutes = f"{eta / _MINUTE:.0f} min" if eta < _HOUR else f"{eta / _HOUR:.1f} h"
-            parts.append(f"about {f'{eta:.0f} s' if eta < _MINUTE else minutes} left")
-        parts += [str(status["error"])] if status.get("error") else []
-        line = "; ".join([*parts, f"updated {status['updated']}"])
-    console.write(line)
+        console.write(_status_line(status))
     if status["state"] in _ENDED_BADLY:
         raise typer.Exit(1)
+
+
+def _status_line(status: Mapping[str, Any]) -> str:
+    """Return a command's progress in one line."""
+    parts = [f"{status['command']}: {status['state']}"]
+    if status.get("what"):
+        progress = f"{status['what']}, {status['done']:g}"
+        total = status["of"]
+        if total:
+            percent = 100 * status["done"] / total
+            progress += f" of {total:g} ({percent:.0f} %)"
+        parts.append(progress)
+    if status.get("failed"):
+        parts.append(f"{status['failed']} failed")
+    if status.get("cost") is not None:
+        parts.append(f"${status['cost']:.2f}")
+    if status.get("eta") is not None:
+        parts.append(f"about {_duration(status['eta'])} left")
+    if status.get("error"):
+        parts.append(str(status["error"]))
+    parts.append(f"updated {status['updated']}")
+    return "; ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return f"{seconds / _MINUTE:.0f} min"
+    return f"{seconds / _HOUR:.1f} h"

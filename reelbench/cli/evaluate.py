@@ -68,7 +68,7 @@ _OF_LMMS_EVAL = frozenset(("limit", "llm_extra", "output", "plan"))
 
 @dataclass(frozen=True, slots=True)
 class _Checkpoints:
-    """How checkpoints are run, as it was typed: the models, their adapter, its arguments."""
+    """The checkpoints to run, as they were typed: models, their adapter, its arguments."""
 
     models: list[str]
     adapter: str | None
@@ -126,7 +126,9 @@ def evaluate(
     asking: AskCommandOptions,
     running: RunCommandOptions,
 ) -> None:
-    """Evaluate models on benchmarks: a served one as `ask` does it, a checkpoint through lmms-eval as `run` does.
+    """Evaluate models on benchmarks.
+
+    A served one is evaluated as `ask` does it, a checkpoint through lmms-eval as `run` does.
 
     A model is `provider/model`, a name with --base-url, or a checkpoint: a folder, or a name of the
     Hub's, whose `run` is printed. All options of `ask` or `run` are taken. Several models have a
@@ -148,10 +150,11 @@ def evaluate(
                 of_model = replace(asking, llm=served, output=folders[name])
                 ask_model(names, of_model, same_command=same_command)
             else:
-                lmms_eval_arguments = [
-                    *("--tasks", ",".join(map(_task, names)), "--model", found_adapter),
-                    *_model_arguments(name, checkpoints, asking, requests, folders[name]),
-                ]
+                tasks = ",".join(map(_task, names))
+                lmms_eval_arguments = ["--tasks", tasks, "--model", found_adapter]
+                lmms_eval_arguments += _model_arguments(
+                    name, checkpoints, asking, requests, folders[name]
+                )
                 _run(context, name, lmms_eval_arguments, running, is_plan=asking.plan)
         except InputError:
             raise
@@ -220,7 +223,10 @@ def _model_arguments(
     requests: RequestOptions,
     folder: Path | None,
 ) -> list[str]:
-    """Return lmms-eval's arguments of a checkpoint: where it is, what it is given, where it goes."""
+    """Return lmms-eval's arguments of a checkpoint.
+
+    They are its place, its settings and its output folder.
+    """
     model_args = f"pretrained={_plain(name)}"
     if checkpoints.model_args:
         model_args = f"{model_args},{checkpoints.model_args}"

@@ -21,16 +21,23 @@ from reelbench.terminal.asking_options import (
 from reelbench.terminal.report import check_judged, report, show_by, show_estimates
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reelbench.judges.judge_options import JudgeOptions
+    from reelbench.registry.spec import BenchmarkSpec
     from reelbench.scoring.cognitive_profile import TagsFile
-    from reelbench.tasks.score import Answers, Options, Outcome
+    from reelbench.tasks.score import Answers, Evaluation, Options, Outcome
 
 
-_FILL_IN = "fill in the column prediction, and leave out rows without an answer: an empty cell counts as wrong"
+_FILL_IN = (
+    "fill in the column prediction, and leave out rows without an answer: "
+    "an empty cell counts as wrong"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOptions:
-    """What is scored from files, as it was typed."""
+    """The files to score, as they were typed."""
 
     predictions: Annotated[
         str | None,
@@ -81,7 +88,7 @@ class FileOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What is scored of an lmms-eval run, as it was typed."""
+    """The lmms-eval run to score, as it was typed."""
 
     run: Annotated[
         Path | None,
@@ -103,7 +110,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
-    """What is printed of the outcomes, and what counts as a failure."""
+    """The printed parts of the outcomes, and the outcomes that count as failures."""
 
     by: Annotated[
         str | None,
@@ -144,7 +151,7 @@ def score(
             help="Output folder for result.json and samples.jsonl; with --template, the file.",
         ),
     ] = None,
-    shown: ShowOptions,
+    show: ShowOptions,
     no_overlap: shared.NoOverlap = False,
     log: Annotated[
         str | None,
@@ -180,73 +187,102 @@ def score(
         return
     send = loggers.sender(log)
     options = Options(
-        overlap=not (no_overlap or judge_estimate),
-        judge=None if judge_estimate else judge,
-        note=console.note_unless(quiet=shown.quiet),
+        overlap=not no_overlap,
+        judge=judge,
+        note=console.note_unless(quiet=show.quiet),
         bar=console.progress,
         about=about,
-        answering=Answering.parse(of_run.answering) if of_run.answering is not None else None,
         earlier=chosen_questions.earlier,
         only=chosen_questions.ids,
         label=metadata.label,
-        place=None if judge_estimate else output,
+        place=output,
     )
-    labels = read_tags(tags) if tags is not None else None
+    if judge_estimate:
+        options = replace(options, overlap=False, judge=None, place=None)
+    if of_run.answering is not None:
+        options = replace(options, answering=Answering.parse(of_run.answering))
+    tags_file = None
+    if tags is not None:
+        tags_file = read_tags(tags)
     failures: dict[str, ReelbenchError] = {}
-    if shown.by is not None:
-        _check_facet(shown.by, name, of_run, tagged=tags is not None or options.earlier is not None)
+    if show.by is not None:
+        is_tagged = tags is not None or options.earlier is not None
+        _check_facet(show.by, name, of_run, tagged=is_tagged)
     if of_run.run is None:
         answers = _answers(
-            context, files, of_run, tags=labels, metadata=metadata, options=options, output=output
+            context,
+            files,
+            of_run,
+            tags=tags_file,
+            metadata=metadata,
+            options=options,
+            output=output,
         )
         of_file = evaluation(answers, options)
         evaluations = iter([(of_file, output or home() / "results" / of_file.name)])
     else:
-        if name is not None or files != FileOptions() or replace(metadata, label=None).anything:
-            raise InputError(
-                "--run reads everything from the run's folder; leave out NAME and the file options"
-            )
-        failed = None if judge_estimate else failures.__setitem__
-        tasks = of_run.task or ()
+        _check_only_run(name, files, metadata)
+        note_failure = failures.__setitem__
+        if judge_estimate:
+            note_failure = None
         evaluations = run_evaluations(
-            of_run.run, options.place, options, tags=labels, tasks=tasks, failed=failed
+            of_run.run,
+            options.place,
+            options,
+            tags=tags_file,
+            tasks=of_run.task or (),
+            failed=note_failure,
         )
     if judge_estimate:
-        from reelbench.judges.cost_estimate import estimate_cost
-
-        if judge is None:
-            raise InputError("--judge-estimate needs --judge MODEL")
-        costs = [
-            cost for made, _ in evaluations for cost in estimate_cost(made.spec, made.items, judge)
-        ]
-        show_estimates(costs, as_json=shown.as_json)
+        _show_costs(evaluations, judge, as_json=show.as_json)
         return
     outcomes = [evaluation.write(folder) for evaluation, folder in evaluations]
     if failures and not outcomes:
         raise failures.pop(next(iter(failures)))
-    report(
-        outcomes,
-        as_json=shown.as_json,
-        again=["reelbench", "score", *shared.options_given(context)],
-        quiet=shown.quiet,
-    )
+    same_command = ["reelbench", "score", *shared.options_given(context)]
+    report(outcomes, as_json=show.as_json, again=same_command, quiet=show.quiet)
     for outcome in outcomes:
         send(outcome.result)
-    _conclude(outcomes, failures, shown)
+    _conclude(outcomes, failures, show)
+
+
+def _check_only_run(name: str | None, files: FileOptions, metadata: AboutAnswers) -> None:
+    """Raise InputError where options of files stand beside `--run`."""
+    if name is not None or files != FileOptions() or replace(metadata, label=None).anything:
+        raise InputError(
+            "--run reads everything from the run's folder; leave out NAME and the file options"
+        )
+
+
+def _show_costs(
+    evaluations: "Iterator[tuple[Evaluation, Path]]", judge: "JudgeOptions | None", *, as_json: bool
+) -> None:
+    """Print the cost of judging the answers of evaluations."""
+    from reelbench.judges.cost_estimate import CostEstimate, estimate_cost
+
+    if judge is None:
+        raise InputError("--judge-estimate needs --judge MODEL")
+    costs: list[CostEstimate] = []
+    for evaluation, _ in evaluations:
+        costs += estimate_cost(evaluation.spec, evaluation.items, judge)
+    show_estimates(costs, as_json=as_json)
 
 
 def _conclude(
-    outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", shown: ShowOptions
+    outcomes: "list[Outcome]", failures: "dict[str, ReelbenchError]", show: ShowOptions
 ) -> None:
-    """Print a facet's metrics, and which tasks have none; exit with the status that is due."""
-    if shown.by is not None and not shown.as_json and not shown.quiet:
-        show_by(outcomes, shown.by)
+    """Print a facet's metrics and the failed tasks.
+
+    Exits with the status that is due.
+    """
+    if show.by is not None and not show.as_json and not show.quiet:
+        show_by(outcomes, show.by)
     for task, error in failures.items():
         console.note(f"{task}: not scored: {error}")
     if failures:
         raise typer.Exit(max(error.exit_code for error in failures.values()))
     check_judged(outcomes)
-    if shown.strict and not all(outcome.complete for outcome in outcomes):
+    if show.strict and not all(outcome.complete for outcome in outcomes):
         raise typer.Exit(1)
 
 
@@ -259,17 +295,24 @@ def _check_facet(facet: str, name: str | None, of_run: RunOptions, *, tagged: bo
     from reelbench.scoring import cognitive_profile
     from reelbench.tasks.lmms.run_logs import logged_tasks, spec_and_task
 
-    specs = [find_split(name)[0]] if name is not None else []
+    specs: list[BenchmarkSpec] = []
+    if name is not None:
+        specs.append(find_split(name)[0])
     if of_run.run is not None:
         tasks = [logged.task for logged in logged_tasks(of_run.run)]
-        specs += [spec_and_task(task)[0] for task in tasks if task in (of_run.task or tasks)]
-    named_facets = (cognitive_profile.facets(spec) if tagged else spec.facets for spec in specs)
-    facets = list(dict.fromkeys(each.name for several in named_facets for each in several))
-    if specs and facet not in facets:
+        chosen_tasks = of_run.task or tasks
+        specs += [spec_and_task(task)[0] for task in tasks if task in chosen_tasks]
+    facet_names: dict[str, None] = {}
+    for spec in specs:
+        facets = spec.facets
+        if tagged:
+            facets = cognitive_profile.facets(spec)
+        for spec_facet in facets:
+            facet_names[spec_facet.name] = None
+    if specs and facet not in facet_names:
         names = name or ", ".join(dict.fromkeys(spec.id for spec in specs))
-        raise InputError(
-            f"--by {facet}: no such facet; {names} is broken down by {', '.join(facets) or 'none'}"
-        )
+        known_facets = ", ".join(facet_names) or "none"
+        raise InputError(f"--by {facet}: no such facet; {names} is broken down by {known_facets}")
 
 
 def _answers(
@@ -282,37 +325,14 @@ def _answers(
     options: "Options",
     output: Path | None,
 ) -> "Answers":
-    from reelbench.scoring import result_files
+    """Read the answers of a file of predictions."""
     from reelbench.tasks.predictions import Columns
     from reelbench.tasks.score import read_answers, resolve_predictions
     from reelbench.tasks.submissions import Inputs
 
     name = context.params["name"]
     if name is None or files.predictions is None:
-        if name is not None and (Path(name) / result_files.RESULT_FILE).is_file():
-            of, answers = result_files.read(Path(name)), str(result_files.samples_of(Path(name)))
-            words = [
-                of.benchmark.id,
-                "--split",
-                of.benchmark.split,
-                "--predictions",
-                answers,
-                "--model",
-                of.model.id,
-            ]
-            words += ["--frames", of.settings.frames] if of.settings.frames else []
-            line = shlex.join(
-                ["reelbench", "score", *words, *shared.options_given(context, leave_out=("name",))]
-            )
-            raise InputError(f"{name}: is a result; its answers are scored again by `{line}`")
-        if name is not None and Path(name).is_file() and Path(name).suffix != ".yaml":
-            raise InputError(
-                f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`"
-            )
-        raise InputError(
-            "nothing to score: give NAME --predictions FILE, or --run DIR; `reelbench list` has "
-            "the names"
-        )
+        raise _nothing_to_score(context, name)
     if of_run.task:
         raise InputError("--task chooses among the tasks of a run; with --predictions give --split")
     if of_run.answering is not None:
@@ -329,8 +349,42 @@ def _answers(
     )
 
 
+def _nothing_to_score(context: typer.Context, name: str | None) -> InputError:
+    """Return the error for a command without predictions, which says what to type."""
+    from reelbench.scoring import result_files
+
+    if name is not None and (Path(name) / result_files.RESULT_FILE).is_file():
+        line = _again_of_result(context, Path(name))
+        return InputError(f"{name}: is a result; its answers are scored again by `{line}`")
+    if name is not None and Path(name).is_file() and Path(name).suffix != ".yaml":
+        return InputError(
+            f"{name}: is a file; score it by `reelbench score NAME --predictions {name}`"
+        )
+    return InputError(
+        "nothing to score: give NAME --predictions FILE, or --run DIR; `reelbench list` has "
+        "the names"
+    )
+
+
+def _again_of_result(context: typer.Context, folder: Path) -> str:
+    """Return the command that scores a result's answers again."""
+    from reelbench.scoring import result_files
+
+    result = result_files.read(folder)
+    benchmark = result.benchmark
+    words = ["reelbench", "score", benchmark.id, "--split", benchmark.split]
+    words += ["--predictions", str(result_files.samples_of(folder)), "--model", result.model.id]
+    if result.settings.frames:
+        words += ["--frames", result.settings.frames]
+    words += shared.options_given(context, leave_out=("name",))
+    return shlex.join(words)
+
+
 def write_template(name: str | None, files: FileOptions, output: Path | None) -> None:
-    """Write a split's questions as a table to fill in, to a file or as CSV to stdout."""
+    """Write a split's questions as a table to fill in.
+
+    It goes to a file, or as CSV to stdout.
+    """
     from reelbench.data.loading import find_split
     from reelbench.tasks import prediction_template
 
@@ -342,7 +396,12 @@ def write_template(name: str | None, files: FileOptions, output: Path | None) ->
         return
     prediction_template.write(rows, output)
     spec, _, _ = find_split(name, files.split)
-    forms = {(True, True): "B [3.5, 12]", (True, False): "B", (False, True): "[3.5, 12]"}
-    form = forms.get((spec.asks_choice, spec.asks_span))
-    written = f"{number_of(len(rows), 'question')} written to {output}; {_FILL_IN}"
-    console.note(f"{written}; write each as {form}" if form else written)
+    parts_of_answer: list[str] = []
+    if spec.asks_choice:
+        parts_of_answer.append("B")
+    if spec.asks_span:
+        parts_of_answer.append("[3.5, 12]")
+    note = f"{number_of(len(rows), 'question')} written to {output}; {_FILL_IN}"
+    if parts_of_answer:
+        note += f"; write each as {' '.join(parts_of_answer)}"
+    console.note(note)
