@@ -174,8 +174,8 @@ class Scored:
     def to_frame(self) -> "pd.DataFrame":
         """Return one row per item.
 
-        Columns are `id`, `video`, `question`, `prediction`, `state`, `reason` and `flags`. The other
-        columns are the parsed answer (`read.answer`, `read.span`), the reference
+        Columns are `id`, `video`, `question`, `prediction`, `state`, `reason` and `flags`. The
+        other columns are the parsed answer (`read.answer`, `read.span`), the reference
         (`target.…`), the facets' labels, and the scores (`score.…`, before scaling). An unscored
         item has no score. `question` is None if it is not known.
         """

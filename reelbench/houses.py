@@ -1,4 +1,7 @@
-"""What the bench takes of the other houses: named here and in the table of commands, imported on use."""
+"""The parts of the other houses that the bench uses.
+
+They are named here and in the table of commands, and imported on use.
+"""
 
 from importlib import import_module
 from importlib.util import find_spec

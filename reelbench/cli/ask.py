@@ -270,7 +270,7 @@ _PLAN = (
 
 
 def _cost(questions: "QuestionSet", model: "AskOptions", requests: int) -> str:
-    """Say what requests to a model cost at most, about, or what would let it be said."""
+    """Return the most that requests to a model cost, or what would tell it."""
     from reelbench.llm.ask_options import THINKING_TOKENS
     from reelbench.llm.messages import TOKENS_PER_ATTACHMENT
     from reelbench.methods.asking import MAX_NEW_TOKENS
