@@ -81,8 +81,8 @@ def doctor(
 ) -> None:
     """Show versions, tools and folders, for a bug report.
 
-    With --adapter: one adapter, tried on a mini question. It asks no network and fetches nothing;
-    whatever it finds, its status is 0.
+    With --adapter it shows one adapter, tried on a mini question. It asks no network and fetches
+    nothing; whatever it finds, its status is 0.
     """
     if model_args and adapter is None:
         raise InputError(f"{model_args[0]}: arguments of a model need --adapter NAME")
