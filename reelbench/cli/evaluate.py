@@ -128,9 +128,8 @@ def evaluate(
 ) -> None:
     """Evaluate models on benchmarks.
 
-    A served one is evaluated as `ask` does it, a checkpoint through lmms-eval as `run` does.
-
-    A model is `provider/model`, a name with --base-url, or a checkpoint: a folder, or a name of the
+    It asks a served one as `ask` does, and runs a checkpoint through lmms-eval as `run` does. A
+    model is `provider/model`, a name with --base-url, or a checkpoint: a folder, or a name of the
     Hub's, whose `run` is printed. All options of `ask` or `run` are taken. Several models have a
     folder each in --output.
     """
