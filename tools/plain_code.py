@@ -53,6 +53,7 @@ NO_NAMES = frozenset(
 
 def faults(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield the line and the fault of each place in a module that breaks a rule."""
+    fields = _fields(tree)
     for node in ast.walk(tree):
         if isinstance(node, COMPREHENSIONS):
             yield from _of_comprehension(node)
@@ -65,8 +66,17 @@ def faults(tree: ast.AST) -> Iterator[tuple[int, str]]:
         elif isinstance(node, DOCUMENTED):
             yield from _of_docstring(node)
         name = _bound_name(node)
-        if name in NO_NAMES:
+        if name in NO_NAMES and node not in fields:
             yield node.lineno, f"{name}: a name says what the thing is"
+
+
+def _fields(tree: ast.AST) -> set[ast.AST]:
+    """Return the targets of annotated fields: files and other packages hold these names."""
+    fields: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            fields.update(part.target for part in node.body if isinstance(part, ast.AnnAssign))
+    return fields
 
 
 def _of_comprehension(node: ast.expr) -> Iterator[tuple[int, str]]:

@@ -71,7 +71,7 @@ def fetch(
     failures: list[fetch.Failure] = []
 
     def bring(keys: list[str]) -> None:
-        plan = fetch.plan(spec, split, wanted=keys, limit=limit, data=data, refresh=refresh)
+        plan = fetch.plan(spec, split, media_keys=keys, limit=limit, data=data, refresh=refresh)
         console.note(plan.summary())
         size = None if plan.unknown else plan.size
         with console.progress(spec.id, size, in_bytes=True) as show:

@@ -89,20 +89,20 @@ def plan(
     spec: BenchmarkSpec,
     split: str,
     *,
-    wanted: Sequence[str] = (),
+    media_keys: Sequence[str] = (),
     limit: int | None = None,
     data: Path | None = None,
     refresh: bool = False,
 ) -> FetchPlan:
     """Plan a fetch of a split's annotations, and of videos.
 
-    The rows name the videos, so a fetch with videos takes two plans: the first without `wanted`
+    The rows name the videos, so a fetch with videos takes two plans: the first without `media_keys`
     brings the annotations.
 
     Args:
         spec: The benchmark.
         split: One of the owners' splits.
-        wanted: The media keys of the videos.
+        media_keys: The media keys of the videos.
         limit: The number of videos, of which the first are fetched.
         data: The user's own copy of the annotations; nothing is fetched in its place.
         refresh: Ask upstream anew (see `sources.resolve`), also for videos on the Hub that have
@@ -113,7 +113,7 @@ def plan(
     """
     planner = _Planner(spec, split, data, refresh=refresh)
     planner.add_annotations()
-    keys = list(dict.fromkeys(wanted))
+    keys = list(dict.fromkeys(media_keys))
     planner.add_videos(keys[:limit])
     return FetchPlan(
         spec, split, tuple(planner.items), tuple(planner.here), tuple(planner.problems)

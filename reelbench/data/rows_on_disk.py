@@ -193,7 +193,7 @@ class RowsOnDisk(os.PathLike[str]):
         frames = _name_of(sampling)
         encoder: str | None = None
         if isinstance(sampling, FrameSampling):
-            frames = sampling.spec(given=True)
+            frames = sampling.spec(words=True)
             encoder = _encoder_of(sampling)
         translations = _value(Translations.from_environment)
         return DataName(

@@ -68,7 +68,7 @@ class _FileState(NamedTuple):
 
 
 def check(
-    spec: BenchmarkSpec, split: str, data: Path | None = None, wanted: Sequence[str] = ()
+    spec: BenchmarkSpec, split: str, data: Path | None = None, media_keys: Sequence[str] = ()
 ) -> CheckReport:
     """Look at a split's annotations, its videos, and upstream.
 
@@ -76,7 +76,7 @@ def check(
         spec: The benchmark.
         split: One of the owners' splits.
         data: The user's own copy of the annotations.
-        wanted: The media keys of the videos to look for.
+        media_keys: The media keys of the videos to look for.
 
     Raises:
         InputError: As in `sources.present`.
@@ -84,7 +84,7 @@ def check(
     annotations = sources.present(spec, split, data)
     library = Library(spec, split, data)
     files: dict[str, Path] = {}
-    for key in wanted:
+    for key in media_keys:
         with suppress(InputError):
             path = library.find({"video": key})
             if path is not None:
@@ -110,7 +110,7 @@ def check(
         annotations=annotations,
         problem=problem,
         here=tuple(whole),
-        missing=tuple(key for key in dict.fromkeys(wanted) if key not in files),
+        missing=tuple(key for key in dict.fromkeys(media_keys) if key not in files),
         broken=tuple(broken),
         looked_in=tuple(library.roots),
         upstream=_upstream(spec, split, annotations),

@@ -187,7 +187,7 @@ def _part_to_ask(
             record.id,
             settings,
             judge=options.judge,
-            known=question_set.ids,
+            question_ids=question_set.ids,
         )
         rows = [row for row in rows if row["id"] in earlier.ids]
         return _Part(rows, earlier.result.model.revision)
@@ -604,7 +604,11 @@ def judged_again(
     result = earlier.result
     settings = questions.settings().model_copy(update={"candidates": result.settings.candidates})
     earlier.refuse_unlike(
-        questions.questions, result.model.id, settings, judge=options.judge, known=questions.ids
+        questions.questions,
+        result.model.id,
+        settings,
+        judge=options.judge,
+        question_ids=questions.ids,
     )
     if options.judge is not None:
         judges = _judges_of_usual_models(options.judge, earlier)

@@ -217,12 +217,12 @@ class FrameSampling:
         end = math.inf if self.end is None else self.end
         return (self.start or 0.0, end)
 
-    def spec(self, *, form: bool = False, given: bool = False) -> str:
+    def spec(self, *, form: bool = False, words: bool = False) -> str:
         """Return the canonical spec.
 
         Args:
             form: `as=` is there in any case, for a record where pictures are the default.
-            given: The words of `as=` and `times=` are there, so that another process reads the same
+            words: The words of `as=` and `times=` are there, so that another process reads the same
                 of it.
         """
         parts = [self._head()]
@@ -230,7 +230,7 @@ class FrameSampling:
             parts.append(f"max={self.frames}")
         if self.size is not None:
             parts.append(f"size={self.size}")
-        is_stated = self.form != "clip" or (given and self.form_given is not None)
+        is_stated = self.form != "clip" or (words and self.form_given is not None)
         # times=text says that they are pictures.
         if form or (is_stated and self.times == "none"):
             parts.append(f"as={self.form}")
@@ -240,7 +240,7 @@ class FrameSampling:
             parts.append("times=text")
         if self.subs == "file":
             parts.append(SUBTITLED)
-        if given and self.times_given == "none":
+        if words and self.times_given == "none":
             parts.append("times=none")
         return ",".join(parts)
 

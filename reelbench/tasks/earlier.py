@@ -108,11 +108,11 @@ class EarlierResult:
         settings: SettingsRecord,
         *,
         judge: JudgeOptions | None,
-        known: Collection[str] | None,
+        question_ids: Collection[str] | None,
     ) -> None:
         """Raise InputError where new answers can't stand in one result with the earlier ones.
 
-        `known` are the ids of the questions as they are here now, where all of them are known.
+        `question_ids` are those of today, None where not all of them are known.
         """
         then = self.result
         pairs: dict[str, tuple[object, object]] = {
@@ -133,7 +133,7 @@ class EarlierResult:
                     f"{self.folder}: was made with {name} {before}, now it is {now}; "
                     "ask the same way"
                 )
-        if known is not None and set(known) != self.samples.keys():
+        if question_ids is not None and set(question_ids) != self.samples.keys():
             raise InputError(f"{self.folder}: is not of the same questions; give the same data")
 
     def check_apart(self, output: Path, names: Collection[str] | None = None) -> None:

@@ -564,7 +564,9 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
     earlier = options.earlier
     if earlier is not None:
         ids = {item.id for item in items}
-        earlier.refuse_unlike(questions, answers.model.id, settings, judge=options.judge, known=ids)
+        earlier.refuse_unlike(
+            questions, answers.model.id, settings, judge=options.judge, question_ids=ids
+        )
         items, settings = merged(questions, earlier, items, settings, options.note)
     is_run = answers.duplicate is not None
     # A judge of REELBENCH_JUDGE is for all benchmarks, so that it may be of no use to one.

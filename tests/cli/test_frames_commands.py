@@ -182,7 +182,10 @@ class TestSweep:
         from reelbench.cli.sweep_steps import of_frames
 
         def specs(spec, counts):
-            return [(step.point_fields["frames"], str(step.sampling)) for step in of_frames(spec, counts)]
+            return [
+                (step.point_fields["frames"], str(step.sampling))
+                for step in of_frames(spec, counts)
+            ]
 
         assert specs("uniform:N,size=448", "8,0,1,8") == [
             (0, "none"),

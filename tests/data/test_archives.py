@@ -22,7 +22,7 @@ def test_wanted_members_of_an_archive_are_unpacked(server, spec, tmp_path):
     films_tar = tar_gz({f"release/videos/{key}.mp4": data for key, data in films.items()})
     spec = with_media(spec, packed(server.put("/films.tar.gz", films_tar)))
 
-    plan = fetch.plan(spec, "test", wanted=["a", "c", "d"])
+    plan = fetch.plan(spec, "test", media_keys=["a", "c", "d"])
     assert plan.size == len(MOVIECORE) + len(films_tar)
     report = fetch.run(plan)
 
@@ -32,7 +32,7 @@ def test_wanted_members_of_an_archive_are_unpacked(server, spec, tmp_path):
     assert found == {"a.mp4": films["a"], "c.mp4": films["c"]}
 
     # The rest of the archive is had without another download.
-    plan = fetch.plan(spec, "test", wanted=["a", "b"])
+    plan = fetch.plan(spec, "test", media_keys=["a", "b"])
     assert plan.size == 0
     assert fetch.run(plan).done == ("b",)
     assert len(server.asked("GET /films.tar.gz")) == 1
@@ -43,7 +43,7 @@ def test_an_archive_dropped_in_mid_file_is_continued(server, spec, tmp_path):
     spec = with_media(spec, packed(server.put("/films.tar.gz", films_tar)))
     server.fail("GET /films.tar.gz", cut_at=500)
 
-    assert "a" in fetch.run(fetch.plan(spec, "test", wanted=["a"])).done
+    assert "a" in fetch.run(fetch.plan(spec, "test", media_keys=["a"])).done
     assert [request.headers.get("Range") for request in server.asked("GET /films")] == [
         None,
         "bytes=500-",
@@ -60,7 +60,7 @@ def test_an_archive_cannot_write_outside_the_media_folder(server, spec, tmp_path
     }
     spec = with_media(spec, packed(server.put("/films.tar.gz", tar_gz(evil))))
 
-    fetch.run(fetch.plan(spec, "test", wanted=["a", "b", "c"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["a", "b", "c"]))
 
     outside = [
         path for path in tmp_path.rglob("*") if path.name in {"a.mp4", "b.mp4", "c.mp4", "evil"}
@@ -74,7 +74,7 @@ def test_a_damaged_archive_is_the_reason_for_what_it_lacks(server, spec, tmp_pat
         spec, packed(server.put("/films.tar.gz", films_tar[: len(films_tar) * 2 // 3]))
     )
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["a", "b"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["a", "b"]))
 
     assert "b" in dict(report.failed)
     assert re.search(
@@ -124,7 +124,7 @@ DAMAGED = {
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
 def test_every_video_of_a_damaged_archive_ends_as_failed(server, spec, data):
     spec = with_media(spec, packed(server.put("/films.tar.gz", data())))
-    report = fetch.run(fetch.plan(spec, "test", wanted=["a", "b"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["a", "b"]))
     assert sorted(what for what, _ in report.failed) == ["a", "b"]
     for _, reason in report.failed:
         assert len(reason.splitlines()) == 1
@@ -137,7 +137,7 @@ def test_every_video_of_a_damaged_archive_ends_as_failed(server, spec, data):
 def test_a_member_that_would_fill_the_disk_is_not_unpacked(server, spec, tmp_path):
     films = {"videos/a.mp4": bytes(20_000_000), "videos/b.mp4": clip(tmp_path)}
     spec = with_media(spec, packed(server.put("/films.tar.gz", tar_gz(films))))
-    report = fetch.run(fetch.plan(spec, "test", wanted=["a", "b"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["a", "b"]))
     assert "b" in report.done
     ((what, reason),) = report.failed
     assert what == "a"
@@ -152,7 +152,7 @@ def test_a_full_disk_is_the_reason_and_costs_no_archive(
     url = server.put("/films.tar.gz", tar_gz(films))
     spec = with_media(spec, packed(url))
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["a", "b", "c"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["a", "b", "c"]))
 
     assert "a" in report.done
     assert [what for what, _ in report.failed] == ["b", "c"]

@@ -52,7 +52,7 @@ def test_annotations_and_videos_of_a_hub_hosted_benchmark(server, spec, tmp_path
         {f"videos/{key}.mp4": data for key, data in films.items()} | {"annotations/8.json": "{}"},
     )
 
-    plan = fetch.plan(spec, "test", wanted=["8", "8", "AWA-6"])
+    plan = fetch.plan(spec, "test", media_keys=["8", "8", "AWA-6"])
     total = len(MOVIECORE) + sum(map(len, films.values()))
     assert (plan.size, plan.unknown, len(plan.items)) == (total, 0, 3)
     assert plan.summary() == f"moviecore test: 3 to fetch, {total / 1000:.1f} kB; 0 here already"
@@ -69,10 +69,10 @@ def test_annotations_and_videos_of_a_hub_hosted_benchmark(server, spec, tmp_path
 
 def test_a_second_fetch_transfers_nothing(server, spec, tmp_path):
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
-    fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
     before = len(server.requests) + len(server.cdn.requests)
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
 
     assert report.done == ()
     assert report.skipped == ("annotations (test.json or annotation/test.json)", "8")
@@ -81,10 +81,10 @@ def test_a_second_fetch_transfers_nothing(server, spec, tmp_path):
 
 def test_the_second_fetch_works_offline(server, spec, tmp_path, monkeypatch):
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
-    fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["8", "9"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["8", "9"]))
 
     assert report.skipped == ("annotations (test.json or annotation/test.json)", "8")
     ((what, reason),) = report.failed
@@ -95,7 +95,7 @@ def test_the_second_fetch_works_offline(server, spec, tmp_path, monkeypatch):
 def test_limit_takes_the_first_videos(server, spec, tmp_path):
     server.add(VIDEOS, {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("1", "2", "3")})
 
-    plan = fetch.plan(spec, "test", wanted=["2", "2", "3", "1"], limit=2)
+    plan = fetch.plan(spec, "test", media_keys=["2", "2", "3", "1"], limit=2)
 
     assert sorted(what for item in plan.items for what in item.names if what.isdigit()) == [
         "2",
@@ -106,7 +106,7 @@ def test_limit_takes_the_first_videos(server, spec, tmp_path):
 def test_a_missing_video_is_reported_and_the_rest_arrives(server, spec, tmp_path):
     repo = server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path), "videos/9.mkv": clip(tmp_path, "9")})
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["8", "9", "gone"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["8", "9", "gone"]))
 
     assert {"8", "9"} <= set(report.done)
     assert report.failed == (
@@ -123,7 +123,7 @@ def test_a_video_dropped_in_mid_file_is_continued(server, spec, tmp_path, monkey
     server.add(VIDEOS, {"videos/8.mp4": film})
     server.cdn.fail("GET .*8.mp4", cut_at=700)
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
 
     assert report.failed == ()
     assert (root(spec) / "videos/8.mp4").read_bytes() == film
@@ -138,13 +138,13 @@ def test_a_video_with_another_hash_than_stated_is_refused_and_had_next_time(serv
     server.add(VIDEOS, {"videos/8.mp4": film})
     server.cdn.fail("GET .*8.mp4", corrupt=True)
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
     ((what, reason),) = report.failed
     assert what == "8"
     assert re.match(r"arrived damaged \(sha256 .* the Hub states", reason)
     assert media.Library(spec, "test").find({"video": "8"}) is None
 
-    assert fetch.run(fetch.plan(spec, "test", wanted=["8"])).done == ("8",)
+    assert fetch.run(fetch.plan(spec, "test", media_keys=["8"])).done == ("8",)
     assert (root(spec) / "videos/8.mp4").read_bytes() == film
 
 
@@ -152,7 +152,7 @@ def test_a_video_that_is_gone_between_plan_and_run_is_only_its_own_failure(serve
     server.add(VIDEOS, {f"videos/{key}.mp4": clip(tmp_path, key) for key in ("1", "2")})
     server.cdn.fail("GET .*1.mp4", times=None, status=404)
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["1", "2"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["1", "2"]))
 
     assert "2" in report.done
     ((what, reason),) = report.failed
@@ -164,10 +164,10 @@ def test_a_video_that_is_gone_between_plan_and_run_is_only_its_own_failure(serve
 def test_videos_stay_at_the_commit_that_was_recorded(server, spec, tmp_path):
     first = clip(tmp_path, "first")
     repo = server.add(VIDEOS, {"videos/1.mp4": first, "videos/2.mp4": first})
-    fetch.run(fetch.plan(spec, "test", wanted=["1"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["1"]))
     repo.commit({"videos/2.mp4": clip(tmp_path, "second")}, "other films")
 
-    fetch.run(fetch.plan(spec, "test", wanted=["2"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["2"]))
 
     assert (root(spec) / "videos/2.mp4").read_bytes() == first
 
@@ -178,14 +178,14 @@ def test_a_gated_repository_is_one_failure_with_the_page_to_visit(
     server.add("MovieCORE/MovieCORE", {"train.json": MOVIECORE})
     gated = server.add("Enxin/MovieChat-1K_train", {"raw_videos/8.mp4": clip(tmp_path)}, gated=True)
 
-    report = fetch.run(fetch.plan(spec, "train", wanted=["8", "AWA-6"]))
+    report = fetch.run(fetch.plan(spec, "train", media_keys=["8", "AWA-6"]))
     ((what, reason),) = report.failed
     assert what == "2 videos (MovieChat-1K train videos)"
     assert f"accept its terms at {server.url}/datasets/{gated.id}" in reason
 
     server.tokens["hf_reader"] = Token("reader", reads={gated.id})
     monkeypatch.setenv("HF_TOKEN", "hf_reader")
-    report = fetch.run(fetch.plan(spec, "train", wanted=["8", "AWA-6"]))
+    report = fetch.run(fetch.plan(spec, "train", media_keys=["8", "AWA-6"]))
     assert report.done == ("8",)
     assert [what for what, _ in report.failed] == ["AWA-6"]
 
@@ -197,7 +197,7 @@ def test_a_video_broken_upstream_is_set_aside_and_not_fetched_again(server, spec
         {"videos/8.mp4": whole[: len(whole) // 2], "videos/9.mp4": b"", "videos/10.mp4": b"<html>"},
     )
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["8", "9", "10"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["8", "9", "10"]))
     reasons = dict(report.failed)
     assert set(reasons) == {"8", "9", "10"}
     assert all("broken as upstream has it" in reason for reason in reasons.values())
@@ -205,7 +205,7 @@ def test_a_video_broken_upstream_is_set_aside_and_not_fetched_again(server, spec
     assert media.Library(spec, "test").find({"video": "8"}) is None
     before = len(server.cdn.asked("GET"))
 
-    again = fetch.run(fetch.plan(spec, "test", wanted=["8", "9", "10"]))
+    again = fetch.run(fetch.plan(spec, "test", media_keys=["8", "9", "10"]))
     assert dict(again.failed) == reasons
     assert len(server.cdn.asked("GET")) == before
 
@@ -213,21 +213,21 @@ def test_a_video_broken_upstream_is_set_aside_and_not_fetched_again(server, spec
 def test_a_file_that_changed_since_it_was_fetched_is_fetched_again(server, spec, tmp_path):
     film = clip(tmp_path)
     server.add(VIDEOS, {"videos/8.mp4": film})
-    fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
     (root(spec) / "videos/8.mp4").write_bytes(film[:100])
 
-    assert fetch.run(fetch.plan(spec, "test", wanted=["8"])).done == ("8",)
+    assert fetch.run(fetch.plan(spec, "test", media_keys=["8"])).done == ("8",)
     assert (root(spec) / "videos/8.mp4").read_bytes() == film
 
 
 @pytest.mark.parametrize("record", ["", "[]", '{"videos/8.mp4": "many"}'])
 def test_a_damaged_list_of_what_was_verified_is_made_anew(server, spec, tmp_path, record):
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
-    fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
     (root(spec) / ".verified.json").write_text(record)
 
-    assert fetch.run(fetch.plan(spec, "test", wanted=["8"])).done == ("8",)
-    assert fetch.plan(spec, "test", wanted=["8"]).items == ()
+    assert fetch.run(fetch.plan(spec, "test", media_keys=["8"])).done == ("8",)
+    assert fetch.plan(spec, "test", media_keys=["8"]).items == ()
 
 
 def test_whole_files_put_there_by_hand_are_recognised_by_their_hash(server, spec, tmp_path):
@@ -236,7 +236,7 @@ def test_whole_files_put_there_by_hand_are_recognised_by_their_hash(server, spec
     (root(spec) / "videos").mkdir(parents=True)
     (root(spec) / "videos/8.mp4").write_bytes(film)
 
-    fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
 
     assert server.cdn.asked("GET") == []
 
@@ -248,7 +248,7 @@ def test_the_users_media_folder_is_left_alone(server, spec, tmp_path, monkeypatc
     own.write_bytes(b"the user's own cut")
     monkeypatch.setenv("REELBENCH_MEDIA", str(tmp_path / "own"))
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
 
     assert "8" in report.skipped
     assert own.read_bytes() == b"the user's own cut"
@@ -270,7 +270,7 @@ def test_annotations_that_cannot_be_had_are_a_failure_and_videos_still_come(serv
     server.repos.pop(("dataset", "MovieCORE/MovieCORE"))
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
 
     assert report.done == ("8",)
     ((what, reason),) = report.failed
@@ -281,12 +281,12 @@ def test_annotations_that_cannot_be_had_are_a_failure_and_videos_still_come(serv
 def test_refresh_takes_what_main_is_now_and_only_the_videos_that_changed(server, spec, tmp_path):
     old, new = clip(tmp_path, "old"), clip(tmp_path, "new")
     videos = server.add(VIDEOS, {"videos/1.mp4": old, "videos/2.mp4": old})
-    fetch.run(fetch.plan(spec, "test", wanted=["1", "2"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["1", "2"]))
     server.repo("MovieCORE/MovieCORE").commit({"test.json": "{}"})
     videos.commit({"videos/2.mp4": new})
     before = len(server.cdn.asked("GET"))
 
-    report = fetch.run(fetch.plan(spec, "test", wanted=["1", "2"], refresh=True))
+    report = fetch.run(fetch.plan(spec, "test", media_keys=["1", "2"], refresh=True))
 
     assert report.failed == ()
     assert sources.present(spec, "test").paths[0].read_text() == "{}"
@@ -297,14 +297,14 @@ def test_refresh_takes_what_main_is_now_and_only_the_videos_that_changed(server,
 def test_a_media_key_cannot_leave_the_folder(server, spec, tmp_path):
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
 
-    plan = fetch.plan(spec, "test", wanted=["../../escaped", "/etc/passwd"])
+    plan = fetch.plan(spec, "test", media_keys=["../../escaped", "/etc/passwd"])
 
     assert [what for what, _ in plan.problems] == ["../../escaped", "/etc/passwd"]
 
 
 def test_a_full_disk_is_seen_before_anything_is_transferred(server, spec, tmp_path, monkeypatch):
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
-    plan = fetch.plan(spec, "test", wanted=["8"])
+    plan = fetch.plan(spec, "test", media_keys=["8"])
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
 
@@ -317,7 +317,7 @@ def test_a_full_disk_is_seen_before_anything_is_transferred(server, spec, tmp_pa
 
 def test_two_fetches_of_one_benchmark_do_not_run_at_once(server, spec, tmp_path):
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
-    plan = fetch.plan(spec, "test", wanted=["8"])
+    plan = fetch.plan(spec, "test", media_keys=["8"])
     second, lines = [], ["0/2"]
 
     def show(done, line):
@@ -343,7 +343,7 @@ def test_progress_is_told_every_byte_and_every_item(server, spec, tmp_path, in_a
         spec = with_media(spec, packed(server.put("/films.tar.gz", tar_gz(films))))
     else:
         server.add(VIDEOS, films)
-    plan = fetch.plan(spec, "test", wanted=["1", "2"])
+    plan = fetch.plan(spec, "test", media_keys=["1", "2"])
 
     told = []
     report = fetch.run(plan, lambda done, line: told.append((done, line)), workers=1)
@@ -374,7 +374,9 @@ def test_from_upstream_to_rows_and_their_videos_then_offline(
         ]
         spec = with_media(spec, *places)
 
-    report = fetch.run(fetch.plan(spec, spec.default_split, wanted=[row["video"] for row in rows]))
+    report = fetch.run(
+        fetch.plan(spec, spec.default_split, media_keys=[row["video"] for row in rows])
+    )
 
     assert set(report.done) == {key for key in films if not key.startswith("v_")}
     assert [what for what, _ in report.failed] == [
@@ -395,7 +397,7 @@ def test_a_video_behind_an_address_comes_through_yt_dlp(server, spec, tmp_path):
     server.files["/-abc_DEF123.mp4"].headers["Content-Type"] = "video/mp4"
     spec = with_media(spec, online(server))
 
-    plan = fetch.plan(spec, "test", wanted=["-abc_DEF123", "gone"])
+    plan = fetch.plan(spec, "test", media_keys=["-abc_DEF123", "gone"])
     assert plan.unknown == 2
     report = fetch.run(plan)
 
@@ -418,12 +420,12 @@ def test_a_folders_own_settings_of_yt_dlp_are_not_read(server, spec, tmp_path, m
     server.put("/-abc_DEF123.mp4", clip(tmp_path))
     server.files["/-abc_DEF123.mp4"].headers["Content-Type"] = "video/mp4"
     spec = with_media(spec, online(server))
-    assert "-abc_DEF123" in fetch.run(fetch.plan(spec, "test", wanted=["-abc_DEF123"])).done
+    assert "-abc_DEF123" in fetch.run(fetch.plan(spec, "test", media_keys=["-abc_DEF123"])).done
     assert not (tmp_path / "env").exists()
     (root(spec) / "-abc_DEF123.mp4").unlink()
     (tmp_path / "config").mkdir()
     (clone / "yt-dlp.conf").rename(tmp_path / "config" / "yt-dlp.conf")
-    fetch.run(fetch.plan(spec, "test", wanted=["-abc_DEF123"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["-abc_DEF123"]))
     assert "PATH=" in (tmp_path / "env").read_text()
     assert "sk-0123456789" not in (tmp_path / "env").read_text()
 
@@ -432,7 +434,7 @@ def test_without_yt_dlp_the_reason_says_how_to_get_it(server, spec, monkeypatch)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sys.executable", "/nowhere/python")
 
-    report = fetch.run(fetch.plan(with_media(spec, online(server)), "test", wanted=["a", "b"]))
+    report = fetch.run(fetch.plan(with_media(spec, online(server)), "test", media_keys=["a", "b"]))
 
     assert report.failed == (("2 videos (films)", "yt-dlp is not installed: pip install yt-dlp"),)
 
@@ -452,7 +454,7 @@ def test_a_form_says_where_to_ask_and_where_to_put_the_files(server, spec, tmp_p
     server.put("/b.mp4", clip(tmp_path, "b"))
     spec = with_media(spec, form, online(server))
 
-    plan = fetch.plan(spec, "test", wanted=["v_1", "v_2"])
+    plan = fetch.plan(spec, "test", media_keys=["v_1", "v_2"])
     ((what, reason),) = plan.problems
     assert what == "2 videos (ActivityNet videos)"
     assert reason.startswith(
@@ -462,12 +464,12 @@ def test_a_form_says_where_to_ask_and_where_to_put_the_files(server, spec, tmp_p
 
     (root(spec) / "anet").mkdir(parents=True)
     (root(spec) / "anet/v_1.mp4").write_bytes(clip(tmp_path, "v_1"))
-    again = fetch.plan(spec, "test", wanted=["v_1", "v_2"])
+    again = fetch.plan(spec, "test", media_keys=["v_1", "v_2"])
     assert "v_1" in again.here
     assert [what for what, _ in again.problems] == ["v_2 (ActivityNet videos)"]
 
 
 def test_a_video_that_no_source_has_is_a_problem(server, spec):
-    plan = fetch.plan(with_media(spec, online(server, matches="^yt")), "test", wanted=["film"])
+    plan = fetch.plan(with_media(spec, online(server, matches="^yt")), "test", media_keys=["film"])
 
     assert plan.problems == (("film", "moviecore names no place where this video can be had"),)

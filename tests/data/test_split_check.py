@@ -17,7 +17,7 @@ VIDEOS = "Enxin/MovieChat-1K-test"
 def test_nothing_here_says_how_to_get_it_and_fetches_nothing(server, spec):
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
 
-    report = split_check.check(spec, "test", wanted=["8", "8", "9"])
+    report = split_check.check(spec, "test", media_keys=["8", "8", "9"])
 
     assert report.annotations is None
     assert report.problem == "not here; run `reelbench data fetch moviecore --split test`"
@@ -31,9 +31,9 @@ def test_nothing_here_says_how_to_get_it_and_fetches_nothing(server, spec):
 def test_everything_here_and_whole(server, spec, tmp_path):
     annotations = server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     videos = server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
-    fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
 
-    report = split_check.check(spec, "test", wanted=["8"])
+    report = split_check.check(spec, "test", media_keys=["8"])
 
     assert report.annotations.revision == annotations.head
     assert (report.here, report.missing, report.broken) == (("8",), (), ())
@@ -59,7 +59,7 @@ def test_what_is_broken_is_named_with_what_is_wrong(spec, tmp_path, monkeypatch)
     (folder / "good.mp4").write_bytes(whole)
 
     report = split_check.check(
-        spec, "test", wanted=["empty", "sound", "cut", "page", "good", "gone"]
+        spec, "test", media_keys=["empty", "sound", "cut", "page", "good", "gone"]
     )
 
     assert (report.here, report.missing) == (("good",), ("gone",))
@@ -74,12 +74,12 @@ def test_a_fetched_video_that_lost_bytes_is_broken_though_it_plays(server, spec,
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
     other = clip(tmp_path, "another film", seconds=2)
     server.add(VIDEOS, {"videos/8.mp4": clip(tmp_path)})
-    fetch.run(fetch.plan(spec, "test", wanted=["8"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["8"]))
     path = media_roots.fetched_root(spec) / "videos/8.mp4"
     before = path.stat().st_size
     path.write_bytes(other)
 
-    report = split_check.check(spec, "test", wanted=["8"])
+    report = split_check.check(spec, "test", media_keys=["8"])
 
     assert report.broken == (("8", path, f"{len(other)} bytes, and {before} when it was fetched"),)
 
@@ -157,11 +157,12 @@ def test_an_archive_of_videos_is_compared_too(server: HubServer, spec, tmp_path)
     )
     spec = replace(spec, media=(place,))
     server.add("MovieCORE/MovieCORE", {"test.json": MOVIECORE})
-    fetch.run(fetch.plan(spec, "test", wanted=["a"]))
+    fetch.run(fetch.plan(spec, "test", media_keys=["a"]))
     server.put("/films.tar.gz", b"another")
 
     states = {
-        state.what: state.moved for state in split_check.check(spec, "test", wanted=["a"]).upstream
+        state.what: state.moved
+        for state in split_check.check(spec, "test", media_keys=["a"]).upstream
     }
 
     assert states == {"MovieCORE/MovieCORE": False, url: True}
@@ -193,8 +194,8 @@ def test_agreement_gated_data_says_which_form_to_fill_in(server, spec):
 @pytest.mark.usefixtures("server")
 def test_a_folder_of_the_user_s_that_is_not_there_is_told_once(spec, tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("REELBENCH_MEDIA", f"{tmp_path}:{tmp_path / 'nowhere'}")
-    split_check.check(spec, "test", wanted=["8"])
-    split_check.check(spec, "test", wanted=["8"])
+    split_check.check(spec, "test", media_keys=["8"])
+    split_check.check(spec, "test", media_keys=["8"])
     said = [line for line in caplog.messages if "REELBENCH_MEDIA" in line]
     assert said == [
         f"REELBENCH_MEDIA={tmp_path / 'nowhere'}: no such folder, so no video is looked for there"

@@ -375,7 +375,7 @@ def _note_on_pictures(model: str | None, adapter: Adapter, sampling: FrameSampli
 
 def _refuse_clip(model: str | None, adapter: Adapter, sampling: FrameSampling) -> None:
     """Raise InputError where an adapter can't take the clips that `as=clip` asks for."""
-    where = f"frames {sampling.spec(given=True)}: {model}"
+    where = f"frames {sampling.spec(words=True)}: {model}"
     if not adapter.has_reader():
         raise InputError(f"{where} reads no clip without {adapter.needs}; leave as=clip out")
     if adapter.varies(sampling):

@@ -153,7 +153,7 @@ def run(
     environ = dict(environ or {})
     arguments = with_frames(arguments, sampling or FrameSampling(), note)
     if sampling is not None:
-        environ[settings.FRAMES.name] = sampling.spec(given=True)
+        environ[settings.FRAMES.name] = sampling.spec(words=True)
     before = set(output.rglob("*_results.json"))
     (start or lmms_eval)(arguments, environ, kept_open, stdout)
     written = set(output.rglob("*_results.json")) - before
