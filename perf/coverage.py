@@ -6,7 +6,7 @@ A video's questions share its ease, two models share a question's, and a video m
 more than the other: normal terms, whose sum is cut into 0/1 (right or wrong) or 0 to 5 (a judge's
 scale). Videos have 1 question and a Poisson number of mean 4 more. `icc` is the share of variance
 (before the cut) that a video's questions share. A thousand repetitions take a minute or two
-(coverage, differences, macro), four minutes (power) and half an hour (calibration).
+(coverage, differences, paired, macro), four minutes (power) and half an hour (calibration).
 """
 
 import argparse
@@ -136,7 +136,9 @@ def differences(repetitions: int) -> None:
                     b, a, video = population.draw(videos, rng, effect)
                     values, draws, clusters = sides(a, b, video)
                     value, gaps = values[0] - values[1], draws[0] - draws[1]
-                    test = intervals.paired_test(value, gaps, clusters)
+                    test = intervals.paired_test(
+                        value, gaps, clusters, items_of(a - b), bounds=(0, top)
+                    )
                     if test is None:  # of too few videos
                         continue
                     alarms += test.p <= power.ALPHA
@@ -151,6 +153,114 @@ def differences(repetitions: int) -> None:
                     f"| {100 * alarms / repetitions:.1f} |",
                     flush=True,
                 )
+
+
+@dataclass(frozen=True)
+class PairOfModels:
+    """Two models that answer the same questions right or wrong.
+
+    Attributes:
+        name: The row's name.
+        right_a: Share of all questions that a truly has right.
+        right_b: The same of b.
+        alike: Share of a question's own ease (beside its video's) that both models see alike. At 1
+            the better model is right wherever the other is.
+    """
+
+    name: str
+    right_a: float
+    right_b: float
+    alike: float
+
+    def draw(
+        self, size: tuple[int, int, int], icc: float, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
+        """Draw 0 and 1 of both models: repetitions x videos x questions."""
+        of_video = math.sqrt(icc) * rng.normal(size=(*size[:2], 1))
+        of_question = math.sqrt((1 - icc) * self.alike) * rng.normal(size=size)
+        scores: list[Array] = []
+        for right in (self.right_a, self.right_b):
+            of_model = math.sqrt((1 - icc) * (1 - self.alike)) * rng.normal(size=size)
+            is_right = of_video + of_question + of_model < NormalDist().inv_cdf(right)
+            scores.append(is_right.astype(np.float64))
+        return scores[0], scores[1]
+
+
+PAIRS_OF_MODELS = (
+    PairOfModels("98 and 95 %", 0.98, 0.95, 0),
+    PairOfModels("99 and 97 %", 0.99, 0.97, 0),
+    PairOfModels("3 and 1 %", 0.03, 0.01, 0),
+    PairOfModels("97 and 95 %, one right wherever the other is", 0.97, 0.95, 1),
+    PairOfModels("60 and 50 %", 0.6, 0.5, 0),
+    PairOfModels("two checkpoints, 70 and 67 %", 0.7, 0.67, 0.9),
+    PairOfModels("two checkpoints, 95 and 93 %", 0.95, 0.93, 0.97),
+    PairOfModels("two checkpoints, both 70 %", 0.7, 0.7, 0.9),
+)
+MANY_PAIRS = 10
+"""Pairs that are expected to differ from which on 95 % must be 93 to 97; below it may be more."""
+
+
+def pairs_of_models(repetitions: int) -> None:
+    """Print how often the interval of two models' difference holds the truth.
+
+    Most settings have few pairs that differ. The last line has the least and the most covered.
+    """
+    print(
+        "| right | icc | questions a video | videos | pairs that differ | covers % | width, points "
+        "| p at most 0.05 % |"
+    )
+    print("|" + "---|" * 8)
+    covered: dict[bool, list[float]] = {True: [], False: []}
+    for place, models in enumerate(PAIRS_OF_MODELS):
+        for icc in (0.0, 0.2):
+            for questions in (1, 4):
+                for videos in (10, 20, 40, 100):
+                    size = (repetitions, videos, questions)
+                    rng = np.random.default_rng([place, int(10 * icc), questions, videos])
+                    a, b = models.draw(size, icc, rng)
+                    differing = float(np.abs(a - b).sum() / repetitions)
+                    percent, width, significant = _covered(a - b, models.right_a - models.right_b)
+                    covered[differing >= MANY_PAIRS].append(percent)
+                    print(
+                        f"| {models.name} | {icc:g} | {questions} | {videos} | {differing:.1f} "
+                        f"| {percent:.1f} | {width:.1f} | {significant:.1f} |",
+                        flush=True,
+                    )
+    few = covered[False]
+    many = covered[True]
+    print(f"\nfewer than {MANY_PAIRS} differ: {min(few):.1f} to {max(few):.1f} %", end="; ")
+    print(f"{MANY_PAIRS} or more: {min(many):.1f} to {max(many):.1f} %")
+
+
+def _covered(differences: Array, truth: float) -> tuple[float, float, float]:
+    """Return how much is covered, the mean width, and how often p is at most 0.05.
+
+    Shares are in per cent, the width in points.
+    `differences` are those of single items: repetitions x videos x questions.
+    """
+    repetitions, videos, _ = differences.shape
+    by_video = differences.mean(axis=2)
+    draws = np.concatenate(list(intervals.resampled_sums(by_video.T))) / videos
+    hits = 0
+    width = 0.0
+    significant = 0
+    for place in range(repetitions):
+        value = float(by_video[place].mean())
+        items = items_of(differences[place])
+        test = intervals.paired_test(value, draws[:, place], videos, items, bounds=(0, 1))
+        if test is None:  # of too few videos
+            continue
+        low, high = test.interval()
+        hits += low - 1e-9 <= truth <= high + 1e-9
+        width += high - low
+        significant += test.p <= power.ALPHA
+    return 100 * hits / repetitions, 100 * width / repetitions, 100 * significant / repetitions
+
+
+def items_of(differences: Array) -> intervals.Items:
+    """Return what a paired test needs of items' differences."""
+    n = differences.size
+    return intervals.Items(n, float(differences.var()) / n, int(np.count_nonzero(differences)))
 
 
 def sides(
@@ -265,7 +375,9 @@ def _finds(
 ) -> bool:
     a, b, video = population.draw(videos, rng, effect)
     if paired:
-        test = intervals.paired_test(*resampled(b - a, video))
+        top = float(len(population.cuts))
+        items = items_of(b - a)
+        test = intervals.paired_test(*resampled(b - a, video), items, bounds=(0, top))
         return test is not None and test.p <= power.ALPHA
     _, others, video_b = population.draw(videos, rng, effect)
     (value_a, draws_a, n), (value_b, draws_b, _) = resampled(a, video), resampled(others, video_b)
@@ -345,6 +457,7 @@ def _calibrated(
 MEASURES = (
     ("coverage", coverage),
     ("differences", differences),
+    ("paired", pairs_of_models),
     ("macro", macro),
     ("power", powers),
     ("calibration", calibrations),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -143,6 +144,13 @@ def interval(ends: Sequence[float] | None, digits: int = 2) -> str:
         return ""
     low, high = ends
     return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def rounded_down(value: float, digits: int) -> float:
+    """Round a number down to so many digits."""
+    power = 10.0**digits
+    # What a float is short of a number of six more digits is rounding's: 55.1 may be 55.099999999.
+    return math.floor(round(value * power, 6)) / power
 
 
 def p_value(p: float | None, digits: int = 4) -> str:

@@ -22,7 +22,7 @@ from reelbench.registry.records import Sample
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import aggregation, comparison, result_files
 from reelbench.scoring.comparison import Difference
-from reelbench.stats import intervals, multiple_comparisons
+from reelbench.stats import multiple_comparisons
 from reelbench.stats.agreement import cohen_kappa
 from reelbench.stats.power import ALPHA
 from reelbench.stats.rank_correlation import kendall_tau
@@ -248,16 +248,10 @@ class _Resamples:
 
     def test(self, first: int, second: int, ids: tuple[str, ...]) -> _PairTest:
         """Test two results, by their numbers; p is None where it can't be told."""
-        a = self.of(first, ids)
-        b = self.of(second, ids)
-        if a.value is None or b.value is None:
+        test = self.of(first, ids).test(self.of(second, ids))
+        if test is None:
             return _PairTest(0.0, None)
-        if a.draws is None or b.draws is None:
-            return _PairTest(0.0, None)
-        difference = a.value - b.value
-        test = intervals.paired_test(difference, a.draws - b.draws, a.clusters)
-        p = None if test is None else test.p
-        return _PairTest(difference, p)
+        return _PairTest(test.difference, test.p)
 
 
 def _changed_places(results: Sequence[BridgedResult]) -> list[ChangedPlaces]:

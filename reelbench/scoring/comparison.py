@@ -1,10 +1,11 @@
 """Comparison of two models: a test on the items that both answered.
 
 For each metric there is a paired bootstrap over videos: the same videos are drawn for both models,
-so the difficulty of a video cancels out. For columns of 0 and 1 (a choice right or wrong) there is
-also McNemar's exact test on the items where only one of the two is right. It takes items as
-independent, which questions on one video are not, so the bootstrap is the one to trust where the
-two differ.
+so the difficulty of a video cancels out. Two pairs are added to what was seen, as each score's own
+interval allows for what was not (`stats.intervals`): two equal results may still differ. For
+columns of 0 and 1 (a choice right or wrong) there is also McNemar's exact test on the items where
+only one of the two is right. It takes items as independent, which questions on one video are not,
+so the bootstrap is the one to trust where the two differ.
 """
 
 import math
@@ -67,8 +68,8 @@ class Difference:
         difference: a minus b.
         ci95: 95 % interval of the difference over videos, of the same test as p: it excludes 0
             exactly where p is at most 0.05; None under ten videos.
-        p: Two-sided, of no difference, by a t test over videos (`intervals.PairedTest`); None under
-            ten videos.
+        p: Two-sided, of no difference, by a t test over videos (`intervals.PairedTest`); never 0.
+            None under ten videos.
         mcnemar: For a mean of zeros and ones only.
     """
 
@@ -408,7 +409,8 @@ def mcnemar(only_a: int, only_b: int) -> McNemar:
         return McNemar(only_a, only_b, 1.0)
     tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
     # Whole numbers throughout: 2 ** n is beyond a float from n = 1024 on, their quotient is not.
-    return McNemar(only_a, only_b, min(1.0, 2 * tail / 2**n))
+    p = min(1.0, 2 * tail / 2**n)
+    return McNemar(only_a, only_b, max(p, intervals.SMALLEST_P))
 
 
 def metric_difference(
@@ -491,8 +493,14 @@ def compare_by_video(
         raise InputError(
             f"no video has {column!r} in both results: are both judged, and on the same videos?"
         )
-    pairs = np.array([(np.mean(scores_a[video]), np.mean(scores_b[video])) for video in shared])
+    means = [(np.mean(scores_a[video]), np.mean(scores_b[video])) for video in shared]
+    pairs = np.array(means, dtype=np.float64)
     differences = pairs[:, 0] - pairs[:, 1]
+    low, high = metric.bounds
+    column_bounds = (low / metric.aggregate.scale, high / metric.aggregate.scale)
+    once = np.ones_like(differences)
+    sums = np.stack([pairs[:, 0], once, pairs[:, 1], once], axis=1)
+    _, _, test = intervals.difference_of_means(sums, bounds=column_bounds)
     is_higher = np.where(np.isclose(differences, 0), 0.5, differences > 0)
     percents = [_percent_right(metric, scores, shared) for scores in (scores_a, scores_b)]
     return {
@@ -501,7 +509,7 @@ def compare_by_video(
         "a": float(pairs[:, 0].mean()),
         "b": float(pairs[:, 1].mean()),
         "difference": float(differences.mean()),
-        "ci95": intervals.mean_over_clusters(differences, shared).ci95,
+        "ci95": None if test is None else test.interval(),
         "a_higher": float(np.mean(is_higher)),
         "right": tuple((percent, percent * 5 / 100) for percent in percents),
     }

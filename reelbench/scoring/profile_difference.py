@@ -165,7 +165,7 @@ def _difference(
     count_b = has_b.astype(np.float64)
     columns = [percent_right * count_a, count_a, percent_right * count_b, count_b]
     sums = intervals.cluster_sums(np.stack(columns, axis=1)[either], list(videos[either]))
-    mean_a, mean_b, test = intervals.difference_of_means(sums)
+    mean_a, mean_b, test = intervals.difference_of_means(sums, bounds=(0, 100))
     ci95 = None
     if test is not None:
         ci95 = test.interval()

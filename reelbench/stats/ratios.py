@@ -90,6 +90,8 @@ class Resampled:
         n: The items that take part.
         clusters: The clusters that take part.
         runs: The value of each of several runs; empty for one run.
+        bounds: The least and the most that the value can be.
+        parts: The value as the sum of its items' parts; None where it isn't known.
     """
 
     value: float | None
@@ -97,6 +99,8 @@ class Resampled:
     n: int
     clusters: int
     runs: Sequence[float] = ()
+    bounds: intervals.Bounds = intervals.UNBOUNDED
+    parts: intervals.Parts | None = None
 
     def minus(self, subtrahend: "Resampled") -> tuple[float | None, Array | None]:
         """Return the difference to another mean of the same items: its value and its draws.
@@ -119,7 +123,17 @@ class Resampled:
         value, draws = self.minus(subtrahend)
         if value is None or draws is None:
             return None
-        return intervals.paired_test(value, draws, self.clusters, self.runs, subtrahend.runs)
+        if self.parts is None or subtrahend.parts is None:
+            return None
+        return intervals.paired_test(
+            value,
+            draws,
+            self.clusters,
+            self.parts.minus(subtrahend.parts),
+            self.runs,
+            subtrahend.runs,
+            bounds=self.bounds,
+        )
 
 
 def resampled(mean: MeanOfRatios, clusters: Sequence[str]) -> Resampled:
@@ -130,7 +144,21 @@ def resampled(mean: MeanOfRatios, clusters: Sequence[str]) -> Resampled:
     taking_part = [ratio for ratio in mean.ratios if ratio.n]
     names = _clusters_of(taking_part, clusters)
     draws = _mean_draws(_ratio_draws(taking_part, clusters))
-    return Resampled(mean.value, draws, MeanOfRatios(taking_part).n, len(names), mean.runs)
+    n = MeanOfRatios(taking_part).n
+    parts = _parts(taking_part, n) if taking_part else None
+    return Resampled(mean.value, draws, n, len(names), mean.runs, mean.bounds, parts)
+
+
+def _parts(ratios: Sequence[Ratio], n: int) -> intervals.Parts:
+    """Return the mean of the ratios as the sum of its items' parts."""
+    added = np.zeros(len(ratios[0].weights))
+    deviations = np.zeros(len(ratios[0].weights))
+    for ratio in ratios:
+        parts = intervals.parts_of_ratio(np.asarray(ratio.numerators), np.asarray(ratio.weights))
+        factor = ratio.scale / len(ratios)
+        added += factor * parts.added
+        deviations += factor * parts.deviations
+    return intervals.Parts(added, deviations, n)
 
 
 def with_intervals(

@@ -16,7 +16,7 @@ def filed(reelbench, tmp_path):
     folder = kitchen(tmp_path / "kitchen", rows())
     runs = {}
     for number, name in enumerate(("e", "d", "c", "b", "a")):
-        generator = random.Random(f"94{name}")
+        generator = random.Random(f"90{name}")
         answers = tmp_path / f"{name}.jsonl"
         lines = [
             {
@@ -128,7 +128,7 @@ def test_what_a_new_row_changes_of_others_is_said_by_check(filed, reelbench, tmp
     moved = [
         pair for pair in before.pairs if before.pair(*pair).direction != after.pair(*pair).direction
     ]
-    assert len(moved) == 1  # by hand: Holm’s p is 0.046 of ten pairs, 0.057 of fifteen
+    assert len(moved) == 1  # Holm’s p is 0.046 of ten pairs, 0.056 of fifteen
     assert sum("once it is in the table" in line for line in said["missing"]) == len(moved)
 
 

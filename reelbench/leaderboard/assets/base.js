@@ -114,8 +114,14 @@ globalThis.Reelbench = (() => {
   const interval = (numbers, unit) => (numbers.length > 1 ? `95 % interval ${ends(numbers[1], numbers[2], unit)}` : "");
   /** What stands before a value that is a lower bound: questions without a score count at the scale's lowest. */
   const least = (row, metric) => (row.unscored && !metric.of_corpus ? "≥ " : "");
-  /** A row's value of the i-th metric, as it is read. */
-  const shown = (row, i, metric) => least(row, metric) + num(row.v[i]?.[0], metric.unit);
+  /** A row's value as it is read; a lower bound is rounded down, or its "≥" would not be true. */
+  function read(row, metric, value) {
+    const mark = least(row, metric);
+    if (!mark || value == null) return num(value, metric.unit);
+    const power = 10 ** (data.units[metric.unit]?.digits ?? 2);
+    return mark + num(Math.floor(Number((value * power).toFixed(6))) / power, metric.unit);
+  }
+  const shown = (row, i, metric) => read(row, metric, row.v[i]?.[0]);
   const unranked = (row) => row.rank == null && !apart(row);
   /** A number with its bar and interval; `before` stands before it. */
   function meter(numbers, metric, before = "") {
@@ -280,7 +286,7 @@ globalThis.Reelbench = (() => {
     interval,
     meter,
     metricTip,
-    least,
+    read,
     shown,
     unranked,
     load,

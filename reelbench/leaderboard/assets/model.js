@@ -113,7 +113,7 @@
             h(
               "div",
               { class: "tile", title: R.metricTip(metric) },
-              h("b", { text: R.least(row, metric) + num(numbers[0], metric.unit) }),
+              h("b", { text: R.read(row, metric, numbers[0]) }),
               metric.title,
               numbers.length > 1 && h("div", {}, `${num(numbers[1], metric.unit)} to ${num(numbers[2], metric.unit)}`),
             ),

@@ -7,7 +7,14 @@ from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from reelbench.base.errors import InputError
-from reelbench.base.text_tables import Table, csv_text, interval, spreadsheet_cell, tex
+from reelbench.base.text_tables import (
+    Table,
+    csv_text,
+    interval,
+    rounded_down,
+    spreadsheet_cell,
+    tex,
+)
 from reelbench.leaderboard import columns
 from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, metric_value
@@ -182,12 +189,16 @@ class _GroupTable:
 def value(entry: BoardEntry, metric: Metric) -> str:
     """Return a row's value in its unit's digits, "" where there is none.
 
-    The mark of a lower bound stands before it.
+    The mark of a lower bound stands before it, which is then rounded down: "≥ 42.5" is not true of
+    42.454.
     """
     number = metric_value(entry.metrics, metric.name)
     if number is None:
         return ""
-    return f"{least(entry, metric)}{_digits(number, metric)}"
+    mark = least(entry, metric)
+    if mark:
+        number = rounded_down(number, metric.in_unit.digits)
+    return f"{mark}{_digits(number, metric)}"
 
 
 def _digits(number: float, metric: Metric) -> str:

@@ -130,7 +130,7 @@ def _difference(pairs: Sequence[_Pair], labels: Collection[Label]) -> ShareDiffe
         second_count = sum(label in labels for label in second_errors)
         rows.append([first_count, len(first_errors), second_count, len(second_errors)])
     sums = cluster_sums(np.array(rows, dtype=float), videos)
-    a, b, paired_test = difference_of_means(sums)
+    a, b, paired_test = difference_of_means(sums, bounds=(0, 1))
     ci95 = paired_test.interval() if paired_test else None
     return {"a": a, "b": b, "difference": a - b, "ci95": ci95}
 

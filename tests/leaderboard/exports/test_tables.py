@@ -153,6 +153,16 @@ def test_latex_escapes_and_has_a_line_per_row():
     assert "All rows: zero-shot" in text
 
 
+@pytest.mark.parametrize(
+    ("bound", "text"), [(42.454, "42.4"), (55.051, "55.0"), (0.551 * 100, "55.1"), (50.0, "50.0")]
+)
+def test_a_lower_bound_is_rounded_down(bound, text):
+    run = entry("org/bound", bound, kind="run", unscored=3, lowest=MetricValue(value=bound, n=10))
+    ranked = board.ranked_board(discovery.specs(), [run])
+    assert f"≥ {text} " in tables.tables(ranked, "markdown", benchmark="rextime")
+    assert rf"$\geq$ {text}" in tables.tables(ranked, "latex", benchmark="rextime")
+
+
 def test_latex_is_a_column_wide_with_intervals_notes_and_the_best_in_bold():
     rows = [
         entry("org/best", 62.25, ci95=(60.0, 64.5), kind="run", setting="run", date="2026-01-02"),
