@@ -365,7 +365,8 @@ def paired_test(
     side. With all of them there it is one pair for a and one for b (Bonett and Price 2012, Journal
     of Educational and Behavioral Statistics 37). On a scale with steps the added pairs differ by as
     much as those that do; where none does, by the whole scale. The coverage is simulated
-    (`perf/coverage.py`).
+    (`perf/coverage.py`). On a scale without bounds (words of a question) they are added only where
+    there is no spread.
 
     Args:
         difference: Of the whole sample.
@@ -396,6 +397,9 @@ def paired_test(
     centre = observations * difference / total
     squares = observations * (observations * error**2 + difference**2) + (1 + lean) * step**2
     guarded_error = math.sqrt((squares / total - centre**2) / total)
+    if bounds == UNBOUNDED and error:
+        centre = difference
+        guarded_error = error
     error, freedom = with_runs(guarded_error, clusters - 1, *runs)
     return PairedTest(difference, centre, error, freedom, (-scale, scale))
 

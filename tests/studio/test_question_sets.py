@@ -18,9 +18,8 @@ def test_a_difference_of_means_is_students_over_videos():
     pairs = {f"v{n:02}": pair(n) for n in range(12)}
     found = question_sets.comparison_document(pairs, None)["measures"]["words_question"]
     assert (found["single_pass"], found["discussion"], found["difference"]) == (4, 4.5, 0.5)
-    # Twelve differences, half of them 1, and with 1 and -1 added: their mean is 0.4286, it varies
-    # by 0.1705, and t(11) is 2.2010.
-    assert found["ci95"] == pytest.approx([0.4286 - 0.3754, 0.4286 + 0.3754], abs=0.02)
+    # Twelve differences, half of them 1: their mean varies by 0.1508, and t(11) is 2.2010.
+    assert found["ci95"] == pytest.approx([0.5 - 0.3318, 0.5 + 0.3318], abs=0.02)
 
 
 def test_a_share_of_wins_is_wilsons_over_videos():
@@ -43,8 +42,8 @@ def test_levels_are_compared_likewise():
         "difference": 0,
         "ci95": None,  # nothing says by how much one could differ
     }
-    # Twelve differences, half of them -1, and 1 and -1: ± 2.2010 times 0.1705.
-    assert found["bloom_question"]["ci95"] == pytest.approx([-0.804, -0.0532], abs=0.02)
+    # Twelve differences, half of them -1: ± 2.2010 times 0.1508.
+    assert found["bloom_question"]["ci95"] == pytest.approx([-0.832, -0.168], abs=0.02)
 
 
 def test_few_videos_claim_no_interval():
