@@ -217,8 +217,9 @@ def test_shares_are_compared_where_both_lost_and_of_one_round(tmp_path):
         pytest.approx(0.6),
         pytest.approx(0.4),
     )
-    # Student's t over ten videos, four of which differ by 1: 0.4 ± 2.262 · √(0.24 · 10 / 9) / √10.
-    assert share["ci95"] == pytest.approx((0.4 - 0.3694, 0.4 + 0.3694), abs=0.02)
+    # Student's t over ten videos, four of which differ by 1, and 1 and -1 added: their mean is
+    # 1/3, its error 0.1851, and t(9) is 2.262.
+    assert share["ci95"] == pytest.approx((1 / 3 - 0.4187, 1 / 3 + 0.4187), abs=0.02)
     assert both["shares"]["perception"]["difference"] == 0
     # Over all rounds the other has ten errors more, of reasoning.
     assert comparison.differences(one, other)["shares"][LABELS["R"]]["b"] == 0.5
