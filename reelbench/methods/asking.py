@@ -418,9 +418,10 @@ class _Run:
         reasons = self.runner.lacking_shown
         if lacking == number:
             why = self.runner.why_lacking("the server gave no answer")
-            raise ReelbenchError(
-                f"{why}; no question of {self.questions.spec.id} is answered ({reasons})"
-            )
+            line = f"{why}; no question of {self.questions.spec.id} is answered ({reasons})"
+            if self.runner.lacking.keys() == {UNPARSABLE}:
+                line += "; then --fresh asks all again"
+            raise ReelbenchError(line)
         advice = "rerun the command to continue"
         if self.runner.lacking.keys() == {UNPARSABLE}:
             advice = "the replies have no text; ask once more by --only unscored --from RESULT"

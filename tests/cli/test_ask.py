@@ -456,6 +456,18 @@ def test_the_same_question_is_asked_once_more_and_not_answered_from_the_cache(as
     )
 
 
+def test_replies_without_text_are_asked_anew_by_the_option_that_the_line_names(ask):
+    with JudgeServer(lambda _: Answer("", message={"reasoning": "It is A."})) as server:
+        done = ask(server, "--limit", 1)
+        assert (done.returncode, len(server.calls)) == (1, 3), done.stderr
+        last = done.stderr.splitlines()[-1]
+        assert "it stands in reasoning alone" in last
+        assert last.endswith("; then --fresh asks all again")
+        server.script(lambda _: Answer(GOOD))
+        done = ask(server, "--limit", 1, "--fresh")
+        assert (done.returncode, len(server.calls)) == (0, 4), done.stderr
+
+
 def test_what_ended_for_an_unknown_reason_is_asked_once_more_where_that_is_asked_for(ask, tmp_path):
     with JudgeServer(lambda _: Answer("The man opens", finish="by_moonlight")) as server:
         assert ask(server, "--limit", 2).returncode == 1
