@@ -8,9 +8,11 @@ videos and labels are compared with it, and the replies' keys with the very ques
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -229,6 +231,14 @@ def date_of(result: Result) -> datetime:
     """
     date = datetime.fromisoformat(result.provenance.date)
     return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+class _OtherNamesError(Exception):
+    """The metrics of a result are others than those of its samples."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(first_of(problems))
+        self.problems = problems
 
 
 class _Recomputed:
@@ -526,6 +536,7 @@ class _Recomputed:
                 corrected,
                 overlap=not overlap_names.isdisjoint(metrics),
                 interval=result.interval,
+                before_intervals=partial(self._refuse_other_names, metrics.keys() - overlap_names),
             )
             panel_problems = list(replies.panel_problems(spec, result.judge, corrected))
             if are_unlabelled:
@@ -534,16 +545,19 @@ class _Recomputed:
                 _, breakdowns = aggregation.aggregate(
                     spec, self.samples, overlap=False, interval=result.interval
                 )
+        except _OtherNamesError as error:
+            if are_unlabelled:
+                yield self._labels_lacking
+            yield from error.problems
+            yield from self._count_problems()
+            return
         except Exception as error:  # noqa: BLE001 - a stranger's values refuse their result alone
             yield f"its metrics can't be computed again ({first_line(error)})"
             return
         self.metrics = recomputed_metrics
         metric_problems = list(metric_mismatches("metrics", metrics, recomputed_metrics))
         if metric_problems and are_unlabelled:
-            yield (
-                f"its references lack labels that the data of {spec.id} has; "
-                "score it again without --references"
-            )
+            yield self._labels_lacking
         yield from metric_problems
         yield from panel_problems
         yield from metric_mismatches("breakdowns", result.breakdowns, breakdowns)
@@ -551,6 +565,28 @@ class _Recomputed:
         if result.media != media:
             yield f"media is {_media_text(result.media)}, the samples say {_media_text(media)}"
         yield from self._count_problems()
+
+    @property
+    def _labels_lacking(self) -> str:
+        return (
+            f"its references lack labels that the data of {self.spec.id} has; "
+            "score it again without --references"
+        )
+
+    def _refuse_other_names(self, names: AbstractSet[str], numbers: aggregation.Numbers) -> None:
+        """Raise _OtherNamesError where the result has other metrics, or they are of other items.
+
+        That is known before their intervals, which take the time. `names` are the metrics that the
+        result has, without text overlap.
+        """
+        metrics_without_intervals: Metrics = {}
+        for name in names:
+            stated_metric = self._result.metrics[name]
+            metrics_without_intervals[name] = stated_metric.model_copy(update={"ci95": None})
+        problems = list(metric_mismatches("metrics", metrics_without_intervals, numbers.metrics))
+        if problems:
+            self.metrics = numbers.metrics
+            raise _OtherNamesError(problems)
 
     def _count_problems(self) -> Iterator[str]:
         counts = self._result.counts

@@ -452,6 +452,7 @@ def aggregate(
     overlap: bool = True,
     interval: intervals.Method = intervals.METHOD,
     bar: Bar = no_bar,
+    before_intervals: Callable[[Numbers], None] | None = None,
 ) -> Numbers:
     """Compute every metric and breakdown from samples, independent of their order.
 
@@ -465,17 +466,29 @@ def aggregate(
         interval: The method of the intervals, which are of a bootstrap over videos
             (`stats.intervals`).
         bar: Shows the progress of text overlap.
+        before_intervals: Called with the numbers before intervals and text overlap are computed,
+            which take the time; it may raise.
     """
     samples = _by_id(samples)
+    means = _means(spec, samples)
+    if before_intervals is not None:
+        before_intervals(_numbers(spec, _without_intervals(means), {}))
     corpus_metrics = [metric for metric in spec.metrics if isinstance(metric.aggregate, Corpus)]
     overlaps: Metrics = {}
     if overlap and corpus_metrics:
         overlaps = _overlap(samples, corpus_metrics, bar)
     # One call for all, so that all have the same resamples.
-    values = _with_intervals(_means(spec, samples), samples, interval)
+    values = _with_intervals(means, samples, interval)
+    return _numbers(spec, values, overlaps)
+
+
+def _numbers(
+    spec: BenchmarkSpec, values: Mapping[_Cell, MetricValue], overlaps: Metrics
+) -> Numbers:
+    """Return values as metrics, in the order of the benchmark, and breakdowns."""
     metrics: Metrics = {}
     for metric in spec.metrics:
-        if metric in corpus_metrics:
+        if isinstance(metric.aggregate, Corpus):
             if metric.name in overlaps:
                 metrics[metric.name] = overlaps[metric.name]
             continue
@@ -488,6 +501,14 @@ def aggregate(
             facet_values = breakdowns.setdefault(cell.label.facet, {})
             facet_values.setdefault(cell.label.name, {})[cell.metric] = value
     return Numbers(metrics, breakdowns)
+
+
+def _without_intervals(means: Mapping[_Cell, ratios.MeanOfRatios]) -> dict[_Cell, MetricValue]:
+    values: dict[_Cell, MetricValue] = {}
+    for cell, mean in means.items():
+        n = 0 if mean.value is None else mean.n
+        values[cell] = MetricValue(value=mean.value, ci95=None, n=n)
+    return values
 
 
 def _means(spec: BenchmarkSpec, samples: Sequence[Sample]) -> dict[_Cell, ratios.MeanOfRatios]:

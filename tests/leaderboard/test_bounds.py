@@ -9,6 +9,7 @@ import pytest
 from reelbench.base import bounds
 from reelbench.leaderboard import board, store
 from reelbench.scoring import aggregation
+from reelbench.stats import ratios
 
 HUGE = 10**400
 
@@ -240,6 +241,23 @@ def test_metrics_times_labels_are_bounded_before_anything_is_computed(
     [checked] = store.check(tampered)
     assert checked.outcome == "refused"
     assert "metrics and their labels: 5,020, and at most 5,000 are taken" in checked.why
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda metrics: metrics.pop("accuracy"), "metrics.accuracy is absent, recomputed"),
+        (lambda metrics: metrics.update(more=metrics["accuracy"]), "recomputed absent"),
+        (lambda metrics: metrics["accuracy"].update(n=3), "metrics.accuracy.n is 3"),
+        (lambda metrics: metrics["accuracy"].update(value=99.0), "metrics.accuracy is 99.0"),
+    ],
+)
+def test_of_other_metrics_no_interval_is_computed(change, why, rextime_run, tamper, monkeypatch):
+    folder = tamper(rextime_run(), result=lambda result: change(result["metrics"]))
+    monkeypatch.setattr(ratios, "with_intervals", lambda *_, **__: pytest.fail("computed"))
+    [checked] = store.check(folder)
+    assert checked.outcome == "refused"
+    assert why in checked.why
 
 
 def test_of_more_items_than_there_are_questions_nothing_is_computed(
