@@ -15,6 +15,7 @@ import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.parse import quote
@@ -34,6 +35,7 @@ _HASHES: dict[tuple[str, int, int, int, int], str] = {}
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _WORKING_FOLDER = -100  # AT_FDCWD of Linux
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux
+_PIECE = 1 << 20  # bytes read at once
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 """Names that shells give an open pipe; any other pipe is a named one."""
 
@@ -223,9 +225,8 @@ def open_input(path: Path | str) -> Generator[IO[bytes]]:
             # be hashed.
             if name not in _PIPE_CONTENTS:
                 with Path(name).open("rb") as pipe:
-                    content = pipe.read(bounds.DATA_BYTES + 1)
-                bounds.hold(f"{path}: bytes", len(content), bounds.DATA_BYTES)
-                _PIPE_CONTENTS[name] = content
+                    content = _bounded_content(path, pipe, bounds.DATA_BYTES)
+                _PIPE_CONTENTS[name] = bytes(content)
             yield io.BytesIO(_PIPE_CONTENTS[name])
         elif stat.S_ISREG(mode):
             with Path(path).open("rb") as file:
@@ -289,12 +290,26 @@ def read_text(path: Path | str, *, most: int = bounds.FILE_BYTES) -> str:
         size = file.seek(0, os.SEEK_END)
         bounds.hold(f"{path}: bytes", size, most)
         file.seek(0)
-        data = file.read(most + 1)
-        bounds.hold(f"{path}: bytes", len(data), most)  # it grew since
+        data = _bounded_content(path, file, most)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+
+
+def _bounded_content(path: Path | str, file: IO[bytes], most: int) -> bytearray:
+    """Return all that a file holds, read in pieces.
+
+    `file.read(most)` would ask for so much memory at once, however small the file is.
+
+    Raises:
+        InputError: It holds more than `most` bytes.
+    """
+    content = bytearray()
+    for piece in iter(partial(file.read, _PIECE), b""):
+        content += piece
+        bounds.hold(f"{path}: bytes", len(content), most)
+    return content
 
 
 class Decoder:

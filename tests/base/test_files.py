@@ -231,3 +231,19 @@ def test_a_file_has_as_many_bytes_as_are_taken_and_no_more(tmp_path):
     path.write_text("[12]", encoding="utf-8")
     with pytest.raises(InputError, match=r"file\.json: bytes: 4, and at most 3 are taken"):
         files.read_json(path, most=3)
+
+
+def test_a_small_file_takes_no_more_memory_than_it_has(tmp_path):
+    """A bound of gigabytes is no request for as much: the webhook's processes have two."""
+    path = tmp_path / "result.json"
+    path.write_text("{}", encoding="utf-8")
+    code = (
+        "import resource, sys\n"
+        "from reelbench.base import files\n"
+        "resource.setrlimit(resource.RLIMIT_DATA, (500_000_000, 500_000_000))\n"
+        "print(files.read_json(sys.argv[1], most=2_000_000_000))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "{}\n"), done.stderr
