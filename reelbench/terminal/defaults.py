@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from reelbench.base import bounds, settings
 from reelbench.base.errors import InputError
+from reelbench.terminal import synonyms
 from reelbench.terminal.families import FAMILIES, family_of
 from reelbench.terminal.option_groups import Kind, option_name
 
@@ -169,7 +170,7 @@ def _option_of_line(
     It is one of the command or of the family that its table names.
     """
     words = table.replace(".", " ")
-    command = commands.get(words)
+    command = commands.get(synonyms.COMMANDS.get(words, words))
     of_family: list[_click.Parameter] = []
     for family_command in commands.values():
         of_family += [part for part in family_command.params if family_of(part) == table]
