@@ -5,12 +5,13 @@ text", a code page as plain CSV.
 """
 
 import codecs
+import io
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from reelbench.base.errors import InputError
 
@@ -40,21 +41,29 @@ def form_of(path: Path, file: IO[bytes]) -> TextForm:
         InputError: It is in no encoding that is known here.
     """
     encoding = _encoding_of(path, file)
-    header = file.readline().decode(encoding, errors="replace")
-    if encoding == "utf-16":
-        # A line of UTF-16 ends within the sign of its line end.
-        header = (codecs.decode(_head_of(file), encoding, "ignore") + "\n").splitlines()[0]
+    header = next(lines_of(path, file, encoding), "")
     file.seek(0)
     form = TextForm(encoding, _delimiter_of(path, header))
     _tell(path, form)
     return form
 
 
-def lines_of(file: IO[bytes], encoding: str) -> Iterator[str]:
-    """Yield a file's lines as text, their ends as they stand."""
+def lines_of(path: Path, file: IO[bytes], encoding: str) -> Iterator[str]:
+    """Yield a file's lines as text, their ends as they stand.
+
+    Raises:
+        InputError: A file that begins as UTF-16 goes on as something else.
+    """
     if encoding == "utf-16":
-        text = codecs.getreader(encoding)(file)
-        yield from text
+        text = io.TextIOWrapper(cast("io.BufferedReader", file), encoding, newline="")
+        try:
+            # Not `yield from`: ended early, it would close the file.
+            for line in text:
+                yield line
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: not UTF-16 text to its end; save it as UTF-8") from None
+        finally:
+            text.detach()
         return
     for number, line in enumerate(file, start=1):
         codec = "utf-8-sig" if encoding == "utf-8" and number == 1 else encoding
@@ -99,11 +108,6 @@ def _has_utf8_signs(file: IO[bytes]) -> bool:
     has_signs = any(not decoder.decode(piece).isascii() for piece in pieces)
     file.seek(0)
     return has_signs
-
-
-def _head_of(file: IO[bytes]) -> bytes:
-    file.seek(0)
-    return file.read(_PIECE)
 
 
 def _delimiter_of(path: Path, header: str) -> str:

@@ -52,7 +52,7 @@ def read_csv(path: Path, choose: Choose) -> Cells:
     csv.field_size_limit(_LONGEST_FIELD)
     with open_input(path) as file:
         form = delimited_text.form_of(path, file)
-        lines = delimited_text.lines_of(file, form.encoding)
+        lines = delimited_text.lines_of(path, file, form.encoding)
         table = csv.reader(lines, delimiter=form.delimiter, strict=True)
         try:
             header = next(table, [])

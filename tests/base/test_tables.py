@@ -235,3 +235,11 @@ def test_two_columns_of_one_name_are_refused(suffix, tmp_path):
         book.save(path)
     with pytest.raises(InputError, match="2 columns are called 'answer'; rename all but one"):
         read_rows(path)
+
+
+@pytest.mark.parametrize("end", [b"x", b"\x00\xd8,\x00"], ids=["half a sign", "half a pair"])
+def test_a_cut_utf_16_file_is_one_line(end, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(COMMAS.encode("utf-16") + end)
+    with pytest.raises(InputError, match="not UTF-16 text to its end"):
+        read_rows(path)
