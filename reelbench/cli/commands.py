@@ -100,7 +100,7 @@ COMMANDS = {
         ),
     ),
     "check": CommandEntry(
-        place="reelbench.cli.new:check",
+        place="reelbench.cli.check:check",
         summary="Check a benchmark's file, rows, prompts and videos",
         examples=("kitchen",),
     ),
