@@ -232,9 +232,6 @@ PROVIDER_KEYS = {
     for name, provider in PROVIDERS.items()
 }
 
-FILE_DEFAULTS: dict[str, str] = {}
-"""Option -> its value in a `reelbench.toml`, for the command that runs; results record it."""
-
 # A provider's key that is declared above, too, keeps that declaration.
 ALL: tuple[Setting, ...] = tuple(
     ({key.name: key for key in PROVIDER_KEYS.values()} | _declared).values()

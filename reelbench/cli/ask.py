@@ -13,7 +13,7 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError, ReelbenchError
 from reelbench.base.settings import home
-from reelbench.terminal import asking_options, console
+from reelbench.terminal import asking_options, console, defaults
 from reelbench.terminal import option_groups as shared
 from reelbench.terminal.report import check_judged, report, report_runs
 
@@ -209,6 +209,7 @@ class _Asking:
             earlier=self.earlier,
             label=options.label,
             place=place,
+            defaults=defaults.applied(),
         )
         evaluations = self._evaluations(self.questions(name), scoring)
         return options.repeats.write(evaluations, place)
@@ -246,7 +247,7 @@ class _Asking:
             number = 0
             for question_id in questions.ids:
                 is_wanted = self.earlier is None or question_id in self.earlier.ids
-                if is_wanted and question_id not in questions.missing:
+                if is_wanted and question_id not in questions.media.missing:
                     number += 1
             requests = number * self.options.repeats.number
             if self.candidates is not None:

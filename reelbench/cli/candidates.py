@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reelbench.base.errors import InputError, ReelbenchError, number_of
-from reelbench.terminal import console
+from reelbench.terminal import console, defaults
 from reelbench.terminal.asking_options import AboutAnswers, Judge
 from reelbench.terminal.candidate_source import CandidateSource, numbers
 from reelbench.terminal.option_groups import Json, reports_status
@@ -41,7 +41,13 @@ def show_candidates(
     _, cases, answers = source.read(metadata, judged=judge is not None, several=True)
     if answers is None:
         raise InputError("--candidates: name the benchmark that they answer with --benchmark")
-    options = Options(overlap=False, judge=judge, note=console.note, bar=console.progress)
+    options = Options(
+        overlap=False,
+        judge=judge,
+        note=console.note,
+        bar=console.progress,
+        defaults=defaults.applied(),
+    )
     sizes = [size for size in numbers(k) if size is not None]
     figures = repeat_figures(answers, cases, sizes or None, options)
     spec = answers.questions.spec

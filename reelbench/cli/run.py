@@ -14,7 +14,7 @@ import typer
 from reelbench.base import settings
 from reelbench.base.errors import InputError
 from reelbench.cli import loggers
-from reelbench.terminal import console
+from reelbench.terminal import console, defaults
 from reelbench.terminal.asking_options import (
     AboutModel,
     ChosenQuestions,
@@ -195,6 +195,7 @@ class _Run:
             bar=console.progress,
             about=options.about,
             earlier=options.chosen_questions.earlier,
+            defaults=defaults.applied(),
         )
         self.arguments = self._with_limit_and_preset(arguments)
         self.printed = Printed(judging, as_json=options.as_json, quiet=options.quiet)

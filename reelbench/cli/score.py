@@ -9,7 +9,7 @@ import typer
 
 from reelbench.base.errors import InputError, ReelbenchError, number_of
 from reelbench.base.settings import home
-from reelbench.terminal import console
+from reelbench.terminal import console, defaults
 from reelbench.terminal import option_groups as shared
 from reelbench.terminal.asking_options import (
     AboutAnswers,
@@ -196,6 +196,7 @@ def score(
         only=chosen_questions.ids,
         label=metadata.label,
         place=output,
+        defaults=defaults.applied(),
     )
     if judge_estimate:
         options = replace(options, overlap=False, judge=None, place=None)

@@ -31,7 +31,8 @@ from reelbench.llm.messages import Message
 from reelbench.llm.runner import Runner
 from reelbench.llm.store import StoredReply
 from reelbench.methods.kept import Keeping, KeptAnswers
-from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
+from reelbench.methods.questions import QuestionSet, load_questions
+from reelbench.methods.scored_answers import MISSING, NOT_SHOWN, score_answers
 from reelbench.registry.decoding import Candidates
 from reelbench.registry.question_files import QuestionIds
 from reelbench.registry.reasons import Reason
@@ -90,7 +91,7 @@ def questions(
         stated_frames = sampling.spec(form=True)
     elif sampling.decodes:
         sampling = sampling.as_images()
-    question_set = QuestionSet.load(
+    question_set = load_questions(
         name, sampling, split=split, limit=limit, data=data, frames=stated_frames
     )
     if per is not None:
@@ -153,13 +154,14 @@ def ask(
     about = None
     if options.earlier is not None:
         about = options.earlier.result.model.about
-    scored = question_set.score(
+    scored = score_answers(
+        question_set,
         answers.predictions,
         answers.shown_media,
         options,
         model=record.model_copy(update={"about": about}),
         settings=settings,
-        beside=answers.sample_fields,
+        sample_fields=answers.sample_fields,
     )
     return replace(scored, come_by=kept_answers.record())
 
@@ -208,14 +210,14 @@ def _check_media(
     model.check_taken("video", sampling.decodes and sampling.form == "clip")
     if sampling.form == "images":
         model.check_taken("images", sampling.frames)
-    missing_line = question_set.lacking_videos()
+    missing_line = question_set.media.missing_line()
     if missing_line is not None:
-        if all(row["id"] in question_set.missing for row in rows):
+        if all(row["id"] in question_set.media.missing for row in rows):
             raise DataUnavailableError(missing_line)
         options.note(missing_line)
     if sampling.times == "text" and sampling.times_given is None:
         options.note(f"{name}: {_TIMED}")
-    subtitles_line = question_set.library.check_subtitles(question_set.rows, sampling)
+    subtitles_line = question_set.media.subtitles_line()
     if subtitles_line is not None:
         options.note(f"{name}: {subtitles_line}")
 
@@ -249,7 +251,7 @@ def _ask_rows(
     name = question_set.spec.id
     ordered = [rows[place] for place in by_video(rows)]
     waits = Waits()
-    decoding = Ahead(question_set.work(ordered))
+    decoding = Ahead(question_set.media.decoders(ordered))
     with options.bar(f"asking {name}", len(rows)) as show, decoding as ahead:
 
         def show_with_videos(done: float, line: str, **more: Any) -> None:  # noqa: ANN401
@@ -430,7 +432,7 @@ class _Run:
 
     async def _prediction(self, row: Row) -> Prediction:
         """Ask a question, and return its answer."""
-        if row["id"] in self.questions.missing:
+        if row["id"] in self.questions.media.missing:
             return MISSING
         shown_media = await self._shown(row)
         self.videos.add(row["video"])
@@ -474,14 +476,14 @@ class _Run:
             sampling = self.questions.sampling
             if sampling.kind == "none" and sampling.subs != "file":
                 # Nothing is read: a thread would cost more than the question.
-                return self.questions.show(row)
+                return self.questions.media.show(row)
             async with self.decoding:
-                return await asyncio.to_thread(self.questions.show, row)
+                return await asyncio.to_thread(self.questions.media.show, row)
         finally:
             self.waiting_for_frames -= 1
 
     def _question(self, row: Row, shown_media: Shown) -> list[Message]:
-        language = self.questions.asked(row)["language"]
+        language = self.questions.translated(row)["language"]
         preset = self.options.preset
         prompt_first = preset is not None and preset.get("prompt") == "before"
         prompt = shown_media.subtitle_text(language) + self.questions.prompt(row)
@@ -615,7 +617,7 @@ def judged_again(
         judges = _judges_of_usual_models(options.judge, earlier)
         options = replace(options, judge=replace(judges[0], others=tuple(judges[1:])))
     settings = settings.model_copy(update={"generation": result.settings.generation})
-    return [questions.score({}, {}, options, model=result.model, settings=settings)]
+    return [score_answers(questions, {}, {}, options, model=result.model, settings=settings)]
 
 
 def _judges_of_usual_models(judge: "JudgeOptions", earlier: EarlierResult) -> "list[JudgeOptions]":

@@ -11,7 +11,8 @@ from typing import Any
 
 from reelbench.base.errors import first_line
 from reelbench.base.files import valid_text
-from reelbench.methods.questions import MISSING, NOT_SHOWN, QuestionSet
+from reelbench.methods.questions import QuestionSet, load_questions
+from reelbench.methods.scored_answers import MISSING, NOT_SHOWN, score_answers
 from reelbench.registry.reasons import Reason
 from reelbench.registry.rows import Row, timing
 from reelbench.registry.sampling import FrameSampling
@@ -47,10 +48,10 @@ def evaluate(
     """
     model_name = model or getattr(fn, "__name__", type(fn).__name__)
     record = record_of_model(id=model_name, adapter=ADAPTER)
-    questions = QuestionSet.load(
+    questions = load_questions(
         name, FrameSampling.parse(frames), split=split, limit=limit, data=data
     )
-    lacking_line = questions.lacking_videos()
+    lacking_line = questions.media.missing_line()
     if lacking_line is not None:
         options.note(lacking_line)
     predictions: dict[str, Prediction] = {}
@@ -61,10 +62,10 @@ def evaluate(
         for row in questions.rows:
             key = row["id"]
             media = None
-            if key in questions.missing:
+            if key in questions.media.missing:
                 predictions[key] = MISSING
             else:
-                media = questions.show(row)
+                media = questions.media.show(row)
                 if media is None:
                     options.note(
                         f"{questions.spec.id}: {key} is not asked: its video can't be read"
@@ -87,11 +88,11 @@ def evaluate(
                     failed += 1
                     predictions[key] = Prediction(None, reason=Reason.MODEL_FAILED)
             show(len(predictions), "", failed=failed)
-    return questions.score(predictions, shown_media, options, model=record)
+    return score_answers(questions, predictions, shown_media, options, model=record)
 
 
 def _answer(fn: Function, questions: QuestionSet, row: Row, media: Shown) -> Prediction:
-    subtitles = media.subtitle_text(questions.asked(row)["language"])
+    subtitles = media.subtitle_text(questions.translated(row)["language"])
     prompt = subtitles + questions.prompt(row)
     visuals: Any = media.video
     if visuals is None:

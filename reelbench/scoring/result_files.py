@@ -11,9 +11,9 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -25,7 +25,6 @@ from reelbench.base import bounds, files
 from reelbench.base.base_record import record_of
 from reelbench.base.containment import contained
 from reelbench.base.errors import InputError, ReelbenchError
-from reelbench.base.settings import FILE_DEFAULTS
 from reelbench.base.values import is_array, is_object
 from reelbench.registry import discovery, records
 from reelbench.registry.declaration import declaration, scoring_sha256
@@ -71,6 +70,7 @@ class Attribution:
         url: Where the result is described.
         note: A remark.
         asked: What was asked.
+        defaults: The command's options that a `reelbench.toml` set, with their values.
     """
 
     data: records.Data = "unstated"
@@ -79,6 +79,7 @@ class Attribution:
     url: str | None = None
     note: str | None = None
     asked: records.AskedRecord | None = None
+    defaults: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 _UNSTATED = Attribution()
@@ -145,7 +146,7 @@ def _provenance(attribution: Attribution, samples_sha256: str) -> records.Proven
         samples_sha256=samples_sha256,
         note=attribution.note,
         asked=attribution.asked,
-        defaults=dict(FILE_DEFAULTS) or None,
+        defaults=dict(attribution.defaults) or None,
     )
 
 

@@ -73,6 +73,8 @@ class Options:
     """The user's words on how the answers were made, where the answers themselves don't say it."""
     place: Path | None = None
     """The folder named for the result; a result there isn't replaced by another one, or by less."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """The command's options that a `reelbench.toml` set, with their values."""
 
     def __post_init__(self) -> None:
         refuse_in_words("--label", self.label or "")
@@ -189,6 +191,7 @@ class Evaluation:
         judge_notes: The notes of the judge that was asked.
         come_by: The record of how the answers were asked for.
         own_rows: Whether the run itself states that its rows were somebody's own.
+        defaults: The command's options that a `reelbench.toml` set, with their values.
     """
 
     questions: Questions
@@ -203,6 +206,7 @@ class Evaluation:
     judge_notes: Sequence[str] = ()
     come_by: AskedRecord | None = None
     own_rows: bool = False
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def spec(self) -> BenchmarkSpec:
@@ -321,6 +325,7 @@ class Evaluation:
             url=self.url,
             note="; ".join(notes) or None,
             asked=self.come_by,
+            defaults=self.defaults,
         )
         return result_files.write(
             folder,
@@ -616,6 +621,7 @@ def evaluation(answers: Answers, options: Options) -> Evaluation:
         judge=options.judge,
         judge_notes=judge_notes,
         own_rows=answers.own_rows,
+        defaults=options.defaults,
     )
 
 

@@ -16,7 +16,6 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError, NoSuchOption, UsageError
 from typer.core import TyperCommand, TyperGroup
 
-from reelbench.base import settings
 from reelbench.base.credentials import without_secrets
 from reelbench.base.errors import InputError, first_line, printable
 from reelbench.terminal import console, defaults, families, synonyms
@@ -286,13 +285,15 @@ class Command(_Parsed, TyperCommand):
             names = ", ".join(from_files.untrusted)
             console.note(f"{defaults.NAME}: left alone: {names}; {defaults.UNTRUSTED}")
         options = {parameter.name: option_name(parameter) for parameter in self.params}
+        applied: dict[str, str] = {}
         for name, default in from_files.of_parameter.items():
             source = ctx.get_parameter_source(name)
             if source is not None and source.name == "DEFAULT_MAP":
                 option = options[name]
                 value = without_secrets(str(default.value))
                 console.note(f"{default.file}: {option} {value}")
-                settings.FILE_DEFAULTS[option] = value  # left for the result's record
+                applied[option] = value
+        ctx.meta[defaults.APPLIED] = applied
 
     def format_options(self, ctx: "_click.Context", formatter: "_click.HelpFormatter") -> None:
         """Write arguments, options without a panel, and then each panel's."""

@@ -18,6 +18,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from typer._click.globals import get_current_context
+
 from reelbench.base import bounds, settings
 from reelbench.base.errors import InputError
 from reelbench.terminal import synonyms
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from typer import _click
 
 NAME = "reelbench.toml"
+APPLIED = "reelbench.applied_defaults"
+"""The key of `applied` in the meta of a command's context."""
 _DEEPEST = 5  # tables in each other; no command is so deep
 _OF_USER = (Kind.ASKED, Kind.PATH, Kind.OWN)  # no file that came with a folder sets these
 
@@ -219,3 +223,11 @@ def _why_ignored(file: Path, parameter: "_click.Parameter") -> str:
 
 def _option(parameter: "_click.Parameter") -> str:
     return option_name(parameter).removeprefix("--")
+
+
+def applied() -> dict[str, str]:
+    """Return the options of the running command that files have set, with their values."""
+    context = get_current_context(silent=True)
+    if context is None:
+        return {}
+    return context.meta.get(APPLIED, {})

@@ -4,7 +4,7 @@ import pytest
 
 from reelbench.llm.ask_options import AskOptions
 from reelbench.methods import asking
-from reelbench.methods.questions import QuestionSet
+from reelbench.methods.question_media import QuestionMedia
 from reelbench.tasks.score import Options
 from tests.servers.judge import JudgeServer
 
@@ -16,7 +16,7 @@ def test_a_question_whose_video_makes_a_library_fail_waits_for_frames_no_more(mo
         raise RuntimeError("no frames, and no line about it")
 
     monkeypatch.setattr(asking, "_Run", lambda *given: runs.append(made(*given)) or runs[0])
-    monkeypatch.setattr(QuestionSet, "show", fails)
+    monkeypatch.setattr(QuestionMedia, "show", fails)
     with JudgeServer() as server, pytest.raises(RuntimeError, match="no frames"):
         asking.ask(
             asking.questions("rextime_mini", "uniform:2"),

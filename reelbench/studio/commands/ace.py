@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reelbench.base.errors import ReelbenchError, number_of
-from reelbench.terminal import console
+from reelbench.terminal import console, defaults
 from reelbench.terminal.asking_options import (
     AboutAnswers,
     Judge,
@@ -86,7 +86,13 @@ def ace(
 
     model = only_model(llm, retry_unread=retry_unread, batch=llm_batch)
     ranker = Ranker(model, mode, llm_votes)  # type: ignore[arg-type] - it checks the mode
-    options = Options(overlap=not no_overlap, judge=judge, note=console.note, bar=console.progress)
+    options = Options(
+        overlap=not no_overlap,
+        judge=judge,
+        note=console.note,
+        bar=console.progress,
+        defaults=defaults.applied(),
+    )
     sizes = numbers(k)
     run, cases, answers = source.read(metadata, judged=judge is not None)
     documents: list[dict[str, Any]] = []
