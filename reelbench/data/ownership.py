@@ -147,7 +147,8 @@ def questions_sha256(
 ) -> str | None:
     """Return the sha256 over a split's ids, questions, options and answers.
 
-    Their order doesn't matter.
+    Their order doesn't matter. Secret answers are left out: with a hash of them, anybody could try
+    answers until one fits.
     Whatever file the rows are from, and however its columns are called, equal rows have one hash.
     While their source is on this machine, all of its rows count; else the given
     `questions` stand for the split.
@@ -164,23 +165,37 @@ def questions_sha256(
     """
     table = _rows_of(spec, split, source, located)
     if table is not None:
-        return rows_questions_sha256(spec, table)
+        return rows_questions_sha256(spec, split, table)
+    is_secret = has_secret_answers(spec, split)
     digests: list[bytes] = []
     for name, question, options, target in questions:
-        if not question or target is None:
+        if not question or (target is None and not is_secret):
             return None
-        digests.append(_sha256(name, None, question, target, options))
+        hashed_target: dict[str, Any] = {}
+        if target is not None and not is_secret:
+            hashed_target = target
+        digests.append(_sha256(name, None, question, hashed_target, options))
     return _sorted_sha256(digests) if digests else None
 
 
-def rows_questions_sha256(spec: BenchmarkSpec, table: Iterable[rows.Row]) -> str:
+def rows_questions_sha256(spec: BenchmarkSpec, split: str, table: Iterable[rows.Row]) -> str:
     """Return `questions_sha256` of all of a split's rows."""
+    is_secret = has_secret_answers(spec, split)
     digests: list[bytes] = []
     for row in table:
-        target = rows.target(spec, row)
+        target: dict[str, Any] = {}
+        if not is_secret:
+            target = rows.target(spec, row)
         options = row.get("options", ())
         digests.append(_sha256(row["id"], None, row["question"], target, options))
     return _sorted_sha256(digests)
+
+
+def has_secret_answers(spec: BenchmarkSpec, split: str) -> bool:
+    """Return True where a split's answers are public nowhere; mini rows are ours."""
+    if is_mini(split):
+        return False
+    return spec.splits[upstream_split(spec, split)].secret
 
 
 def _sorted_sha256(digests: Iterable[bytes]) -> str:

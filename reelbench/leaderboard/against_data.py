@@ -62,7 +62,7 @@ class KnownRows:
             return local_rows
         key = (spec.id, split)
         if key not in self._hashes:
-            self._hashes[key] = ownership.rows_questions_sha256(spec, local_rows.values())
+            self._hashes[key] = ownership.rows_questions_sha256(spec, split, local_rows.values())
         return local_rows if self._hashes[key] == stated_hash else None
 
 

@@ -17,6 +17,7 @@ from reelbench.leaderboard import (
     community,
     entries,
     first_filed,
+    hidden_totals,
     overall,
     ranking,
     store,
@@ -224,7 +225,8 @@ def _make(
     common: Sequence[str],
 ) -> Board:
     left_out = dict(faults)
-    rows = list(entries.run_entries(results, left_out.__setitem__))
+    run_rows = entries.run_entries(results, left_out.__setitem__)
+    rows = [hidden_totals.row_of_totals(row) for row in run_rows]
     as_published = _withheld_rows(path, rows)
     left_out |= as_published.left_out
     rows += as_published.rows
@@ -417,6 +419,8 @@ def _rank_groups(
         published_noise: Noise | None = None
         if group in withheld_tables:
             published_noise = withheld_tables[group].noise
+        elif hidden_totals.is_hidden(spec, group.split):
+            published_noise = Noise({}, None)
         group_ranking = ranking.rank_group(spec, rows, models, published_noise)
         rankings.ranks.update(group_ranking.ranks)
         rankings.noise[group] = group_ranking.noise

@@ -138,7 +138,8 @@ def test_each_of_several_right_texts_is_part_of_what_is_asked(tmp_path):
             tmp_path / "rows.json", [{"id": "a", "video": "v", "q": "What colour?", "a": answers}]
         )
         spec = benchmark_file.read(tmp_path)
-        return ownership.rows_questions_sha256(spec, loading.read_rows(spec, [rows], "test"))
+        rows_here = loading.read_rows(spec, [rows], "test")
+        return ownership.rows_questions_sha256(spec, "test", rows_here)
 
     assert asked("red", "crimson") == asked("red", " Crimson")
     assert len({asked("red", "crimson"), asked("red", "scarlet"), asked("red")}) == 3

@@ -14,6 +14,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -22,6 +23,7 @@ from reelbench.base.files import sha256_of, write_jsonl, write_text
 from reelbench.base.values import as_text, is_number
 from reelbench.data.redistribution import why_withheld
 from reelbench.judges.prompting import load_prompts
+from reelbench.leaderboard import hidden_totals
 from reelbench.leaderboard.entries import means_of
 from reelbench.leaderboard.exports import Exported
 from reelbench.leaderboard.recompute import date_of
@@ -75,8 +77,12 @@ def export(
             yield Exported(result.key, why="none of its metrics is scored")
         else:
             why = why_withheld(result.spec, split)
+            exported_result = result
+            if hidden_totals.is_hidden(result.spec, split):
+                totals = hidden_totals.result_of_totals(result.spec, result.result)
+                exported_result = replace(result, result=totals)
             files = _write(
-                result,
+                exported_result,
                 out,
                 withheld=why is not None,
                 organization=organization,
