@@ -15,6 +15,7 @@ from reelbench.registry.rows import videos as row_videos
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import MINI, is_mini, upstream_split
 from reelbench.video import playable
+from reelbench.video.file_match import SeveralFilesError
 from reelbench.video.library import Library, Missing
 
 _MOST = 0.98
@@ -142,18 +143,29 @@ class _SplitCheck:
         missing_videos: dict[str, Missing] = {}  # with the first row that asks about each
         for missing in library.missing(self.rows):
             missing_videos.setdefault(missing.video, missing)
-        subtitles: list[Path] = []
+        subtitles: dict[Path, None] = {}
+        seen: set[tuple[str, str]] = set()
         for row in self.rows:
             for video in row_videos(row):
-                video_row = {**row, "video": video}
-                path = library.find(video_row)
-                if path:
-                    self.videos[video] = path
-                subtitle_file = library.subtitles(video_row)
+                if (video, row["language"]) in seen:  # many questions share a film
+                    continue
+                seen.add((video, row["language"]))
+                subtitle_file = self._look_for_files(library, {**row, "video": video})
                 if subtitle_file:
-                    subtitles.append(subtitle_file)
+                    subtitles[subtitle_file] = None
         self.media_files = tuple(dict.fromkeys([*self.videos.values(), *subtitles]))
+        note = library.note_on_names()
+        if note is not None:
+            self.notes.append(note)
         return self._missing_lines(missing_videos)
+
+    def _look_for_files(self, library: Library, row: Row) -> Path | None:
+        """Note the file of a row's video; return the subtitles beside it."""
+        with suppress(SeveralFilesError):  # told with those that are missing
+            path = library.find(row)
+            if path:
+                self.videos[row["video"]] = path
+        return library.subtitles(row)
 
     def _missing_lines(self, missing_videos: Mapping[str, Missing]) -> list[str]:
         hint = ""
@@ -161,13 +173,16 @@ class _SplitCheck:
             hint = "; `media: {youtube: true}` in the file lets `data fetch --media` bring it"
         lines: list[str] = []
         for video, missing in missing_videos.items():
-            reason = ""
-            if missing.broken:
-                reason = f": {missing.broken}"
-            elif not lines:
-                # The folders are the same for all videos, and are listed once.
-                reason = f": not in {first_of(list(missing.looked_in))}{hint}"
-            lines.append(f"{self.places[missing.id]}: the video {video!r} is missing{reason}")
+            fault = missing.broken
+            if fault is None:
+                fault = "is missing"
+                if not lines:
+                    # The folders are the same for all videos, and are listed once.
+                    fault += f": not in {first_of(list(missing.looked_in))}{hint}"
+                fault += missing.hint
+            else:
+                fault = f"can't be taken: {fault}"
+            lines.append(f"{self.places[missing.id]}: the video {video!r} {fault}")
         return lines
 
     def _span_problems(self) -> Iterator[str]:

@@ -23,11 +23,11 @@ from reelbench.data.option_texts import (
     read_options,
     split_options,
 )
-from reelbench.data.row_cells import ROW, Cells, as_list, cell, cell_texts, parse_literal
+from reelbench.data.row_cells import ROW, Cells, as_list, cell, cell_texts, filled, parse_literal
 from reelbench.data.row_tables import table
 from reelbench.data.video_windows import read_windows, seconds
 from reelbench.registry import rows
-from reelbench.registry.mapping_words import ANSWERS, PLACE, is_number_text
+from reelbench.registry.mapping_words import ANSWERS, is_number_text
 from reelbench.registry.row_columns import ALSO, ASKED, GROUP
 from reelbench.registry.rows import LETTERS
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, RowMapping
@@ -383,16 +383,7 @@ class _Question:
         source = self._mapping.columns.get(name, name)
         if not isinstance(source, str):
             return [self._cell(column) for column in source]
-        if "{" not in source:
-            return self._cell(source)
-        return PLACE.sub(self._placeholder_text, source)
-
-    def _placeholder_text(self, placeholder: re.Match[str]) -> str:
-        column = placeholder[1]
-        text = as_text(self._cell(column), f"{self.where}: {column}")
-        if text is None:
-            raise InputError(f"{self.where}: {column} is empty")
-        return text
+        return filled(self._cells, source, self.where)
 
     def _text(self, name: str) -> str:
         """Return the text of a column that must have one."""

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -10,6 +11,7 @@ from reelbench.base import bounds
 from reelbench.base.errors import InputError, first_of
 from reelbench.base.tables import as_text
 from reelbench.base.values import is_array, is_object
+from reelbench.registry.mapping_words import PLACE
 
 ROW = "row"
 """In a template, the number of the row in its file, where no column has this name."""
@@ -36,6 +38,25 @@ def cell(cells: Cells, name: str, where: str) -> Any:  # noqa: ANN401 - whatever
             names = [column for column in cells if column != ROW]
             raise InputError(f"{where}: has no column {name!r}; it has {first_of(names, 12)}")
     return value
+
+
+def filled(cells: Cells, source: str, where: str) -> Any:  # noqa: ANN401 - whatever the file holds
+    """Return a row's value in a column, or the text of a template of columns.
+
+    Raises:
+        InputError: The row has no such column, or one of a template is null.
+    """
+    if "{" not in source:
+        return cell(cells, source, where)
+
+    def text_of(placeholder: re.Match[str]) -> str:
+        column = placeholder[1]
+        text = as_text(cell(cells, column, where), f"{where}: {column}")
+        if text is None:
+            raise InputError(f"{where}: {column} is empty")
+        return text
+
+    return PLACE.sub(text_of, source)
 
 
 _ABSENT = object()

@@ -292,7 +292,7 @@ def _extract(
 def place(root: Path, source: MediaSource, key: str, suffix: str) -> Path:
     """Return a video's path under `root`, by the first layout of its source."""
     layout = source.layouts[0] if source.layouts else "{video}"
-    path = layout.format(video=key)
+    path = media_roots.fill(layout, key)
     if not media_roots.has_video_suffix(path):
         path += suffix if media_roots.has_video_suffix(suffix) else ".mp4"
     return root / path

@@ -211,10 +211,10 @@ def _check_media(
     if sampling.form == "images":
         model.check_taken("images", sampling.frames)
     missing_line = question_set.media.missing_line()
-    if missing_line is not None:
-        if all(row["id"] in question_set.media.missing for row in rows):
-            raise DataUnavailableError(missing_line)
-        options.note(missing_line)
+    if missing_line is not None and all(row["id"] in question_set.media.missing for row in rows):
+        raise DataUnavailableError(missing_line)
+    for media_note in question_set.media.notes():
+        options.note(media_note)
     if sampling.times == "text" and sampling.times_given is None:
         options.note(f"{name}: {_TIMED}")
     subtitles_line = question_set.media.subtitles_line()

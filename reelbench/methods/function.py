@@ -51,9 +51,8 @@ def evaluate(
     questions = load_questions(
         name, FrameSampling.parse(frames), split=split, limit=limit, data=data
     )
-    lacking_line = questions.media.missing_line()
-    if lacking_line is not None:
-        options.note(lacking_line)
+    for media_note in questions.media.notes():
+        options.note(media_note)
     predictions: dict[str, Prediction] = {}
     shown_media: dict[str, Shown] = {}
     answer_count = 0

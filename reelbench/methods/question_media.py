@@ -52,6 +52,17 @@ class QuestionMedia:
             f"their video is not here or can't be read {where_looked(self.spec, missing)}"
         )
 
+    def notes(self) -> list[str]:
+        """Return lines on the videos that are not here, or were found by another name."""
+        notes: list[str] = []
+        missing_line = self.missing_line()
+        if missing_line is not None:
+            notes.append(missing_line)
+        names_line = self.library.note_on_names()
+        if names_line is not None:
+            notes.append(f"{self.spec.id}: {names_line}")
+        return notes
+
     def subtitles_line(self) -> str | None:
         """Return a line on subtitles that are asked for and are not here; None if all are."""
         return self.library.check_subtitles(self.rows, self.sampling)

@@ -65,7 +65,8 @@ _NAMED_WHERE_STATED = {
 
 _TEXTS = ("summary", "homepage", "organisation", "licence", "licence_note", "citation")
 _SHOWN_NAME = 60
-_LAYOUTS = ("videos/{video}", "{video}")
+LAYOUTS = ("videos/{video}", "{video}")
+"""Layouts where a file states none."""
 _VARIABLE = re.compile(r"\$(?:\{(REELBENCH_\w+)\}|(REELBENCH_\w+))(/[^$]*)?")
 
 
@@ -316,7 +317,7 @@ class _Declaration:
 
     def _media(self) -> MediaSource:
         block = self._top.block("media")
-        layouts = block.texts("layouts") or _LAYOUTS
+        layouts = block.texts("layouts") or LAYOUTS
         for layout in layouts:
             _check_layout(block, layout)
         roots: list[str] = []
@@ -415,10 +416,12 @@ class _Declaration:
 
 
 def _check_layout(block: Block, layout: str) -> None:
-    other_signs = set(layout.replace("{video}", ""))
-    if layout.count("{video}") != 1 or not other_signs.isdisjoint("{}"):
+    places = layout.count("{video}") + layout.count("{name}")
+    other_signs = set(layout.replace("{video}", "").replace("{name}", ""))
+    if places != 1 or not other_signs.isdisjoint("{}"):
         raise block.error(
-            f"media.layouts: {layout!r} must name {{video}} once, and nothing else", "layouts"
+            f"media.layouts: {layout!r} must name {{video}} once, or {{name}}, and nothing else",
+            "layouts",
         )
     if ".." in PurePosixPath(layout).parts or layout.startswith("/"):
         raise block.error(f"media.layouts: {layout!r} leads out of a folder of videos", "layouts")

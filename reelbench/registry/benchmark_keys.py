@@ -240,7 +240,8 @@ KEYS: dict[str, Key] = {
     ),
     "media.layouts": Key(
         form="texts",
-        about="paths of a video inside a folder of videos",
+        about="paths of a video inside a folder of videos: `{video}` is the row's path, "
+        "`{name}` its last part",
         example='["videos/{video}", "{video}"]',
     ),
     "media.roots": Key(

@@ -142,7 +142,7 @@ class ImageFolders(Declared):
 class MediaSource(Declared):
     """The source of the videos, and their paths on disk.
 
-    `{video}` in a path is the row's media key.
+    `{video}` in a path is the row's media key; `{name}` in a layout is the key's last part.
     """
 
     title: str

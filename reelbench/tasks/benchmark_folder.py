@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -16,13 +17,15 @@ from reelbench.base import tables
 from reelbench.base.containment import allow
 from reelbench.base.errors import InputError, cut_in_the_middle
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
-from reelbench.data import row_tables
+from reelbench.data import row_cells, row_tables
 from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.spec import AnswerForm, BenchmarkSpec, SpanUnit
 from reelbench.tasks.column_guess import OPTIONS_SEEN, Column, Guess, guess
-from reelbench.video.media_roots import VIDEO_SUFFIXES, has_video_suffix
+from reelbench.video.file_match import FileMatch
+from reelbench.video.folder_layouts import FolderLayouts, VideoFolder
+from reelbench.video.folder_listings import FolderListings
 
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 _SHOWN_NAME = 40
@@ -97,17 +100,26 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     rows = [row for _, row in source.rows]
     if not rows:
         raise InputError(f"{request.rows}: no rows; expected at least one question")
-    result = guess(rows[:_GUESSED_FROM], request.kind, columns=request.columns, media=request.media)
+    folder_of_videos = VideoFolder(request.media) if request.media else None
+    result = guess(
+        rows[:_GUESSED_FROM], request.kind, columns=request.columns, media=folder_of_videos
+    )
     _refuse_doubts(request, result, rows[0])
     result.answer_is = request.answer_is or result.answer_is
     video = result.columns.get("video", ())
-    if not isinstance(video, str) or "{" in video:
-        video = None
-    if video is not None:
+    if isinstance(video, str) and "{" not in video:
         _refuse_long_names(source, video)
-    _write_folder(request, result, source, video, folder)
-    names: set[str] = set() if video is None else _video_names(rows, video)
-    media = request.media or _folder_beside(request.rows.absolute().parent, names)
+    videos = _videos_of(source, result)
+    layouts: FolderLayouts | None = None
+    media = request.media
+    if folder_of_videos is None:
+        media = _folder_beside(request.rows.absolute().parent, videos)
+    else:
+        layouts = folder_of_videos.layouts(videos)
+        if layouts.note is not None:
+            why = result.why.get("video", "as you say")
+            result.why["video"] = f"{why}; {layouts.note}"
+    _write_folder(request, result, source, layouts, folder)
     if media:
         allow(folder, media)
     return NewFolder(benchmark_file.read(folder), result)
@@ -139,10 +151,13 @@ def _refuse_long_names(source: _Source, video: str) -> None:
 
 
 def _write_folder(
-    request: NewBenchmark, result: Guess, source: _Source, video: str | None, folder: Path
+    request: NewBenchmark,
+    result: Guess,
+    source: _Source,
+    layouts: FolderLayouts | None,
+    folder: Path,
 ) -> None:
     rows_file = f"rows{request.rows.suffix.lower() or '.jsonl'}"
-    rows = [row for _, row in source.rows]
     readme = Path(__file__).with_name("benchmark_readme.md").read_text(encoding="utf-8")
     categories = ["video-text-to-text"]
     if result.kind.endswith("choice"):
@@ -151,7 +166,7 @@ def _write_folder(
         shutil.copyfile(request.rows, new_folder / rows_file)
         for file in source.files[1:]:
             shutil.copyfile(file, new_folder / file.name)
-        write_text(new_folder / benchmark_file.NAME, _yaml(request, result, rows_file, video, rows))
+        write_text(new_folder / benchmark_file.NAME, _yaml(request, result, rows_file, layouts))
         write_text(
             new_folder / "README.md",
             readme.format(name=request.name, file=benchmark_file.NAME, copied=rows_file),
@@ -160,18 +175,30 @@ def _write_folder(
         write_text(new_folder / datasheet_form.FILE, sheet)
 
 
-def _video_names(rows: Sequence[Cells], video: str) -> set[str]:
-    return {str(row.get(video)) for row in rows[:_MOST_NAMES]}
+def _videos_of(source: _Source, result: Guess) -> list[str]:
+    """Return the distinct videos that the rows name, as they name them."""
+    videos: dict[str, None] = {}
+    for where, cells in source.rows:
+        for name in ("video", "videos"):
+            with suppress(InputError):  # told with the row
+                for column in _column_list(result.columns.get(name, ())):
+                    value = row_cells.filled(cells, column, where)
+                    texts = row_cells.cell_texts(row_cells.parse_literal(value), where)
+                    videos.update(dict.fromkeys(text.strip() for text in texts))
+    return list(videos)
 
 
-def _folder_beside(folder: Path, names: set[str]) -> Path | None:
+def _column_list(column: Column) -> Sequence[str]:
+    return [column] if isinstance(column, str) else column
+
+
+def _folder_beside(folder: Path, videos: Sequence[str]) -> Path | None:
     """Return the folder of the rows where videos lie in it, or in `videos` there."""
-    for name in names:
-        for inner in ("", "videos/"):
-            for suffix in ("", *VIDEO_SUFFIXES):
-                file = f"{inner}{name}{suffix}"
-                if has_video_suffix(file) and (folder / file).is_file():
-                    return folder
+    match = FileMatch([folder], benchmark_file.LAYOUTS, FolderListings())
+    for video in videos[:_MOST_NAMES]:
+        with suppress(InputError):  # no file's name
+            if match.find(video) is not None:
+                return folder
     return None
 
 
@@ -249,8 +276,7 @@ def _yaml(
     request: NewBenchmark,
     result: Guess,
     rows_file: str,
-    video: str | None,
-    rows: Sequence[Cells],
+    layouts: FolderLayouts | None,
 ) -> str:
     """Return the file's text; its comments say what was guessed."""
     title = request.name.replace("_", " ").capitalize()
@@ -288,9 +314,8 @@ def _yaml(
             "judge: {prompts: curve}  # 0 to 2; or moviecore (five dimensions), "
             "or a folder of prompts"
         )
-    if request.media is not None:
-        names: set[str] = set() if video is None else _video_names(rows, video)
-        lines.append(f"media: {{layouts: {_listed(_layouts(request.media, names))}}}")
+    if layouts is not None:
+        lines.append(f"media: {{layouts: {_listed(layouts.layouts)}}}")
     lines += [
         "languages: [en]",
         "# licence: cc-by-4.0",
@@ -298,19 +323,6 @@ def _yaml(
     ]
     lines = [line for line in lines if line.partition(":")[0] not in request.keys]
     return "\n".join([*lines, *request.further_lines(), ""])
-
-
-def _layouts(folder: Path, names: set[str]) -> list[str]:
-    """Return the layouts of the videos below their folder, as those of these names lie."""
-    layouts = ["{video}"]
-    for path in sorted(folder.rglob("*")):
-        if not has_video_suffix(path.name) or not {path.name, path.stem} & names:
-            continue
-        below = path.relative_to(folder).parent.as_posix()
-        layout = f"{below}/{{video}}"
-        if below != "." and layout not in layouts:
-            layouts.insert(0, layout)
-    return layouts
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from reelbench.data import option_texts, row_cells, video_windows
 from reelbench.registry.benchmark_kinds import FileKind
 from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.spec import AnswerForm
+from reelbench.video.folder_layouts import VideoFolder
 from reelbench.video.media_roots import has_video_suffix
 
 Cells = Mapping[str, Any]
@@ -91,7 +92,7 @@ def guess(
     kind: FileKind | None = None,
     *,
     columns: Mapping[str, Column] | None = None,
-    media: Path | None = None,
+    media: VideoFolder | None = None,
 ) -> Guess:
     """Guess how a table's columns are to be read.
 
@@ -106,11 +107,11 @@ def guess(
 
 class _Table:
     def __init__(
-        self, rows: Sequence[Cells], user_columns: dict[str, Column], media: Path | None
+        self, rows: Sequence[Cells], user_columns: dict[str, Column], media: VideoFolder | None
     ) -> None:
         self._rows = rows
         self._user_columns = user_columns
-        self._media_names = _file_names(media)
+        self._media = media
         self._columns = _columns(rows)
         self._why: dict[str, str] = {}
         self._chosen: dict[str, Column] = dict(user_columns)
@@ -623,7 +624,7 @@ class _Table:
             self._find_videos()
 
     def _take_video(self) -> None:
-        if self._media_names and self._take_by_values(
+        if self._media is not None and self._take_by_values(
             "video", self._is_in_media, "its files are in the folder"
         ):
             return
@@ -634,7 +635,7 @@ class _Table:
         self._take_by_values("video", _is_youtube_id, "ids as YouTube has them")
 
     def _is_in_media(self, value: object) -> bool:
-        return Path(str(value)).name in self._media_names
+        return self._media is not None and self._media.has(str(value))
 
     def _find_videos(self) -> None:
         """Take a column of lists of videos."""
@@ -727,15 +728,6 @@ def _columns(rows: Sequence[Cells]) -> dict[str, list[Any]]:
                 for inner, part in value.items():
                     columns.setdefault(f"{name}.{inner}", []).append(part)
     return columns
-
-
-def _file_names(media: Path | None) -> set[str]:
-    """Return the names of the files in a folder, with and without their suffixes."""
-    names: set[str] = set()
-    if media:
-        for path in media.rglob("*"):
-            names |= {path.name, path.stem}
-    return names
 
 
 def _order_of_ending(member: tuple[str, str]) -> tuple[int, str]:

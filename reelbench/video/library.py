@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,14 @@ from reelbench.registry.spec import BenchmarkSpec
 from reelbench.registry.splits import is_mini
 from reelbench.video import media_roots, mini_clips
 from reelbench.video import subtitles as subtitle_files
+from reelbench.video.file_match import (
+    FileMatch,
+    SeveralFilesError,
+    VideoFile,
+    ends_of,
+    faults_of_shared_files,
+    note_on_names,
+)
 from reelbench.video.folder_listings import FolderListings
 from reelbench.video.picture_folders import PictureFolders, PictureSequence
 from reelbench.video.subtitles import Cue
@@ -51,21 +60,33 @@ class Missing:
     broken: str | None = None
     """The fault of the file, where there is one."""
 
+    in_other_case: str | None = None
+    """The name of a file that differs in nothing but the case."""
+
+    @property
+    def hint(self) -> str:
+        """The end of a line on where it was looked for, maybe empty."""
+        if self.in_other_case is None:
+            return ""
+        return f"; {self.in_other_case!r} is there, which differs in case"
+
 
 def where_looked(spec: BenchmarkSpec, missing: Sequence[Missing]) -> str:
     """Return a line on missing videos: the first, why, and what lists all."""
     first = missing[0]
     folders = ", ".join(first.looked_in)
-    reason = first.broken or f"looked in {folders}; REELBENCH_MEDIA names other folders"
+    searched = f"looked in {folders}; REELBENCH_MEDIA names other folders{first.hint}"
+    reason = first.broken or searched
     return f"(first: {first.video}; {reason}); `reelbench data check {spec.id}` lists them"
 
 
 class _RowVideo(NamedTuple):
-    """One of a row's videos, and its files."""
+    """One of a row's videos, its files, and why these are not it."""
 
     id: str
     video: str
     files: tuple[Path, ...]
+    fault: str | None = None
 
 
 def _warn_of_absent_folders() -> None:
@@ -112,6 +133,8 @@ class Library:
             _warn_of_absent_folders()
         self._inner_roots = _roots_in_folder(spec)
         self._listings = FolderListings()
+        self._match = FileMatch(self._searched, media_roots.layouts(spec), self._listings)
+        self._matched: dict[str, VideoFile | None] = {}
         self._picture_folders: PictureFolders | None = None
         for source in spec.media:
             if source.images and self._picture_folders is None:
@@ -138,7 +161,22 @@ class Library:
             return pictures.paths[0] if pictures else None
         if self._makes_clips:
             return mini_clips.mini_clip(self.spec.id, row["video"], row.get("duration"))
-        return self._first(media_roots.candidates(self.spec, row["video"]))
+        file = self.match(row["video"])
+        return file.path if file else None
+
+    def match(self, video: str) -> VideoFile | None:
+        """Return the file of a row's video, and how it was found.
+
+        Raises:
+            SeveralFilesError: Several files fit.
+            InputError: A link of the benchmark's own folder leads out of it.
+        """
+        if video not in self._matched:
+            file = self._match.find(video)
+            if file is not None:
+                self._check_link(file.root, file.path)
+            self._matched[video] = file
+        return self._matched[video]
 
     def find_named(self, path: str) -> Path | None:
         """Return a file that another file names, where it lies in a searched folder.
@@ -162,12 +200,22 @@ class Library:
         Of a missing one, where `path` is None, it is the likeliest.
         """
         if path is None:
-            paths = media_roots.candidates(self.spec, row["video"])
-            return next(paths, row["video"])
+            return self._likely_places(row["video"])[0]
         for root in self.roots:
             if path.is_relative_to(root):
                 return path.relative_to(root).as_posix()
         return path.name
+
+    def _likely_places(self, video: str) -> list[str]:
+        """Return the paths below a root at which a video is looked for first."""
+        [end, *_] = ends_of(video)
+        places: list[str] = []
+        for layout in media_roots.layouts(self.spec):
+            place = media_roots.fill(layout, end.path)
+            if not media_roots.has_video_suffix(place):
+                place += ".mp4"
+            places.append(place)
+        return places
 
     def _first(self, names: Iterable[str]) -> Path | None:
         """Return the first of some files below a root.
@@ -181,15 +229,16 @@ class Library:
         for root in self._searched:
             for folder, name in places:
                 if name in self._listings.of(f"{root}/{folder}").files:
-                    return self._checked(root, root / folder / name)
+                    path = root / folder / name
+                    self._check_link(root, path)
+                    return path
         return None
 
-    def _checked(self, root: Path, path: Path) -> Path:
-        """Return a path, if no link leads out of the benchmark's own folder."""
-        if root not in self._inner_roots:
-            return path
-        outer_roots = [folder for folder in self.roots if folder not in self._inner_roots]
-        return contained(self.spec.folder, path, media=True, also=outer_roots)
+    def _check_link(self, root: Path, path: Path) -> None:
+        """Raise InputError where a link leads out of the benchmark's own folder."""
+        if root in self._inner_roots:
+            outer_roots = [folder for folder in self.roots if folder not in self._inner_roots]
+            contained(self.spec.folder, path, media=True, also=outer_roots)
 
     # --- pictures
 
@@ -215,8 +264,13 @@ class Library:
         It has the video's name with `.srt` or `.vtt`, or the question's language before that:
         `film.ja.vtt`.
         """
-        paths = media_roots.candidates(self.spec, row["video"])
-        stems = dict.fromkeys(Path(path).with_suffix("") for path in paths)
+        places = self._likely_places(row["video"])
+        if not self.in_pictures:
+            with suppress(SeveralFilesError):  # told where the video is looked for
+                file = self.match(row["video"])
+                if file is not None:
+                    places.insert(0, file.path.relative_to(file.root).as_posix())
+        stems = dict.fromkeys(Path(place).with_suffix("") for place in places)
         tags = ("", f".{row['language']}", f".{language_of(row['language'])}")
         names: list[str] = []
         for stem in stems:
@@ -267,29 +321,42 @@ class Library:
     # --- missing videos
 
     def missing(self, rows: Iterable[Any]) -> list[Missing]:
-        """Return the rows whose video is not here or can't be read."""
+        """Return the rows whose video is not here, can't be read, or may be another's."""
         row_videos: list[_RowVideo] = []
         for row in rows:
-            for video in videos(row):
-                files = self._files_of({**row, "video": video})
-                row_videos.append(_RowVideo(row["id"], video, files))
+            row_videos += [self._row_video({**row, "video": video}) for video in videos(row)]
         if not is_mini(self.split):
             self._probe(dict.fromkeys(row_video.files for row_video in row_videos))
+        files = {row_video.video: self._matched.get(row_video.video) for row_video in row_videos}
+        shared_files = faults_of_shared_files(files)
         looked_in = tuple(map(str, self.roots))
         missing: dict[str, Missing] = {}  # of a row with several videos the first
-        for name, video, files in row_videos:
-            fault = self._faults.get(files)
-            if not files or fault is not None:
-                missing.setdefault(name, Missing(name, video, looked_in, fault))
+        for row_video in row_videos:
+            name, video, files, fault = row_video
+            fault = fault or self._faults.get(files) or shared_files.get(video)
+            if files and fault is None:
+                continue
+            near = self._match.in_other_case(video) if fault is None else None
+            missing.setdefault(name, Missing(name, video, looked_in, fault, near))
         return list(missing.values())
 
-    def _files_of(self, row: Row) -> tuple[Path, ...]:
-        """Return the files of a row's video, of which one must be readable."""
+    def _row_video(self, row: Row) -> _RowVideo:
+        """Return a row's video with its files, of which one must be readable."""
+        name, video = row["id"], row["video"]
         pictures = self.pictures(row)
         if pictures:
-            return pictures.paths
-        path = self.find(row)
-        return () if path is None else (path,)
+            return _RowVideo(name, video, pictures.paths)
+        try:
+            path = self.find(row)
+        except SeveralFilesError as error:
+            return _RowVideo(name, video, (), str(error))
+        if path is None:
+            return _RowVideo(name, video, ())
+        return _RowVideo(name, video, (path,))
+
+    def note_on_names(self) -> str | None:
+        """Return a line on videos that were found by another name, or None."""
+        return note_on_names(self._matched)
 
     def _probe(self, videos_files: Iterable[tuple[Path, ...]]) -> None:
         """Note the fault of each video that can't be read."""

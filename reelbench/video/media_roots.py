@@ -6,19 +6,17 @@ benchmark's media sources name. Under each root the layouts of the sources are t
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from reelbench.base import settings
 from reelbench.base.containment import allowed_folders
-from reelbench.base.files import inside
 from reelbench.base.settings import home
 from reelbench.registry.spec import BenchmarkSpec, FileBeside
 from reelbench.registry.splits import user_data
 
 VIDEO_SUFFIXES = (".mp4", ".MP4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".flv", ".ts", ".gif")
-"""Tried in this order for a layout that names no suffix of its own."""
+"""Tried in this order where a name has none of its own."""
 
 
 def has_video_suffix(name: str) -> bool:
@@ -64,19 +62,21 @@ def declared_roots(spec: BenchmarkSpec) -> list[Path]:
     return folders
 
 
-def candidates(spec: BenchmarkSpec, video: str) -> Iterator[str]:
-    """Yield the relative paths where `video` may lie under a root."""
-    inside(Path(), video, f"{spec.id}: media key ")
-    layouts: dict[str, None] = {}
+def layouts(spec: BenchmarkSpec) -> list[str]:
+    """Return the paths of a video below a root that a benchmark's media sources name."""
+    names: dict[str, None] = {}
     for source in spec.media:
-        layouts.update(dict.fromkeys(source.layouts))
-    for layout in (*layouts, "{video}"):
-        path = layout.format(video=video)
-        if has_video_suffix(path):
-            yield path
-        else:
-            for suffix in VIDEO_SUFFIXES:
-                yield path + suffix
+        names.update(dict.fromkeys(source.layouts))
+    names["{video}"] = None
+    return list(names)
+
+
+def fill(layout: str, video: str) -> str:
+    """Return the place below a root that a layout gives a video.
+
+    `{video}` is the row's path, `{name}` its last part.
+    """
+    return layout.format(video=video, name=video.rpartition("/")[2])
 
 
 class Presence(NamedTuple):

@@ -221,6 +221,9 @@ class LmmsTask:
         """Return the rows whose video is here, and note the others in a file."""
         missing = library.missing(dataset)
         data.media_missing = len(missing)
+        names_line = library.note_on_names()
+        if names_line is not None:
+            log.info("%s: %s", data.task, names_line)
         note = data.name.missing_note
         note.unlink(missing_ok=True)
         if not missing:
