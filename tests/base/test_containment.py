@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -104,18 +105,27 @@ def declared(folder, more="", kind="exact"):
     )
 
 
-def refused(outer, folder):
-    """Use the folder: it is refused in a line, and nothing outside is opened."""
+@contextmanager
+def untouched(outer):
+    """Nothing outside is opened."""
     before = {path: path.stat().st_mtime_ns for path in outer.rglob("*")}
     opened.clear()
-    with pytest.raises(
-        InputError,
-        match=r"outside of|leads out|is not beside|is not a file's name|expected moviecore",
-    ):
-        used(folder)
+    yield
     real = str(outer.resolve())
     assert [name for name in opened if os.path.realpath(name).startswith(real)] == []
     assert {path: path.stat().st_mtime_ns for path in outer.rglob("*")} == before
+
+
+def refused(outer, folder):
+    """Use the folder: it is refused in a line, and nothing outside is opened."""
+    with (
+        untouched(outer),
+        pytest.raises(
+            InputError,
+            match=r"outside of|leads out|is not beside|is not a file's name|expected moviecore",
+        ),
+    ):
+        used(folder)
 
 
 @pytest.mark.parametrize(("what", "way"), list(itertools.product(NAMED, WAYS)))
@@ -169,16 +179,31 @@ def test_a_link_to_a_file_outside_is_not_followed(what, way, places):
     refused(outer, folder)
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["../../outer/film", "/outer/film", "via/film", "..\\..\\outer\\film", "x/../../../outer/film"],
-)
-def test_a_row_s_video_lies_in_the_folder(key, places):
+def test_a_row_s_video_is_not_reached_by_a_linked_folder(places):
     outer, folder = places
     (folder / "via").symlink_to(outer)
-    (folder / "rows.jsonl").write_text(json.dumps({**ROW, "clip": key}) + "\n", encoding="utf-8")
+    (folder / "rows.jsonl").write_text(
+        json.dumps({**ROW, "clip": "via/film"}) + "\n", encoding="utf-8"
+    )
     declared(folder)
     refused(outer, folder)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["../../outer/film", "/outer/film", "..\\..\\outer\\film", "x/../../../outer/film"],
+)
+def test_of_a_path_that_leads_out_the_end_is_looked_for_in_the_folder(key, places):
+    outer, folder = places
+    (folder / "rows.jsonl").write_text(json.dumps({**ROW, "clip": key}) + "\n", encoding="utf-8")
+    declared(folder)
+    with untouched(outer):
+        used(folder)
+    spec = discovery.open_file(folder)
+    assert Library(spec, "test").find({"video": key}) == folder / "film.mp4"
+    (folder / "film.mp4").unlink()
+    with untouched(outer):
+        assert Library(spec, "test").find({"video": key}) is None
 
 
 @pytest.mark.parametrize(
