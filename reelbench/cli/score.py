@@ -69,7 +69,7 @@ class FileOptions:
         typer.Option(
             "--id-column",
             metavar="COLUMN",
-            help="Column with the ids.",
+            help="Column with the ids, or a template of several: '{video}-{number}'.",
             rich_help_panel="A table of ids and texts",
         ),
         shared.Kind.COLUMNS,

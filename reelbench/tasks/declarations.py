@@ -13,7 +13,7 @@ def of_package(package: str, file: str) -> BenchmarkSpec:
     """Return the benchmark of the package whose `__init__.py` is `file`.
 
     `spec.yaml` has the fields of a `BenchmarkSpec`. Where there is none, all fields come from a
-    `benchmark.yaml`.
+    `benchmark.yaml`; a `formats.py` beside it reads the owners' result files.
     """
     folder = Path(file).parent
     published = _published(folder)
@@ -29,8 +29,16 @@ def of_package(package: str, file: str) -> BenchmarkSpec:
     spec = benchmark_file.read(folder, installed=True)
     media = [_without_root(source, folder) for source in spec.media]
     tasks = [_with_tag(task) for task in spec.tasks]
+    formats = spec.formats
+    if (folder / "formats.py").is_file():
+        formats = f"{package}.formats"
     return replace(
-        spec, package=package, media=tuple(media), tasks=tuple(tasks), published=published
+        spec,
+        package=package,
+        formats=formats,
+        media=tuple(media),
+        tasks=tuple(tasks),
+        published=published,
     )
 
 

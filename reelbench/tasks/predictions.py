@@ -8,7 +8,7 @@ is an empty answer. Texts are read as the answers of a run are.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from reelbench.base.files import read_json_or_jsonl
 from reelbench.base.lazy import import_object
 from reelbench.base.tables import as_text
 from reelbench.data import hub
+from reelbench.registry.mapping_words import PLACE
 from reelbench.registry.reasons import Reason
 from reelbench.registry.records import SourceRecord
 from reelbench.registry.rows import UNTIMED
@@ -39,37 +40,79 @@ IDS = ("id", "question_id", "qid", "key", "index")
 VLMEvalKit's sheets have `index`.
 """
 
-TEXTS = ("prediction", "pred", "response", "output", "model_answer", "generated_text", "text")
+TEXTS = (
+    "prediction",
+    "pred",
+    "response",
+    "output",
+    "model_answer",
+    "generated_text",
+    "text",
+    "predicr answer",
+)
 """Columns taken for the texts, in this order.
 
-`answer` is not among them: many files have the reference there.
+`answer` is not among them: many files have the reference there. The last one is spelled as
+Video-Holmes' evaluate.py spells it (TencentARC/Video-Holmes at 7745c87).
 """
 
 Cells = tuple[str, Any, Any]
 """A row's place, its id, and its text."""
+
+TableReader = Callable[[Path, tables.Choose], tables.Cells]
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The columns of the ids and the texts, as the user names them.
 
-    One that is None is found by its usual names.
+    One that is None is found by its usual names. An id may be a template of columns
+    (`{video}-{number}`).
     """
 
     id: str | None = None
     text: str | None = None
     owners_id: str | None = None
-    """The owners' own column of ids: taken where none of the usual ones is there."""
+    """The owners' own column or template of ids: taken where no usual column is there."""
 
     def __bool__(self) -> bool:
         return self.id is not None or self.text is not None
 
 
 class ChosenColumns(NamedTuple):
-    """The columns of a table that hold the ids and the texts."""
+    """The columns of a table that hold ids and texts.
 
-    id: str
+    `template` is the ids' form where several columns make one: `{video}-{number}`, with the table's
+    own names.
+    """
+
+    ids: tuple[str, ...]
     text: str
+    template: str = ""
+
+    @property
+    def all(self) -> list[str]:
+        """The columns in the order in which `cells` takes their values."""
+        return [*self.ids, self.text]
+
+    def cells(self, where: str, values: Sequence[Any]) -> Cells:
+        """Return a row's place, id and text.
+
+        Raises:
+            InputError: A column of the template is empty.
+        """
+        *id_cells, text = values
+        if not self.template:
+            return where, id_cells[0], text
+        id_texts: dict[str, str | None] = {}
+        for name, value in zip(self.ids, id_cells, strict=True):
+            id_texts[name] = as_text(value, f"{where}: {name}")
+        if not any(id_texts.values()):
+            return where, None, text
+        for name, id_text in id_texts.items():
+            if not id_text:
+                raise InputError(f"{where}: {name} is empty, which the id is made of")
+        return where, PLACE.sub(lambda place: id_texts[place[1]] or "", self.template), text
 
 
 def read(
@@ -98,9 +141,7 @@ def read(
         return _of_document(questions, path, in_memory, columns, is_file=False)
     read_table = tables.READERS.get(path.suffix.lower())
     if read_table is not None:
-        rows = read_table(path, lambda names: choose_columns(path, names, columns))
-        cells = ((where, name, text) for where, (name, text) in rows)
-        return of_table(questions, path, cells)
+        return of_table(questions, path, _of_packed_table(path, read_table, columns))
     document = read_json_or_jsonl(path, unique=True)
     return _of_document(questions, path, document, columns, is_file=True)
 
@@ -242,6 +283,18 @@ def _notes(
 # ------------------------------------------------------------------------------------------
 
 
+def _of_packed_table(path: Path, read_table: TableReader, columns: Columns) -> Iterator[Cells]:
+    """Yield the rows of a table whose header is read first."""
+    chosen: list[ChosenColumns] = []
+
+    def choose(names: list[str]) -> list[str]:
+        chosen.append(choose_columns(path, names, columns))
+        return chosen[0].all
+
+    for where, values in read_table(path, choose):
+        yield chosen[0].cells(where, values)
+
+
 def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  # noqa: ANN401 - any JSON value
     rows = document if isinstance(document, list) else [document]
     if isinstance(document, dict):
@@ -256,13 +309,18 @@ def _of_json(path: Path, document: Any, columns: Columns) -> Iterator[Cells]:  #
                 "and a text"
             )
         names.update(dict.fromkeys(row))
-    chosen = ChosenColumns("", "")
-    if rows:
-        chosen = choose_columns(path, list(names), columns)
-    return (
-        (f"{path}: row {number}", row.get(chosen.id), row.get(chosen.text))
-        for number, row in enumerate(rows, start=1)
-    )
+    if not rows:
+        return iter(())
+    chosen = choose_columns(path, list(names), columns)
+    return _cells_of_objects(path, rows, chosen)
+
+
+def _cells_of_objects(
+    path: Path, rows: Sequence[dict[str, Any]], chosen: ChosenColumns
+) -> Iterator[Cells]:
+    names = chosen.all
+    for number, row in enumerate(rows, start=1):
+        yield chosen.cells(f"{path}: row {number}", [row.get(name) for name in names])
 
 
 def _rows_by_id(path: Path, document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -286,31 +344,82 @@ def choose_columns(path: Path, names: Sequence[str], columns: Columns) -> Chosen
     Raises:
         InputError: One is not there; the message lists the columns and the option that names one.
     """
-    ids = IDS
+    table = _Header(path, names)
+    template = _id_template(names, columns)
+    if template is not None:
+        parts = {part: table.part(part) for part in dict.fromkeys(PLACE.findall(template))}
+        own_template = PLACE.sub(lambda place: f"{{{parts[place[1]]}}}", template)
+        ids = tuple(dict.fromkeys(parts.values()))
+        return ChosenColumns(ids, table.text(columns.text), own_template)
+    usual_ids = IDS
     if columns.owners_id is not None:
-        ids = (*IDS, columns.owners_id.lower())
-    return ChosenColumns(
-        _column(path, names, columns.id, ids, "--id-column"),
-        _column(path, names, columns.text, TEXTS, "--text-column"),
-    )
+        usual_ids = (*IDS, columns.owners_id.lower())
+    id_column = table.column(columns.id, "ids", usual_ids, "--id-column")
+    return ChosenColumns((id_column,), table.text(columns.text))
 
 
-def _column(
-    path: Path, names: Sequence[str], user_name: str | None, usual: Sequence[str], option: str
-) -> str:
-    listed = f"it has {first_of(names, 12)}" if names else "it has no columns"
-    if user_name is not None:
-        if user_name not in names:
-            raise InputError(f"{path}: no column {user_name!r}; {listed}")
-        return user_name
-    by_name = {name.strip().lower(): name for name in reversed(names)}
-    for name in usual:
-        if name in by_name:
-            return by_name[name]
-    what = "predicted texts" if usual is TEXTS else "ids"
-    raise InputError(
-        f"{path}: no column of {what} ({', '.join(usual)}); {listed}; name it with {option}"
-    )
+def _id_template(names: Sequence[str], columns: Columns) -> str | None:
+    """Return the template of columns that makes a table's ids, or None.
+
+    The user's own is taken as it is; the owners' where the table has all of its columns, and none
+    that is usual for ids.
+    """
+    if columns.id is not None:
+        is_template = columns.id not in names and PLACE.search(columns.id) is not None
+        return columns.id if is_template else None
+    if columns.owners_id is None:
+        return None
+    parts = PLACE.findall(columns.owners_id)
+    plain_names = {_plain(name) for name in names}
+    if (
+        not parts
+        or not plain_names.isdisjoint(IDS)
+        or not plain_names.issuperset(map(_plain, parts))
+    ):
+        return None
+    return columns.owners_id
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower()
+
+
+class _Header:
+    """The names of a table's columns."""
+
+    def __init__(self, path: Path, names: Sequence[str]) -> None:
+        self._path = path
+        self._names = names
+        self._by_plain_name = {_plain(name): name for name in reversed(names)}
+        self._listed = f"it has {first_of(names, 12)}" if names else "it has no columns"
+
+    def text(self, user_name: str | None) -> str:
+        """Return the column of the texts."""
+        return self.column(user_name, "predicted texts", TEXTS, "--text-column")
+
+    def column(
+        self, user_name: str | None, what: str, usual_names: Sequence[str], option: str
+    ) -> str:
+        """Return a column by the user's name for it, or by its usual names."""
+        if user_name is not None:
+            if user_name not in self._names:
+                raise InputError(f"{self._path}: no column {user_name!r}; {self._listed}")
+            return user_name
+        for name in usual_names:
+            if name in self._by_plain_name:
+                return self._by_plain_name[name]
+        raise InputError(
+            f"{self._path}: no column of {what} ({', '.join(usual_names)}); {self._listed}; name "
+            f"it with {option}"
+        )
+
+    def part(self, name: str) -> str:
+        """Return a column that a template of ids names."""
+        if _plain(name) not in self._by_plain_name:
+            raise InputError(
+                f"{self._path}: no column {name!r}, which makes the ids; {self._listed}"
+            )
+        return self._by_plain_name[_plain(name)]
 
 
 # --- in a data set on the Hugging Face Hub

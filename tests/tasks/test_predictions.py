@@ -252,6 +252,101 @@ def test_a_sheet_of_vlmevalkit_is_read_and_its_failures_are_no_answers(tmp_path,
     assert found.scored.numbers.metrics["exact_match"].n == 1
 
 
+@each_kind
+def test_ids_of_several_columns_are_told_by_a_template(suffix, tmp_path, asked):
+    rows = [
+        {"Film": "f", "no": number, "said": text} for number, text in ((1, "carp"), (2, "pike"))
+    ]
+    path = put(tmp_path / f"p{suffix}", rows)
+    columns = Columns("{film}-{no}", "said")
+    found = scored("curve", path, asked("f-1", "f-2"), columns=columns)
+    assert [item.prediction for item in found.items] == ["carp", "pike"]
+    with pytest.raises(InputError, match=r"no column 'number', which makes the ids; it has Film"):
+        scored("curve", path, asked("f-1"), columns=Columns("{film}-{number}", "said"))
+
+
+def test_an_id_of_several_columns_has_them_all_and_is_there_once(tmp_path, asked):
+    columns = Columns("{film}-{no}")
+    row = {"film": "f", "no": "1", "prediction": "carp"}
+    blank = {"film": "", "no": "", "prediction": ""}
+    path = put(tmp_path / "p.csv", [row, blank])
+    assert scored("curve", path, asked("f-1"), columns=columns).items[0].prediction == "carp"
+    for rows, said in (
+        ([row, {**row, "no": ""}], "row 2: no is empty, which the id is made of"),
+        ([row, row], "row 2: the id 'f-1' occurs twice, first at"),
+    ):
+        path = put(tmp_path / "p.json", rows)
+        with pytest.raises(InputError, match=said):
+            scored("curve", path, asked("f-1"), columns=columns)
+
+
+def video_holmes_results(rows):
+    """Answers as Video-Holmes' evaluate.py writes them: two of three are right, one has no letter."""
+    for number, row in enumerate(rows):
+        video, question = row["id"].rsplit("-", 1)
+        answer = row["answer"] if number % 3 else "WRONG"
+        yield {
+            "video ID": video,
+            "Question ID": question,
+            "Question": row["question"],
+            "GT": row["answer"],
+            "Predicr Answer": answer,
+            "Thinking": "I see (B) first.",
+            "Correct": answer == row["answer"],
+        }
+
+
+def test_a_result_file_of_video_holmes_is_read(tmp_path):
+    rows = locate("video_holmes", "mini").read()
+    path = tmp_path / "Results-x.json"
+    path.write_text(json.dumps(list(video_holmes_results(rows))), encoding="utf-8")
+    found = scored("video_holmes", path)
+    assert found.scored.numbers.metrics["accuracy"].value == pytest.approx(200 / 3)
+    assert [item.reason for item in found.items] == [None] * len(rows)
+
+
+TIMELENS = [
+    # Their script compares the first pair of the timestamps.
+    ({"timestamps": [[0.0, 1.5], [4.0, 5.0]], "answers": "0.0 - 1.5 seconds, 4.0 - 5.0 seconds"}, [0.0, 1.5]),
+    ({"timestamps": [2, 4]}, [2.0, 4.0]),
+    ({"timestamps": []}, None),
+    ({"answers": "The event happens in 3.5 - 6.5 seconds."}, [3.5, 6.5]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lines", [False, True], ids=["one object", "JSON Lines"])
+def test_a_result_file_of_timelens_is_read(tmp_path, lines):
+    rows = locate("timelens", "mini").read()
+    document = {}
+    for number, row in enumerate(rows):
+        video = row["video"].rpartition("/")[2]
+        name = f"{video}>>>{row['question'].rstrip('.')}>>>{row['span']}"
+        document[name] = TIMELENS[number % len(TIMELENS)][0]
+    path = tmp_path / "result.json"
+    texts = [json.dumps(document)]
+    if lines:
+        texts = [json.dumps({name: entry}) for name, entry in document.items()]
+    path.write_text("\n".join(texts), encoding="utf-8")
+    found = scored("timelens", path)
+    for number, item in enumerate(found.items):
+        assert item.parsed == {"span": TIMELENS[number % len(TIMELENS)][1]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"span": [0, 1]}, 'expected "timestamps"'),
+        ("0 to 1", 'expected "timestamps"'),
+        ({"answers": 3}, "answers is"),
+    ],
+)
+def test_an_entry_of_timelens_that_is_wrong_is_one_line(entry, said, tmp_path):
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({"a.mp4>>>a cat>>>[0, 1]": entry}), encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        scored("timelens", path)
+
+
 def test_named_columns_win_over_usual_ones_and_over_the_owners_format(tmp_path, asked):
     path = put(tmp_path / "p.json", [{"key": "x", "pred": "pike", "n": "7", "said": "carp"}])
     found = scored("curve", path, asked("7"), columns=Columns("n", "said"))
