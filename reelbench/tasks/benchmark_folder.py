@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from reelbench.base import tables
 from reelbench.base.containment import allow
-from reelbench.base.errors import InputError, cut_in_the_middle
+from reelbench.base.errors import InputError, cut_in_the_middle, first_of
 from reelbench.base.files import LONGEST_NAME, replacing_folder, write_text
 from reelbench.data import row_cells, row_tables
 from reelbench.registry import benchmark_block, benchmark_file, benchmark_mapping, datasheet_form
@@ -109,6 +109,7 @@ def make(request: NewBenchmark, folder: Path) -> NewFolder:
     video = result.columns.get("video", ())
     if isinstance(video, str) and "{" not in video:
         _refuse_long_names(source, video)
+    _refuse_double_ids(request, source, result)
     videos = _videos_of(source, result)
     layouts: FolderLayouts | None = None
     media = request.media
@@ -148,6 +149,30 @@ def _refuse_long_names(source: _Source, video: str) -> None:
                 f"name ({LONGEST_NAME} bytes at most); name another column with "
                 "--column video=COLUMN, or shorten it"
             )
+
+
+def _refuse_double_ids(request: NewBenchmark, source: _Source, result: Guess) -> None:
+    """Raise InputError where several rows have one id; the message lists the ids and rows."""
+    column = result.columns.get("id")
+    if not isinstance(column, str) or column == f"{{{row_cells.ROW}}}":
+        return
+    rows_of_id: dict[str, list[str]] = {}
+    for number, (where, cells) in enumerate(source.rows, start=1):
+        with suppress(InputError):  # told with the row
+            value = row_cells.filled({row_cells.ROW: number, **cells}, column, where)
+            name = tables.as_text(value, where)
+            if name:
+                rows_of_id.setdefault(name.strip(), []).append(str(number))
+    double_ids: list[str] = []
+    for name, numbers in rows_of_id.items():
+        if len(numbers) > 1:
+            double_ids.append(f"{name!r} (rows {first_of(numbers)})")
+    if double_ids:
+        raise InputError(
+            f"{request.rows}: {column} is taken for the id, and several rows share one: "
+            f"{first_of(double_ids)}; keep one row of each, or name other columns with "
+            "--column id=COLUMN or --column 'id={a}-{b}' ('id={row}': the row's number)"
+        )
 
 
 def _write_folder(

@@ -43,6 +43,7 @@ _LETTERS = re.compile(r"[A-J](?:\s*[,;/&]?\s*[A-J])+")
 _YOUTUBE = re.compile(r"[\w-]{11}")
 _SHARE = 0.98
 _NAMED_SHARE = 0.2  # of a column with a usual name: most answers may be kept back
+_NEARLY_ALL = 0.9
 _FEW_LABELS = 30
 _LONGEST_LABEL = 60
 _SHORT_WORDS = 4
@@ -648,6 +649,9 @@ class _Table:
     def _find_id(self) -> None:
         if "id" in self._chosen or self._take("id", self._is_unique, "unique", usual_name=True):
             return
+        # Of ids of which a few are double these are told; a column of other things repeats more.
+        if self._take("id", self._is_nearly_unique, "name", usual_name=True):
+            return
         keys = [name for name in self._columns if self._is_unique_key(name)]
         if keys:
             self._choose("id", min(keys, key=lambda column: _rank("id", column)), "unique")
@@ -675,6 +679,10 @@ class _Table:
             return False
         distinct_values = set(map(str, values))
         return len(values) == len(self._rows) == len(distinct_values)
+
+    def _is_nearly_unique(self, values: list[Any]) -> bool:
+        distinct_values = set(map(str, values))
+        return all(map(_is_key, values)) and len(distinct_values) >= _NEARLY_ALL * len(self._rows)
 
     def _number_within(self, video: str) -> str | None:
         """Return a column of numbers that tells the rows of a video apart."""

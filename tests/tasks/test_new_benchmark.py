@@ -10,6 +10,7 @@ from reelbench.base.errors import InputError
 from reelbench.data import declared_check
 from reelbench.data.loading import locate
 from reelbench.registry import discovery
+from reelbench.tasks.benchmark_folder import NewBenchmark, make
 from reelbench.tasks.column_guess import guess
 from tests.program import app
 from tests.tasks.field_formats import FORMATS
@@ -135,6 +136,24 @@ def test_ids_are_made_where_no_column_is_unique_and_labels_are_facets():
     for row in rows:
         del row["n"]
     assert guess(rows).columns["id"] == "{row}"
+
+
+@pytest.mark.parametrize("columns", [{}, {"id": "n"}, {"id": "{film}-{n}"}])
+def test_ids_of_several_rows_are_listed_and_nothing_is_written(columns, tmp_path):
+    rows = [{**row, "n": number, "gt": "ab"[number % 2]} for number, row in enumerate(SIX * 5)]
+    rows = [{"qid" if name == "n" else name: value for name, value in row.items()} for row in rows]
+    rows[8]["qid"] = rows[2]["qid"]
+    rows[14]["qid"] = rows[2]["qid"]
+    columns = {ours: theirs.replace("n", "qid") for ours, theirs in columns.items()}
+    source = tmp_path / "rows.json"
+    source.write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        make(NewBenchmark("shapes", source, columns=columns), tmp_path / "shapes")
+    first = "'2'"
+    if "{" in columns.get("id", ""):
+        first = "'film0.mp4-2'"
+    assert f"several rows share one: {first} (rows 3, 9, 15)" in str(caught.value)
+    assert not (tmp_path / "shapes").exists()
 
 
 def test_what_cannot_be_guessed_is_named_and_nothing_is_written(reelbench, tmp_path):
