@@ -214,6 +214,9 @@ class Member:
         options = self.options
         tally = self.asker.tally
         vote_rule = "single" if options.votes == 1 else options.vote_rule
+        temperature = self._temperature
+        if "temperature" not in self.asker.sent_sampling:
+            temperature = None
         with self.asker.lock:
             cost_usd = options.cost_usd(
                 tally.prompt_tokens,
@@ -226,7 +229,7 @@ class Member:
                 url=options.host,
                 prompt=self._prompts.name,
                 prompt_sha256=self._prompts.sha256,
-                temperature=self._temperature,
+                temperature=temperature,
                 extra=dict(options.extra) or None,
                 votes=options.votes,
                 vote_rule=vote_rule,

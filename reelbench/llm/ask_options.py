@@ -11,7 +11,7 @@ from reelbench.base.credentials import refuse_in_words, refuse_secrets, without
 from reelbench.base.errors import InputError
 from reelbench.base.settings import home
 from reelbench.llm.defaults import CACHE_FILE, CACHE_PATIENCE, CONCURRENCY, PATIENCE, TIMEOUT, TRIES
-from reelbench.llm.model_names import LOCAL, PROVIDERS
+from reelbench.llm.model_names import LOCAL, PROVIDERS, takes_completion_limit
 
 if TYPE_CHECKING:
     from reelbench.llm.store import StoredReply
@@ -24,8 +24,6 @@ SHORTEST_SECRET = 12
 """Characters of the shortest key that is hidden: a shorter one is part of common words."""
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
-# Parts of the names of OpenAI's models that refuse `max_tokens`.
-_COMPLETION_LIMITED = ("o1", "o3", "o4", "gpt-5")
 
 _HALF = 16  # characters of a part of a key that no other text has
 _COMPLETIONS = "/chat/completions"
@@ -45,7 +43,7 @@ class AskOptions:
             server was named.
         concurrency: Maximum concurrent calls; fewer while the server answers 429.
         extra: Sent with every request as it is (`reasoning_effort`, `chat_template_kwargs`, …);
-            part of the key.
+            part of the key. One that is None is not sent, and neither is a setting of its name.
         max_tokens: Most tokens of an answer, thinking included; None is the caller's own limit, or
             none.
         thinking: The model thinks before it answers: `THINKING_TOKENS` unless `max_tokens` says
@@ -277,7 +275,10 @@ class AskOptions:
         return dollars / 1e6
 
     def sampling(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings sent with each call beside model and messages.
+        """Return the settings of each call beside model and messages.
+
+        Keys are made of them. Those whose value is None are not sent, and neither are those that
+        the server refuses (`llm.parameters`).
 
         Args:
             settings: The caller's settings; the options' ones replace them.
@@ -341,11 +342,3 @@ def _halves(secrets: tuple[str, ...]) -> tuple[str, ...]:
 def cache_place() -> Path | str:
     """Return the default place of replies: a file, or a database's address."""
     return settings.CACHE.get() or home() / CACHE_FILE
-
-
-def takes_completion_limit(model: str) -> bool:
-    """Return True where a model takes `max_completion_tokens` and no temperature.
-
-    Its name says so, by lmms-eval's rule.
-    """
-    return any(part in model for part in _COMPLETION_LIMITED)

@@ -10,6 +10,7 @@ Its rules are:
 """
 
 import asyncio
+import json
 import logging
 import random
 import threading
@@ -45,6 +46,7 @@ from reelbench.llm.cache import ReplyCache
 from reelbench.llm.client import (
     ChatClient,
     NotServedError,
+    RefusedParameterError,
     RejectedError,
     TransientError,
     last_days,
@@ -53,6 +55,7 @@ from reelbench.llm.defaults import ATTEMPTS, REJECTIONS
 from reelbench.llm.endings import NO_TOKENS, advice_on, ending_of
 from reelbench.llm.messages import Message, body_of, estimated_tokens, reply_key, request_shape
 from reelbench.llm.pacing import StoppedError, Turn
+from reelbench.llm.parameters import Parameters
 from reelbench.llm.providers import open_client
 from reelbench.llm.reading import UnreadableError
 from reelbench.llm.reply import Reply
@@ -117,6 +120,7 @@ class RetryCursor(Generic[T]):
         self._may_extend = asker.options.retry_unread
         self._attempt = 0
         self._passed = False
+        self._is_from_cache = True
         self._shape = asker.shape(messages)
         self._value: T | None = None
         self._error: str | None = None
@@ -124,7 +128,9 @@ class RetryCursor(Generic[T]):
         self.replies: list[CachedReply] = []
         self.key: bytes | None = None
         self.advance()
-        self._may_extend = False  # for what was in the cache alone
+        # For what was in the cache alone.
+        self._may_extend = False
+        self._is_from_cache = False
 
     def advance(self) -> None:
         """Read on, as far as the cache goes."""
@@ -160,6 +166,9 @@ class RetryCursor(Generic[T]):
             text = (text or "") if self._asker.as_it_stands else None
         if text is None:
             self._error = "the reply is empty or was cut short"
+            if self._is_from_cache and self._asker.as_it_stands and reply.raw is not None:
+                # It was kept as an answer, and a kept answer is never paid for again.
+                self._limit = self._attempt
         else:
             self._error = "it could not be read"
             try:
@@ -221,6 +230,7 @@ class Asker:
         """
         self.options = options
         self.sampling = options.sampling(sampling or {})
+        self._parameters = Parameters(options.host, options.model, options.extra)
         self.as_it_stands = as_it_stands
         self.notes: list[str] = []
         self.takes_text_alone = False
@@ -258,6 +268,16 @@ class Asker:
         self._last_good = 0.0
         self._rejected = 0
         self._who_said = False
+
+    @property
+    def sent_sampling(self) -> dict[str, Any]:
+        """The settings that go out with each call, as far as the server is known."""
+        return self._parameters.sent(self.sampling)
+
+    @property
+    def sent_instead(self) -> dict[str, str | None]:
+        """Setting that the server refuses -> the one that goes out; None for nothing."""
+        return self._parameters.instead(self.sampling)
 
     @property
     def in_flight(self) -> int:
@@ -443,6 +463,7 @@ class Asker:
             return self
         self._batches = Batches(self.options, self.cache.store, self.note, self._tell)
         try:
+            await self._load_parameters()
             if self.options.batch:
                 await self._collect_batches()
         except BaseException:
@@ -464,7 +485,7 @@ class Asker:
         may_submit = kind is None or issubclass(kind, ReelbenchError)
         try:
             if self._batches is not None and self._for_batch and may_submit:
-                await asyncio.to_thread(self._batches.submit, self._for_batch, self.sampling)
+                await asyncio.to_thread(self._batches.submit, self._for_batch, self.sent_sampling)
         finally:
             if self._batches is not None:
                 self._batches.close()
@@ -532,7 +553,7 @@ class Asker:
             call.counts = True
             try:
                 self._tell()
-                return await self._ready().ask(messages, self.sampling)
+                return await self._ready().ask(messages, self.sent_sampling)
             except (NotServedError, RejectedError, TransientError) as error:
                 self.note(str(error))
                 return None
@@ -542,8 +563,10 @@ class Asker:
     async def _fetch(self, key: bytes, messages: Sequence[Message]) -> str | None:
         """Get a reply into the cache; return the reason where there is none."""
         claimed = False
+        await self._load_parameters()
+        sampling = self.sent_sampling
         try:
-            async with Turn(self._pacer, self._body_maker(messages)) as turn:
+            async with Turn(self._pacer, self._body_maker(messages, sampling)) as turn:
                 self._ready()
                 state = await self._claim(key, turn)
                 claimed = state == "mine"
@@ -552,7 +575,7 @@ class Asker:
                 if not claimed:
                     return None
                 await turn.come_back()
-                reason = await self._call_until_answered(key, messages, turn)
+                reason = await self._call_until_answered(key, messages, turn, sampling)
                 if reason is None:
                     claimed = False  # given up with the reply
                 return reason
@@ -570,7 +593,9 @@ class Asker:
             if claimed:
                 await self.cache.aside(self.cache.store.release, key)
 
-    def _body_maker(self, messages: Sequence[Message]) -> Callable[[], bytes] | None:
+    def _body_maker(
+        self, messages: Sequence[Message], sampling: Mapping[str, Any]
+    ) -> Callable[[], bytes] | None:
         """Return a function that makes a request's body ahead, if of use.
 
         Pictures take a while. But where machines share the questions, most calls wait for another
@@ -581,19 +606,38 @@ class Asker:
         for message in messages:
             content = message["content"]
             if not isinstance(content, str) and len(content) > 1:
-                return partial(body_of, self.options.model, messages, self.sampling)
+                return partial(body_of, self.options.model, messages, sampling)
         return None
 
     async def _call_until_answered(
-        self, key: bytes, messages: Sequence[Message], turn: Turn
+        self,
+        key: bytes,
+        messages: Sequence[Message],
+        turn: Turn,
+        made_sampling: Mapping[str, Any],
     ) -> str | None:
-        """Call until a reply is kept; return the reason where tries are over."""
+        """Call until a reply is kept; return the reason where tries are over.
+
+        Args:
+            key: The reply's key.
+            messages: The messages.
+            turn: The call's place, with the body that it may have made.
+            made_sampling: The settings in that body.
+        """
         began = asyncio.get_running_loop().time()
         failures = 0
         tries = 0
         while True:
+            sampling = self.sent_sampling
             try:
-                await self._call(key, messages, await turn.result())
+                body = await turn.result()
+                if sampling != made_sampling:
+                    body = None
+                await self._call(key, messages, body)
+            except RefusedParameterError as error:
+                # Where another call has learnt it meanwhile, the new form goes out at once.
+                if sampling == self.sent_sampling:
+                    self._learn_parameter(error)
             except TransientError as error:
                 failures += 1
                 if not error.limited:
@@ -612,6 +656,24 @@ class Asker:
                 await turn.come_back()
             else:
                 return None
+
+    async def _load_parameters(self) -> None:
+        """Read what was learnt of the server's parameters in earlier runs, once."""
+        if not self._parameters.is_loaded:
+            await self.cache.aside(self._parameters.load, self.cache.store)
+
+    def _learn_parameter(self, error: RefusedParameterError) -> None:
+        """Send the other form of a refused parameter from now on.
+
+        Raises:
+            RejectedError: There is none.
+        """
+        line = self._parameters.learn(error.names, self.sampling)
+        if line is None:
+            names = self._parameters.common_names(error.names, self.sampling)
+            leave_out = json.dumps(dict.fromkeys(names))
+            raise RejectedError(f"{error}; {self.options.option}-extra '{leave_out}' leaves it out")
+        self.note(f"{self.options.model} at {self.options.host} {line}")
 
     def _backoff(self, failures: int) -> float:
         """Return the seconds to wait after so many failures."""
@@ -710,7 +772,7 @@ class Asker:
             try:
                 self._tell()
                 if body is None:
-                    reply = await client.ask(messages, self.sampling)
+                    reply = await client.ask(messages, self.sent_sampling)
                 else:
                     reply = await client.send(lambda: body)
             except NotServedError as error:
@@ -722,6 +784,8 @@ class Asker:
             await self.cache.put(key, options.model, reply, self.giver)
             call.counts = True
             call.cost = self._cost_of(reply, prompt_estimate)
+        if self._parameters.is_unkept:
+            await self.cache.aside(self._parameters.keep, self.cache.store)
         if self._notes_end and self._asking_for_end is None:
             self._asking_for_end = asyncio.ensure_future(self._note_end(client, reply.returned))
         self._pacer.good()

@@ -28,6 +28,7 @@ from reelbench.llm.ask_options import OPENAI_URL, AskOptions
 from reelbench.llm.endings import ending_of, ending_text
 from reelbench.llm.messages import Message, body_of
 from reelbench.llm.model_names import PROVIDERS, Provider
+from reelbench.llm.parameters import refused_parameters
 from reelbench.llm.reply import Reply
 
 if TYPE_CHECKING:
@@ -62,6 +63,18 @@ class RejectedError(Exception):
 
     The message is one line.
     """
+
+
+class RefusedParameterError(RejectedError):
+    """The server doesn't take parameters that have another form (`llm.parameters`).
+
+    Attributes:
+        names: The parameters that its error names.
+    """
+
+    def __init__(self, line: str, names: frozenset[str]) -> None:
+        super().__init__(line)
+        self.names = names
 
 
 class TransientError(Exception):
@@ -224,12 +237,11 @@ class ChatClient:
             )
         if status in {401, 403, 404} or code == "insufficient_quota":
             return NotServedError(line)
-        if parameter == "temperature":
-            return NotServedError(
-                f"{line}; this model takes no temperature: add {options.option}-temperature none"
-            )
         if status in _RETRIED or status >= 500:  # noqa: PLR2004
             return TransientError(line, limited=status == 429, wait=_retry_after(headers))  # noqa: PLR2004
+        names = refused_parameters(message, code, parameter)
+        if names:
+            return RefusedParameterError(line, names)
         return RejectedError(line)
 
     def _error_for_redirection(self, status: int, headers: Mapping[str, str]) -> NotServedError:

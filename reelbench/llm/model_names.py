@@ -37,6 +37,8 @@ class Provider:
         names: Pattern of the beginnings of names that are its own without its prefix.
         checkpoints: Pattern of the beginnings of names that, behind its prefix, are a checkpoint's
             on the Hub as well.
+        completion_limited: Pattern of whole names of its own models that take
+            `max_completion_tokens` and no temperature, by its own pages.
         alias: Another prefix, which is no organization's on the Hub.
         own: A server of the user's, which may need no key.
     """
@@ -50,6 +52,7 @@ class Provider:
     most_images: int | None = None
     names: str | None = None
     checkpoints: str | None = None
+    completion_limited: str | None = None
     alias: str | None = None
     own: bool = False
 
@@ -107,6 +110,20 @@ def read_model_name(
         if name != "openai" and is_known_name:
             return _at_provider(option, model, name, provider)
     return _at_server(model, None, keys)
+
+
+def takes_completion_limit(model: str) -> bool:
+    """Return True for a provider's own model that takes `max_completion_tokens` alone.
+
+    It takes no temperature either. The name is one of an exact family, with or without the
+    provider's prefix. Of any other model the server says it (`llm.parameters`).
+    """
+    for name, provider in PROVIDERS.items():
+        if provider.completion_limited is None:
+            continue
+        if re.fullmatch(provider.completion_limited, model.removeprefix(f"{name}/")):
+            return True
+    return False
 
 
 def _without_own_prefix(model: str) -> str:

@@ -15,7 +15,7 @@ from reelbench.base.errors import DataUnavailableError, InputError, ReelbenchErr
 from reelbench.base.workers import usable_cores
 from reelbench.data.loading import find_split
 from reelbench.llm import loop
-from reelbench.llm.ask_options import AskOptions, takes_completion_limit
+from reelbench.llm.ask_options import AskOptions
 from reelbench.llm.ask_result import (
     UNPARSABLE,
     AskResult,
@@ -28,6 +28,8 @@ from reelbench.llm.asker import Asker
 from reelbench.llm.budget import Budget
 from reelbench.llm.endings import ending_of
 from reelbench.llm.messages import Message
+from reelbench.llm.model_names import takes_completion_limit
+from reelbench.llm.parameters import without_removed
 from reelbench.llm.runner import Runner
 from reelbench.llm.store import StoredReply
 from reelbench.methods.kept import Keeping, KeptAnswers
@@ -138,7 +140,7 @@ def ask(
     model = _at_temperature_of(candidates, model)
     settings = question_set.settings(candidates).model_copy(
         update={
-            "generation": model.sampling(generation_settings),
+            "generation": without_removed(model.sampling(generation_settings)),
             "preset": options.preset,
             "seed": model.extra.get("seed"),
         }
@@ -275,7 +277,7 @@ def sent_sampling(
 ) -> dict[str, Any]:
     """Return the settings of generation that are sent with each question."""
     generation_settings = _generation_of(question_set, model, candidates)
-    return _at_temperature_of(candidates, model).sampling(generation_settings)
+    return without_removed(_at_temperature_of(candidates, model).sampling(generation_settings))
 
 
 def _generation_of(

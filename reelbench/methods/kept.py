@@ -210,7 +210,7 @@ class KeptAnswers:
             )
         if tally.calls and not self._is_giver_unsure:
             return
-        if self._asker.sampling.get("temperature") != 0:
+        if self._asker.sent_sampling.get("temperature") != 0:
             if not tally.calls and self._giver["served"] is None:
                 raise ReelbenchError(
                     f"{whose}, and {self._giver['server']} doesn't say what it serves "
@@ -276,6 +276,7 @@ class KeptAnswers:
             revision=self._giver["revision"],
             served=self._giver["served"],
             rechecked=self._rechecked,
+            sent_instead=self._asker.sent_instead or None,
         )
 
 

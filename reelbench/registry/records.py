@@ -400,6 +400,12 @@ class AskedRecord(Record):
     rechecked: tuple[str, ...] = Field(
         (), description="Questions asked once more, and answered as they were before."
     )
+    sent_instead: Omittable[
+        Annotated[dict[Name, Name | None], Field(max_length=bounds.ENTRIES)] | None
+    ] = absent(
+        "Setting of `generation` that the server refused -> what was sent in its place; null for "
+        "nothing. Absent where it took all."
+    )
 
 
 class Provenance(Record):

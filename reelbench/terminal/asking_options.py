@@ -84,7 +84,7 @@ class RequestOptions:
         _llm(
             "--llm-extra",
             metavar="JSON",
-            help='Sent with every request, e.g. {"reasoning_effort": "low"}.',
+            help='Sent with every request, e.g. {"reasoning_effort": "low"}; null removes.',
         ),
     ] = None
     llm_timeout: Annotated[
@@ -531,7 +531,7 @@ def judge_options(
         _judge(
             "--judge-extra",
             metavar="JSON",
-            help='Sent with every request, e.g. {"reasoning_effort": "low"}.',
+            help='Sent with every request, e.g. {"reasoning_effort": "low"}; null removes.',
         ),
     ] = None,
     judge_timeout: Annotated[

@@ -173,7 +173,7 @@ def test_a_spent_quota_is_a_refusal(curve, options, items):
     assert ({verdict.reason for verdict in outcomes}, len(server.calls)) == ({"judge_refused"}, 1)
 
 
-def test_a_model_that_takes_no_temperature_is_told_of(curve, options, items):
+def test_a_model_that_takes_no_temperature_is_asked_without_and_it_is_told(curve, options, items):
     error = {
         "message": "Unsupported value: 'temperature'",
         "param": "temperature",
@@ -185,13 +185,9 @@ def test_a_model_that_takes_no_temperature_is_told_of(curve, options, items):
 
     with JudgeServer(script) as server:
         outcomes, run = verdicts(curve, items(5), options(server.url))
-        assert ({verdict.reason for verdict in outcomes}, len(server.calls)) == (
-            {"judge_refused"},
-            1,
-        )
-        assert "--judge-temperature none" in run.notes[0]
-        outcomes, _ = verdicts(curve, items(5), options(server.url, temperature="none"))
         assert all(verdict.scores for verdict in outcomes)
+        assert (len(server.calls), run.record.temperature) == (6, None)
+        assert "takes no temperature, so none is sent" in run.notes[0]
 
 
 def test_a_request_that_is_not_taken_is_not_asked_again(curve, options, items):

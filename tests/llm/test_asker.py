@@ -17,6 +17,7 @@ from reelbench.llm.asker import Asker, RetryCursor
 from reelbench.llm.budget import Budget
 from reelbench.llm.messages import Attachment
 from reelbench.llm.reading import UnreadableError, read_model
+from reelbench.llm.reply import Reply
 from tests.servers.judge import Answer, JudgeServer
 
 PIXEL = bytes.fromhex("ffd8ffe000104a46494600")
@@ -411,3 +412,20 @@ def test_what_was_cut_off_under_one_limit_is_asked_under_another():
         ):  # three attempts, as a reply cut off can't be read here
             run(server, lambda a: a.ask(said("Which?"), str), max_tokens=limit)
             assert len(server.calls) == calls
+
+
+def test_a_kept_reply_without_text_is_not_paid_for_again():
+    """Until it counted as no answer, one such reply was kept as the answer."""
+
+    async def ask(server):
+        given = AskOptions(model="m", url=server.url)
+        async with Asker(given, as_it_stands=True, on_note=lambda _: None) as asker:
+            cursor = RetryCursor(asker, said("Which?"), str)
+            if cursor.key is not None:
+                reply = Reply("", "stop", "m", 9, 0, given.host)
+                await asker.cache.put(cursor.key, "m", reply)
+            return await asker.ask(said("Which?"), str)
+
+    with JudgeServer() as server:
+        assert asyncio.run(ask(server)).reason == ask_result.UNPARSABLE
+        assert len(server.calls) == 0
