@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from reelbench.stats import student_t
@@ -42,3 +43,20 @@ def test_as_scipy_has_it(dof, shift):
 def test_a_quantile_of_no_share_is_refused(share):
     with pytest.raises(ValueError, match="between 0 and 1"):
         student_t.quantile(share, 5)
+
+
+@pytest.mark.parametrize("dof", [1, 2, 3, 9, 58, 199, 200, 338, 9_999])
+def test_quantiles_and_p_values_as_scipy_has_them(dof):
+    stats = pytest.importorskip("scipy.stats")
+    for share in (1e-12, 2.5e-7, 0.0004, 0.025, 0.2, 0.49, 0.6, 0.975, 0.9999):
+        theirs = stats.t.ppf(share, dof)
+        assert student_t.quantile(share, dof) == pytest.approx(theirs, rel=1e-10, abs=1e-10)
+    t = np.array([0, 1e-9, 0.01, 0.3, 1, 1.4, 1.7, 2.776, 10, 60, 400, 1e6])
+    theirs = 2 * stats.t.sf(t, dof)
+    assert student_t.two_sided_p(-t, dof) == pytest.approx(theirs, rel=1e-9, abs=1e-300)
+
+
+def test_a_t_beyond_all_floats_has_no_tail():
+    assert list(student_t.two_sided_p(np.array([1e200, np.inf]), 200)) == [0, 0]
+    assert student_t.cdf(-math.inf, 200) == 0
+    assert student_t.cdf(1e200, 200) == 1
