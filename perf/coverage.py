@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from reelbench.stats import calibration, intervals, power, student_t
+from reelbench.stats import calibration, intervals, paired, power, student_t
 
 Array = NDArray[np.float64]
 
@@ -136,7 +136,7 @@ def differences(repetitions: int) -> None:
                     b, a, video = population.draw(videos, rng, effect)
                     values, draws, clusters = sides(a, b, video)
                     value, gaps = values[0] - values[1], draws[0] - draws[1]
-                    test = intervals.paired_test(
+                    test = paired.paired_test(
                         value, gaps, clusters, items_of(a - b), bounds=(0, top)
                     )
                     if test is None:  # of too few videos
@@ -247,7 +247,7 @@ def _covered(differences: Array, truth: float) -> tuple[float, float, float]:
     for place in range(repetitions):
         value = float(by_video[place].mean())
         items = items_of(differences[place])
-        test = intervals.paired_test(value, draws[:, place], videos, items, bounds=(0, 1))
+        test = paired.paired_test(value, draws[:, place], videos, items, bounds=(0, 1))
         if test is None:  # of too few videos
             continue
         low, high = test.interval()
@@ -321,32 +321,32 @@ def powers(repetitions: int) -> None:
         Population(RIGHT, 0.7, 0.3),
         Population(SCALE, 2.5, 0.1),
     ):
-        for paired in (True, False):
+        for is_paired in (True, False):
             for videos in VIDEOS:
                 rng = np.random.default_rng(videos)
                 # The smallest difference by a pilot without error; where the scale is too short for
                 # it, what fits.
-                large = pilot_of(population, 1000, rng, 0.0, paired=paired)
+                large = pilot_of(population, 1000, rng, 0.0, paired=is_paired)
                 effect = min(
                     power.smallest_difference(large, videos),
                     0.9 * (len(population.cuts) - population.mean),
                 )
                 pilots = [
-                    pilot_of(population, videos, rng, effect, paired=paired)
+                    pilot_of(population, videos, rng, effect, paired=is_paired)
                     for _ in range(repetitions)
                 ]
                 promised = [power.power(pilot, effect, videos) for pilot in pilots]
                 power_seen, false_alarms = (
                     np.mean(
                         [
-                            _finds(population, videos, rng, difference, paired=paired)
+                            _finds(population, videos, rng, difference, paired=is_paired)
                             for _ in range(repetitions)
                         ]
                     )
                     for difference in (effect, 0.0)
                 )
                 print(
-                    f"| {population.name} | {'paired' if paired else 'unpaired'} | {videos} | "
+                    f"| {population.name} | {'paired' if is_paired else 'unpaired'} | {videos} | "
                     f"{effect:.3g} | "
                     f"{100 * np.mean(promised):.1f} | {100 * power_seen:.1f} | "
                     f"{100 * false_alarms:.1f} |",
@@ -377,7 +377,7 @@ def _finds(
     if paired:
         top = float(len(population.cuts))
         items = items_of(b - a)
-        test = intervals.paired_test(*resampled(b - a, video), items, bounds=(0, top))
+        test = paired.paired_test(*resampled(b - a, video), items, bounds=(0, top))
         return test is not None and test.p <= power.ALPHA
     _, others, video_b = population.draw(videos, rng, effect)
     (value_a, draws_a, n), (value_b, draws_b, _) = resampled(a, video), resampled(others, video_b)

@@ -7,8 +7,6 @@ the site prints it.
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -16,59 +14,15 @@ import numpy as np
 from reelbench.judges.identity import judge_as_answered
 from reelbench.leaderboard.entries import BoardEntry, metric_value
 from reelbench.leaderboard.standing import ranked_samples
+from reelbench.leaderboard.table_pairs import PairedDifference, RowPair, TablePairs, Tests
 from reelbench.pages.shell_page import page_asset
 from reelbench.registry.records import JudgeRecord
 from reelbench.registry.spec import BenchmarkSpec
 from reelbench.scoring import comparison
 from reelbench.scoring.comparison import AtBothEnds
 from reelbench.scoring.value_bounds import MOST_UNSCORED
-from reelbench.stats import intervals, multiple_comparisons, power
-
-MOST_COMPARED = 100
-"""Models of a table that are compared each with each: 4,950 tests, about two seconds."""
-
-
-RowPair = tuple[str, str]
-"""The keys of two rows."""
-_Tests = list[intervals.PairedTest]
-
-
-class PairedDifference(NamedTuple):
-    """The difference of two rows, one less the other, as the rows show it.
-
-    Attributes:
-        difference: In the primary metric's unit.
-        p: Of no difference, adjusted by Holm for all pairs of the table; None of too few videos.
-        ci95: Of the same test at the pair's step in Holm: it excludes 0 exactly where the two are
-            told apart.
-        p_alone: As if this were the table's only pair.
-    """
-
-    difference: float
-    p: float | None
-    ci95: tuple[float, float] | None = None
-    p_alone: float | None = None
-
-    @property
-    def direction(self) -> int:
-        """1 where the first is better, -1 where it is worse, else 0."""
-        return self.told_among(1)
-
-    def told_among(self, tables: int) -> int:
-        """Return `direction` where so many tables are looked at together (Bonferroni)."""
-        if self.p is None or self.difference == 0:
-            return 0
-        if self.p * tables > power.ALPHA:
-            return 0
-        return 1 if self.difference > 0 else -1
-
-    def reversed(self) -> "PairedDifference":
-        """Return the difference of the same rows the other way round."""
-        ci95 = self.ci95
-        if ci95 is not None:
-            low, high = ci95
-            ci95 = (-high, -low)
-        return self._replace(difference=-self.difference, ci95=ci95)
+from reelbench.stats import intervals, power
+from reelbench.stats.all_pairs import errors_of_all_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +68,6 @@ def rules() -> str:
     numbers = {
         "videos": intervals.MIN_CLUSTERS,
         "power_from": power.MIN_CLUSTERS,
-        "most_compared": MOST_COMPARED,
     }
     text = page_asset("rules.md", "leaderboard").rstrip("\n")
     return text.format(**numbers, most_unscored=f"{100 * MOST_UNSCORED:g}")
@@ -215,19 +168,18 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
 
     The tests hold whatever the items without a score would have been scored.
     """
-    if len(rows) > MOST_COMPARED:
-        first_run = _run(spec, rows[0])
-        return Noise({}, None, videos=first_run.lowest.clusters)
     runs: dict[str, AtBothEnds] = {}
+    row_of: dict[str, BoardEntry] = {}
     for row in rows:
         runs[row.key] = _run(spec, row)
-    tests: dict[RowPair, _Tests] = {}
-    for first, second in combinations(rows, 2):
-        tests[first.key, second.key] = _tests_of_pair(spec, first, second, runs)
-    pairs = _adjusted_pairs(tests, runs)
-    differences = {keys: (pair.difference, pair.p_alone) for keys, pair in pairs.items()}
+        row_of[row.key] = row
+
+    def test_pair(first: str, second: str) -> Tests:
+        return _tests_of_pair(spec, row_of[first], row_of[second], runs)
+
+    pairs = TablePairs(runs, test_pair)
     return Noise(
-        ranges=multiple_comparisons.rank_ranges(list(runs), differences),
+        ranges=pairs.ranges(),
         smallest=_smallest_difference(list(runs.values())),
         pairs=pairs,
         videos=max((run.lowest.clusters for run in runs.values()), default=0),
@@ -236,7 +188,7 @@ def compare_runs(spec: BenchmarkSpec, rows: Sequence[BoardEntry]) -> Noise:
 
 def _tests_of_pair(
     spec: BenchmarkSpec, first: BoardEntry, second: BoardEntry, runs: Mapping[str, AtBothEnds]
-) -> _Tests:
+) -> Tests:
     """Test two rows on their common items, at either end of what is unscored.
 
     There is no test of too few videos.
@@ -252,50 +204,23 @@ def _tests_of_pair(
     return comparison.tests_at_both_ends(first_run, second_run)
 
 
-def _adjusted_pairs(
-    tests: Mapping[RowPair, _Tests], runs: Mapping[str, AtBothEnds]
-) -> dict[RowPair, PairedDifference]:
-    """Return the pairs' differences, with their p values and intervals adjusted by Holm."""
-    p_alone = [comparison.p_of(tests_of_pair) for tests_of_pair in tests.values()]
-    p_adjusted = multiple_comparisons.holm(p_alone)
-    levels = multiple_comparisons.holm_levels(p_alone)
-    pairs: dict[RowPair, PairedDifference] = {}
-    for number, (keys, tests_of_pair) in enumerate(tests.items()):
-        first_key, second_key = keys
-        first_value = runs[first_key].lowest.value
-        second_value = runs[second_key].lowest.value
-        if first_value is None or second_value is None:
-            continue
-        level = levels[number]
-        interval = None
-        if level is not None:
-            interval = comparison.interval_of(tests_of_pair, level)
-        pairs[keys] = PairedDifference(
-            difference=first_value - second_value,
-            p=p_adjusted[number],
-            ci95=interval,
-            p_alone=p_alone[number],
-        )
-    return pairs
-
-
 def _smallest_difference(runs: Sequence[AtBothEnds]) -> float | None:
     """Return `Noise.smallest` of some runs: pairs on the same items are its pilots."""
-    errors: list[float] = []
+    draws_of_items: dict[tuple[str, ...], list[intervals.Array]] = defaultdict(list)
+    clusters_of_items: dict[tuple[str, ...], int] = {}
+    for run in runs:
+        if run.lowest.draws is not None and run.lowest.clusters > 1:
+            draws_of_items[run.ids].append(run.lowest.draws)
+            clusters_of_items[run.ids] = run.lowest.clusters
+    errors: list[intervals.Array] = []
     videos: list[int] = []
-    for first, second in combinations(runs, 2):
-        clusters = first.lowest.clusters
-        if first.ids != second.ids or clusters <= 1:
-            continue
-        if first.lowest.draws is None or second.lowest.draws is None:
-            continue
-        draws = first.lowest.draws - second.lowest.draws
-        finite_draws = draws[~np.isnan(draws)]
-        errors.append(intervals.standard_error(finite_draws, clusters))
-        videos.append(clusters)
+    for ids, draws in draws_of_items.items():
+        if len(draws) > 1:
+            errors.append(errors_of_all_pairs(np.stack(draws), clusters_of_items[ids]))
+            videos.append(clusters_of_items[ids])
     if not errors:
         return None
-    error = median(errors)
+    error = float(np.median(np.concatenate(errors)))
     fewest_videos = min(videos)
     pilot = power.Pilot(error, fewest_videos, paired=True)
     if not error or power.not_promised(pilot, fewest_videos) is not None:

@@ -29,6 +29,7 @@ from reelbench.leaderboard.board import Board
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup, frame_count, means_of
 from reelbench.leaderboard.exports import tables
 from reelbench.leaderboard.overall import Overall
+from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.store import public
 from reelbench.pages.shell_page import in_script, page_asset, page_head
 from reelbench.registry.metrics import UNITS
@@ -60,6 +61,8 @@ _ASSETS_ROOM = "leaderboard.assets"
 _DIGITS = 7
 _PICTURE = "link.png"
 _PLAIN_ROWS = 10
+MOST_PAIRS = 20_000
+"""Pairs of a table (200 models) whose differences a page holds: some 600 kB."""
 """Models of the table without scripts."""
 _SUMMARY = "Reelbench leaderboard"
 
@@ -137,7 +140,7 @@ def write(
         (data_folder / folder).mkdir(parents=True)
     _write(data_folder / "board.js", f"globalThis.REELBENCH={line_by_line(data)};\n")
     for group, noise in board.noise.items():
-        if noise.pairs:
+        if _pairs_are_shown(noise):
             _write_loaded(data_folder, f"pairs/{file_name(group.id)}", pairs(board, group))
     _write_runs(board, data_folder, workers, private=private)
     _write_downloads(board, out / "downloads")
@@ -347,7 +350,7 @@ def _group(board: Board, group: RankingGroup, *, counts: bool) -> dict[str, Any]
     for column, share in board.shares(group).items():
         shortcuts[column] = share | {"v": [_rounded(number) for number in share["v"]]}
     pairs_file: str | None = None
-    if noise.pairs:
+    if _pairs_are_shown(noise):
         pairs_file = f"pairs/{file_name(group.id)}"
     smallest: float | None = None
     if noise.smallest is not None:
@@ -372,6 +375,11 @@ def _group(board: Board, group: RankingGroup, *, counts: bool) -> dict[str, Any]
         if column.of_group:
             document[column.id] = column.value(board, rows[0])
     return document
+
+
+def _pairs_are_shown(noise: Noise) -> bool:
+    """Return True where a page can hold the differences of all pairs."""
+    return 0 < len(noise.pairs) <= MOST_PAIRS
 
 
 def pairs(board: Board, group: RankingGroup) -> dict[str, Any]:

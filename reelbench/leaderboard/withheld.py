@@ -19,8 +19,9 @@ from reelbench.base.files import read_json, read_text, write_text
 from reelbench.leaderboard import aliases, trust
 from reelbench.leaderboard.checks import Check, read_own
 from reelbench.leaderboard.entries import BoardEntry, RankingGroup
-from reelbench.leaderboard.ranking import Noise, PairedDifference
+from reelbench.leaderboard.ranking import Noise
 from reelbench.leaderboard.store import StoredResult
+from reelbench.leaderboard.table_pairs import PairedDifference
 from reelbench.registry import discovery
 from reelbench.registry.records import Record, Result
 

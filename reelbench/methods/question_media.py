@@ -64,11 +64,14 @@ class QuestionMedia:
         return notes
 
     def subtitles_line(self) -> str | None:
-        """Return a line on subtitles that are asked for and are not here; None if all are."""
+        """Return a line on subtitles that are not here; None if all are."""
         return self.library.check_subtitles(self.rows, self.sampling)
 
     def show(self, row: Row) -> Shown | None:
-        """Return what is shown of a row's video; None, which is logged, where that can't be."""
+        """Return the frames or the clip that are shown of a row.
+
+        None, which is logged, where it can't be read.
+        """
         try:
             return show(self.library, row, self.sampling)
         except ReelbenchError as error:

@@ -23,9 +23,9 @@ from reelbench.registry.spec import BenchmarkSpec, Corpus, Mean, Metric
 from reelbench.scoring import aggregation, metric_table, value_bounds
 from reelbench.scoring.cognitive_profile import COMPONENTS
 from reelbench.scoring.value_bounds import is_left_out
-from reelbench.stats import intervals
-from reelbench.stats.intervals import PairedTest
+from reelbench.stats import intervals, paired
 from reelbench.stats.multiple_comparisons import holm
+from reelbench.stats.paired import PairedTest
 from reelbench.stats.ratios import Resampled
 
 _COLUMNS = (
@@ -68,7 +68,7 @@ class Difference:
         difference: a minus b.
         ci95: 95 % interval of the difference over videos, of the same test as p: it excludes 0
             exactly where p is at most 0.05; None under ten videos.
-        p: Two-sided, of no difference, by a t test over videos (`intervals.PairedTest`); never 0.
+        p: Two-sided, of no difference, by a t test over videos (`paired.PairedTest`); never 0.
             None under ten videos.
         mcnemar: For a mean of zeros and ones only.
     """
@@ -410,7 +410,7 @@ def mcnemar(only_a: int, only_b: int) -> McNemar:
     tail = sum(math.comb(n, k) for k in range(min(only_a, only_b) + 1))
     # Whole numbers throughout: 2 ** n is beyond a float from n = 1024 on, their quotient is not.
     p = min(1.0, 2 * tail / 2**n)
-    return McNemar(only_a, only_b, max(p, intervals.SMALLEST_P))
+    return McNemar(only_a, only_b, max(p, paired.SMALLEST_P))
 
 
 def metric_difference(
@@ -500,7 +500,7 @@ def compare_by_video(
     column_bounds = (low / metric.aggregate.scale, high / metric.aggregate.scale)
     once = np.ones_like(differences)
     sums = np.stack([pairs[:, 0], once, pairs[:, 1], once], axis=1)
-    _, _, test = intervals.difference_of_means(sums, bounds=column_bounds)
+    _, _, test = paired.difference_of_means(sums, bounds=column_bounds)
     is_higher = np.where(np.isclose(differences, 0), 0.5, differences > 0)
     percents = [_percent_right(metric, scores, shared) for scores in (scores_a, scores_b)]
     return {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reelbench.base.errors import InputError
 from reelbench.registry.records import Sample
 from reelbench.scoring.cognitive_profile import COMPONENTS, Tags, is_weak
-from reelbench.stats import intervals
+from reelbench.stats import intervals, paired
 from reelbench.stats.intervals import Array, Estimate, mean_over_clusters
 from reelbench.stats.rank_correlation import spearman
 
@@ -165,7 +165,7 @@ def _difference(
     count_b = has_b.astype(np.float64)
     columns = [percent_right * count_a, count_a, percent_right * count_b, count_b]
     sums = intervals.cluster_sums(np.stack(columns, axis=1)[either], list(videos[either]))
-    mean_a, mean_b, test = intervals.difference_of_means(sums, bounds=(0, 100))
+    mean_a, mean_b, test = paired.difference_of_means(sums, bounds=(0, 100))
     ci95 = None
     if test is not None:
         ci95 = test.interval()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from reelbench.stats import intervals
+from reelbench.stats import intervals, paired
 from reelbench.stats.intervals import Array
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Resampled:
     clusters: int
     runs: Sequence[float] = ()
     bounds: intervals.Bounds = intervals.UNBOUNDED
-    parts: intervals.Parts | None = None
+    parts: paired.Parts | None = None
 
     def minus(self, subtrahend: "Resampled") -> tuple[float | None, Array | None]:
         """Return the difference to another mean of the same items: its value and its draws.
@@ -115,7 +115,7 @@ class Resampled:
             draws = self.draws - subtrahend.draws
         return value, draws
 
-    def test(self, subtrahend: "Resampled") -> intervals.PairedTest | None:
+    def test(self, subtrahend: "Resampled") -> paired.PairedTest | None:
         """Test the difference to another mean of the same items.
 
         None where one of the two has no value, or on too few clusters.
@@ -125,7 +125,7 @@ class Resampled:
             return None
         if self.parts is None or subtrahend.parts is None:
             return None
-        return intervals.paired_test(
+        return paired.paired_test(
             value,
             draws,
             self.clusters,
@@ -149,16 +149,16 @@ def resampled(mean: MeanOfRatios, clusters: Sequence[str]) -> Resampled:
     return Resampled(mean.value, draws, n, len(names), mean.runs, mean.bounds, parts)
 
 
-def _parts(ratios: Sequence[Ratio], n: int) -> intervals.Parts:
+def _parts(ratios: Sequence[Ratio], n: int) -> paired.Parts:
     """Return the mean of the ratios as the sum of its items' parts."""
     added = np.zeros(len(ratios[0].weights))
     deviations = np.zeros(len(ratios[0].weights))
     for ratio in ratios:
-        parts = intervals.parts_of_ratio(np.asarray(ratio.numerators), np.asarray(ratio.weights))
+        parts = paired.parts_of_ratio(np.asarray(ratio.numerators), np.asarray(ratio.weights))
         factor = ratio.scale / len(ratios)
         added += factor * parts.added
         deviations += factor * parts.deviations
-    return intervals.Parts(added, deviations, n)
+    return paired.Parts(added, deviations, n)
 
 
 def with_intervals(

@@ -9,13 +9,13 @@ of Phi(x·S - shift) over S: one smooth integral, computed with a Gauss-Legendre
 import math
 from functools import cache, lru_cache
 from statistics import NormalDist
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-FloatOrArray = TypeVar("FloatOrArray", float, Array)
+Numbers = float | Array
 
 _NODES = 256
 # Chi's standard deviation is at most 0.71: what lies further from its mean weighs under 1e-30.
@@ -58,7 +58,7 @@ def two_sided_p(t: Array, dof: int) -> Array:
     """
     size = np.minimum(np.abs(t), _LARGEST)
     squares = size * size
-    is_far = _is_far(squares, dof)
+    is_far = squares > _switch(dof)
     p = np.empty_like(squares)
     p[is_far] = _far_p(squares[is_far], dof)
     p[~is_far] = 1 - _near_share(squares[~is_far], dof)
@@ -68,32 +68,32 @@ def two_sided_p(t: Array, dof: int) -> Array:
 def _tail(t: float, dof: int) -> float:
     """Return P(T >= t) of the central distribution for a t from 0 up."""
     square = min(t, _LARGEST) ** 2
-    if _is_far(square, dof):
-        return _far_p(square, dof) / 2
-    return (1 - _near_share(square, dof)) / 2
+    if square > _switch(dof):
+        return float(_far_p(square, dof)) / 2
+    return (1 - float(_near_share(square, dof))) / 2
 
 
-def _is_far(square: FloatOrArray, dof: int) -> FloatOrArray:
-    """Return where the fraction of `_far_p` converges faster than that of `_near_share`."""
-    return dof / (dof + square) < (dof + 2) / (dof + 5)
+def _switch(dof: int) -> float:
+    """Return the t² above which the fraction of `_far_p` converges faster."""
+    return 3 * dof / (dof + 2)
 
 
-def _far_p(square: FloatOrArray, dof: int) -> FloatOrArray:
-    """Return P(T² >= square), which is I(dof / 2, 1 / 2) at dof / (dof + square)."""
+def _far_p(square: Numbers, dof: int) -> Numbers:
+    """Return P(T² >= square), a beta function in dof / (dof + square)."""
     total = dof + square
     return _regularized_beta(dof / total, square / total, dof / 2, 0.5)
 
 
-def _near_share(square: FloatOrArray, dof: int) -> FloatOrArray:
-    """Return P(T² <= square), which is I(1 / 2, dof / 2) at square / (dof + square)."""
+def _near_share(square: Numbers, dof: int) -> Numbers:
+    """Return P(T² <= square), a beta function in square / (dof + square)."""
     total = dof + square
     return _regularized_beta(square / total, dof / total, 0.5, dof / 2)
 
 
-def _regularized_beta(
-    x: FloatOrArray, complement: FloatOrArray, a: float, b: float
-) -> FloatOrArray:
-    """Return the regularized incomplete beta function I(a, b) at x; one of a and b is 1 / 2.
+def _regularized_beta(x: Numbers, complement: Numbers, a: float, b: float) -> Numbers:
+    """Return the regularized incomplete beta function I(a, b) at x.
+
+    One of the two parameters is 1 / 2.
 
     Args:
         x: In 0 to 1, below (a + 1) / (a + b + 2), or the fraction converges slowly.
@@ -102,7 +102,7 @@ def _regularized_beta(
         b: The second parameter.
     """
     terms = 30 + int(4 * math.sqrt(max(a, b)))
-    fraction = 1.0 + 0.0 * x
+    fraction: Numbers = 1.0
     for term in range(terms, 0, -1):
         even = term * (b - term) / ((a + 2 * term - 1) * (a + 2 * term))
         fraction = 1 + even * x / fraction

@@ -20,7 +20,8 @@ from reelbench.base.base_record import record_of
 from reelbench.base.errors import InputError
 from reelbench.base.files import read_json
 from reelbench.base.languages import words
-from reelbench.stats.intervals import difference_of_means, mean_over_clusters
+from reelbench.stats.intervals import mean_over_clusters
+from reelbench.stats.paired import difference_of_means
 from reelbench.studio import bloom, readability
 from reelbench.studio.benchmark_files import FILES
 from reelbench.studio.bloom import SIDES, Side

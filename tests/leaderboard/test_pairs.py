@@ -164,14 +164,29 @@ def test_runs_are_compared_on_the_questions_that_both_have(drama_run):
     assert (found["a"][1], found["b"][1]) == ((1, 1), (2, 2))
 
 
-def test_a_table_that_is_too_long_has_no_ranges(drama_run, monkeypatch):
-    monkeypatch.setattr(ranking, "MOST_COMPARED", 1)
-    found, smallest = ranked([drama_run("a", "1" * 12), drama_run("b", "0" * 12)])
-    assert (found, smallest) == ({"a": (1, None), "b": (2, None)}, None)
+def test_a_long_table_has_ranges_too(drama_run):
+    # 101 runs: one is right in all of 40 videos, the others in none, and can't be told apart.
+    rows = [drama_run("best", "1" * 40)]
+    rows += [drama_run(f"m{n:03}", "0" * 40) for n in range(100)]
+    found, smallest = ranked(rows)
+    assert found["best"] == (1, (1, 1))
+    assert found["m000"] == (2, (2, 101))
+    assert smallest is None  # half of the pairs and more don't differ
 
 
-def test_a_table_that_is_too_long_still_says_how_many_videos_its_runs_had(drama_run, monkeypatch):
-    monkeypatch.setattr(ranking, "MOST_COMPARED", 1)
+def test_pairs_on_other_questions_are_tested_among_the_others(drama_run):
+    # b has another question; its pairs are those that it would have alone, in their places.
+    rows = [drama_run("a", "1" * 12), drama_run("b", "0" * 13), drama_run("c", "110011001100")]
+    _, noise = ranking.rank_group(discovery.get("dramaqa_cogme"), rows)
+    for first, second in (("a", "b"), ("a", "c"), ("c", "b")):
+        chosen = [row for row in rows if row.model in (first, second)]
+        _, alone = ranking.rank_group(discovery.get("dramaqa_cogme"), chosen)
+        keys = [f"{name}-dramaqa_cogme/v1/val" for name in (first, second)]
+        assert noise.pair(*keys).difference == alone.pair(*keys).difference
+        assert noise.pair(*keys).p_alone == pytest.approx(alone.pair(*keys).p_alone, rel=1e-9)
+
+
+def test_a_table_says_how_many_videos_its_runs_had(drama_run):
     published = [entry(f"at {v:g}", v, group=DRAMA) for v in (30.0, 5.0)]
     spec = discovery.get("dramaqa_cogme")
     assert ranking.rank_group(spec, [*published, drama_run("a", "1" * 12)])[1].videos == 12

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reelbench.stats import intervals, student_t
+from reelbench.stats import intervals
 
 
 def draws_with(deviation, mean=0.0, n=1000):
@@ -111,135 +111,6 @@ def test_empty_resamples_are_left_out(method):
     assert ends is not None
 
 
-def apart(deviations, together=0.0):
-    """Draws of two values with exactly these deviations and this correlation."""
-    first = draws_with(1.0)
-    other = np.random.default_rng(1).normal(size=1000)
-    other -= other.mean() + first * (other @ first) / (first @ first)
-    other /= other.std(ddof=1)
-    return deviations[0] * first, deviations[1] * (
-        together * first + math.sqrt(1 - together**2) * other
-    )
-
-
-MANY = intervals.Items(10**9, 1.0, 10**9)
-"""So many items that two more of them count for nothing."""
-
-
-def test_a_difference_is_students_over_videos():
-    # 12 videos, deviations 0.3 and 0.4, correlation 0.5: of the difference √(0.09 + 0.16 - 0.12);
-    # t(11) = 2.2010.
-    a, b = apart((0.3, 0.4), 0.5)
-    test = intervals.paired_test(0.5, a - b, 12, MANY)
-    error = math.sqrt(0.13 * 12 / 11)
-    assert test.interval() == pytest.approx((0.5 - 2.2010 * error, 0.5 + 2.2010 * error), abs=1e-3)
-    assert test.p == pytest.approx(
-        0.2112, abs=1e-4
-    )  # two tails of t(11) beyond 0.5 / 0.37659 = 1.3277
-    assert test.interval(0.01)[0] == pytest.approx(0.5 - 3.1058 * error, abs=1e-3)  # t(11) of 0.995
-    gaps = np.concatenate([a - b, [np.nan]])
-    assert intervals.paired_test(0.5, gaps, 12, MANY) == test
-
-
-@pytest.mark.parametrize("clusters", [10, 11, 30, 400])
-@pytest.mark.parametrize("level", [0.05, 0.01, 0.05 / 66, 0.05 / 4950])
-def test_an_interval_excludes_zero_exactly_where_p_is_at_most_its_level(clusters, level):
-    limit = student_t.quantile(1 - level / 2, clusters - 1)
-    for times in (0.2, 0.9999, 1.0001, 3.0):
-        test = intervals.PairedTest(-limit * times, -limit * times, 1.0, clusters - 1)
-        low, high = test.interval(level)
-        assert (low > 0 or high < 0) is (test.p <= level) is (times > 1)
-
-
-def test_neither_interval_nor_p_of_few_videos():
-    assert intervals.paired_test(0.5, draws_with(0.1), 9, MANY) is None
-    assert intervals.paired_test(0.5, draws_with(0.1), 10, MANY) is not None
-
-
-def test_p_is_the_t_tests_on_video_means():
-    stats = pytest.importorskip("scipy.stats")
-    # Videos of equal size: the ratio is the mean of video means, and the exact bootstrap error is
-    # the t test's.
-    means = [1.0, 3.0, -0.5, 2.0, 0.7, 1.9, 0.1, 2.2, -1.0, 0.9, 1.1]
-    clusters = [f"v{i:02}" for i in range(11)]
-    value, draws, n = resampled(means, clusters)
-    exact = (draws - draws.mean()) / draws.std(ddof=1) * np.std(means) / math.sqrt(11)
-    found = stats.ttest_1samp(means, 0)
-    test = intervals.paired_test(value, exact, n, MANY)
-    assert test.p == pytest.approx(found.pvalue, abs=1e-7)
-    assert test.interval() == pytest.approx(tuple(found.confidence_interval()), abs=1e-7)
-    assert intervals.paired_test(value, draws, n, MANY).p == pytest.approx(found.pvalue, rel=0.3)
-
-
-def paired(only_a, only_b, n, clusters=None):
-    """Test n independent pairs of right and wrong answers."""
-    clusters = clusters or n
-    difference = (only_a - only_b) / n
-    variance = ((only_a + only_b) / n - difference**2) / n
-    # A resample of so many clusters varies by less than new ones do.
-    draws = draws_with(math.sqrt(variance * (clusters - 1) / clusters), difference)
-    items = intervals.Items(n, variance, only_a + only_b)
-    return intervals.paired_test(difference, draws, clusters, items, bounds=(0, 1))
-
-
-@pytest.mark.parametrize(("pairs", "n"), [(3, 40), (8, 100)])
-def test_as_many_to_either_side_are_agresti_and_mins(pairs, n):
-    # Half a pair is added to each of the four cells: (b - c) / (n + 2) ± t times the root of
-    # ((b + 1/2 + c + 1/2) / (n + 2) - its square) / (n + 2).
-    test = paired(pairs, pairs, n)
-    error = math.sqrt((2 * pairs + 1) / (n + 2) ** 2)
-    reach = student_t.quantile(0.975, n - 1) * error
-    assert test.interval() == (pytest.approx(-reach, rel=1e-2), pytest.approx(reach, rel=1e-2))
-    assert test.p == 1
-
-
-@pytest.mark.parametrize(("pairs", "n"), [(1, 40), (6, 100), (12, 12), (0, 12)])
-def test_all_to_one_side_are_bonett_and_prices(pairs, n):
-    # A pair is added to each side: b / (n + 2) ± t times the root of ((b + 2) / (n + 2) - its
-    # square) / (n + 2).
-    test = paired(pairs, 0, n)
-    centre = pairs / (n + 2)
-    error = math.sqrt(((pairs + 2) / (n + 2) - centre**2) / (n + 2))
-    reach = student_t.quantile(0.975, n - 1) * error
-    low, high = test.interval()
-    assert (low, high) == (
-        pytest.approx(centre - reach, abs=2e-3),
-        pytest.approx(min(1, centre + reach), abs=2e-3),
-    )
-    assert low < pairs / n <= high
-
-
-def test_p_of_few_pairs_is_near_mcnemars_exact_one():
-    # All of them to one side: 2 / 2**pairs.
-    for pairs in (4, 5, 6, 8):
-        assert paired(pairs, 0, 100).p == pytest.approx(2 / 2**pairs, rel=0.35)
-
-
-def test_no_difference_is_ever_a_point_and_no_p_0():
-    for n in (10, 100, 10_000):
-        for only_a in (0, n):
-            low, high = paired(only_a, 0, n).interval(0.0001)
-            assert low < only_a / n <= high
-            assert paired(only_a, 0, n).p > 0
-
-
-def test_questions_on_one_video_that_differ_alike_count_as_one():
-    # 40 videos of 4 questions, and one video's four all differ: as 1 of 40.
-    together = draws_with(math.sqrt((1 / 40 - 1 / 1600) / 40 * 39 / 40), 1 / 40)
-    items = intervals.Items(160, (1 / 40 - 1 / 1600) / 160, 4)
-    test = intervals.paired_test(1 / 40, together, 40, items, bounds=(0, 1))
-    assert test.interval() == pytest.approx(paired(1, 0, 40).interval(), rel=0.03)
-    # Where nothing differs, each video is one.
-    same = intervals.paired_test(0.0, np.zeros(100), 40, intervals.Items(160, 0, 0), bounds=(0, 1))
-    assert same.interval() == pytest.approx(paired(0, 0, 40).interval())
-
-
-def test_where_nothing_differs_on_a_scale_without_ends_nothing_is_said():
-    none = intervals.Items(12, 0, 0)
-    assert intervals.paired_test(0.0, np.zeros(100), 12, none) is None
-    assert intervals.paired_test(0.3, np.full(100, 0.3), 12, intervals.Items(12, 0, 12)).p > 0
-
-
 def test_a_mean_over_clusters():
     values = np.array([0.0, 1.0, 1.0, 1.0] * 5)
     estimate = intervals.mean_over_clusters(
@@ -278,10 +149,12 @@ def test_the_interval_of_two_draws_by_hand():
     assert intervals.percentiles(np.array([3.0])) == (3, 3)
 
 
-def test_many_clusters_are_drawn_in_blocks_as_they_would_be_at_once(monkeypatch):
+@pytest.mark.parametrize("kept", [0, 10_000])
+def test_many_clusters_are_drawn_in_blocks_as_they_would_be_at_once(monkeypatch, kept):
     sums = np.random.default_rng(3).normal(size=(40, 2))
     [whole] = intervals.resampled_sums(sums, resamples=101)
     monkeypatch.setattr(intervals, "KEPT_CELLS", 0)
+    monkeypatch.setattr(intervals, "KEPT_SMALL_CELLS", kept)
     monkeypatch.setattr(intervals, "BLOCK_CELLS", 410)  # ten resamples at a time
     blocks = list(intervals.resampled_sums(sums, resamples=101))
     assert [len(block) for block in blocks] == [10] * 10 + [1]

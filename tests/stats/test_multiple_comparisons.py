@@ -1,8 +1,19 @@
 """Holm's adjustment and ranges of ranks, by hand and against what is printed."""
 
+import numpy as np
 import pytest
 
-from reelbench.stats.multiple_comparisons import holm, holm_levels, rank_ranges
+from reelbench.stats.multiple_comparisons import Pairs, holm, holm_levels, rank_ranges
+
+
+def ranges_of(names, differences):
+    """Ranges by name, of (a, b) -> (a minus b, p of no difference)."""
+    places = {name: place for place, name in enumerate(names)}
+    first = np.array([places[a] for a, _ in differences], dtype=np.intp)
+    second = np.array([places[b] for _, b in differences], dtype=np.intp)
+    values = np.array(list(differences.values()), dtype=np.float64).reshape(-1, 2)
+    pairs = Pairs(first, second, values[:, 0], values[:, 1])
+    return dict(zip(names, rank_ranges(len(names), pairs), strict=True))
 
 
 def test_holm_by_hand():
@@ -35,14 +46,14 @@ def test_rank_ranges_by_hand():
         ("b", "d"): (4.0, 0.009),
         ("c", "d"): (2.0, 0.08),
     }
-    assert rank_ranges("abcd", differences) == {"a": (1, 2), "b": (1, 3), "c": (2, 4), "d": (3, 4)}
+    assert ranges_of("abcd", differences) == {"a": (1, 2), "b": (1, 3), "c": (2, 4), "d": (3, 4)}
 
 
 def test_models_that_can_not_be_compared_may_have_any_rank():
-    assert rank_ranges(["a", "b"], {("a", "b"): (9.0, None)}) == {"a": (1, 2), "b": (1, 2)}
-    assert rank_ranges(["a", "b", "c"], {("a", "b"): (9.0, 0.001)}) == {
+    assert ranges_of(["a", "b"], {("a", "b"): (9.0, None)}) == {"a": (1, 2), "b": (1, 2)}
+    assert ranges_of(["a", "b", "c"], {("a", "b"): (9.0, 0.001)}) == {
         "a": (1, 2),
         "b": (2, 3),
         "c": (1, 3),
     }
-    assert rank_ranges(["a"], {}) == {"a": (1, 1)}
+    assert ranges_of(["a"], {}) == {"a": (1, 1)}

@@ -10,7 +10,7 @@ import numpy as np
 
 from reelbench.stats import student_t
 from reelbench.stats.intervals import confidence_interval, mean_over_clusters
-from reelbench.stats.multiple_comparisons import rank_ranges
+from reelbench.stats.multiple_comparisons import Pairs, rank_ranges
 from reelbench.stats.power import Pilot, smallest_difference
 from tools.verification.proof import Proof
 
@@ -34,21 +34,22 @@ def false_ranges() -> Proof:
     rng = np.random.default_rng(SEED)
     video = np.repeat(np.arange(VIDEOS), QUESTIONS)
     false = dict.fromkeys(("holm", "plain"), 0)
-    names = [str(number) for number in range(MODELS)]
     for _ in range(BOARDS):
         truth = 0.5 + rng.normal(0, 0.005, MODELS)  # so near that only chance tells them apart
         ease = rng.normal(0, 0.15, VIDEOS)[video]
         right = rng.random((MODELS, video.size)) < np.clip(truth[:, None] + ease, 0, 1)
-        tests: dict[tuple[str, str], tuple[float, float | None]] = {}
+        tests: dict[tuple[int, int], tuple[float, float | None]] = {}
         for one in range(MODELS):
             for other in range(one):
                 mean, error = _difference(right[one].astype(float) - right[other], video, VIDEOS)
                 p = 2 * student_t.cdf(-abs(mean / error), VIDEOS - 1) if error else None
-                tests[names[one], names[other]] = mean, p
-        places = {name: 1 + sum(truth > truth[at]) for at, name in enumerate(names)}
-        ranges = rank_ranges(names, tests)
+                tests[one, other] = mean, p
+        places = [1 + sum(truth > own) for own in truth]
+        first, second = np.array(list(tests)).T
+        difference, p_values = np.array(list(tests.values()), dtype=float).T
+        ranges = rank_ranges(MODELS, Pairs(first, second, difference, p_values))
         false["holm"] += any(
-            not low <= places[name] <= high for name, (low, high) in ranges.items()
+            not low <= place <= high for place, (low, high) in zip(places, ranges, strict=True)
         )
         plain = [
             (one, other) if mean > 0 else (other, one)

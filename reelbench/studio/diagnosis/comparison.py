@@ -6,7 +6,8 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from reelbench.stats.agreement import cohen_kappa
-from reelbench.stats.intervals import cluster_sums, difference_of_means
+from reelbench.stats.intervals import cluster_sums
+from reelbench.stats.paired import difference_of_means
 from reelbench.studio.diagnosis.folder import Folder, Step
 from reelbench.studio.evidence.findings import LABELS, PERCEPTION, Label
 from reelbench.studio.evidence.isolation import NodeTag, Stop
