@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reelbench.base.credentials import without_credentials
-from reelbench.base.errors import InputError, cut_in_the_middle, number_of, visible
+from reelbench.base.errors import InputError, cut_in_the_middle, first_of, number_of, visible
+from reelbench.registry.rows import LETTERS
 from reelbench.terminal import console
 from reelbench.terminal.option_groups import Json
 
@@ -16,8 +18,10 @@ if TYPE_CHECKING:
     from reelbench.data.declared_check import CheckedSplit
     from reelbench.registry.rows import Row
     from reelbench.registry.spec import BenchmarkSpec
+    from reelbench.tasks.round_trip import RoundTrip
 
 _SHOWN_PROBLEMS = 20
+_LONGEST = 300  # characters of a question, or of its options, in a row that is shown
 
 
 def check(
@@ -36,12 +40,16 @@ def check(
     media: Annotated[
         bool, typer.Option("--media/--no-media", help="Look for the videos too; without, as in CI.")
     ] = True,
+    show: Annotated[
+        bool,
+        typer.Option("--show", help="Show right answers; without, as in public logs of CI."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Check a benchmark's file, rows, prompts and videos.
 
-    Shows a prompt as it is sent, to whom, and every file that is read; then one line for each
-    problem.
+    Shows a prompt as it is sent, to whom, every file that is read, three rows as they are asked,
+    and the scores of a perfect and of an empty answer file; then one line for each problem.
     """
     from reelbench.base import containment
     from reelbench.data import declared_check
@@ -59,25 +67,176 @@ def check(
         raise InputError(
             f"{path}: no benchmark.yaml declares it; its data: reelbench data check {path}"
         )
-    splits = list(declared_check.check(spec, media=media))
-    problems: list[str] = []
-    for split in splits:
-        problems += split.problems
+    reports = [_report(spec, split) for split in declared_check.check(spec, media=media)]
+    splits = [report.split for report in reports]
+    asked_rows = _asked_rows(spec, splits, show=show)
     if as_json:
-        counts = {
-            split.name: {"rows": len(split.rows), "problems": split.problems} for split in splits
-        }
-        console.write_json({"benchmark": spec.id, "splits": counts, **_sent(spec, splits)})
+        console.write_json(
+            {
+                "benchmark": spec.id,
+                "splits": {report.split.name: report.fields() for report in reports},
+                **_sent(spec, splits),
+                "rows": [asdict(row) for row in asked_rows],
+            }
+        )
     else:
         for split in splits:
             _show_counts(spec, split)
         _show_sent(_sent(spec, splits))
+        _show_rows(asked_rows)
+        for report in reports:
+            _show_trip(spec, report)
     for split in splits:
         for note in split.notes:
             console.note(note)
+    problems: list[str] = []
+    for report in reports:
+        problems += report.problems
     if problems:
         _show_problems(problems)
         raise typer.Exit(InputError.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class _SplitReport:
+    """A checked split, what right and empty answers score, and all that is wrong."""
+
+    split: "CheckedSplit"
+    trip: "RoundTrip | None"
+    problems: list[str]
+
+    def fields(self) -> dict[str, Any]:
+        """Return the report as JSON has it."""
+        fields = {"rows": len(self.split.rows), "problems": self.problems, "round_trip": None}
+        if self.trip is not None:
+            fields["round_trip"] = {
+                "metric": self.trip.metric.name,
+                "perfect": self.trip.perfect,
+                "empty": self.trip.empty,
+                "questions": self.trip.scored,
+                "misread": list(self.trip.misread),
+            }
+        return fields
+
+
+def _report(spec: "BenchmarkSpec", split: "CheckedSplit") -> _SplitReport:
+    """Answer a split's questions; return it with all that is wrong."""
+    from reelbench.tasks.round_trip import round_trip
+
+    problems = list(split.problems)
+    trip: RoundTrip | None = None
+    try:
+        trip = round_trip(spec, split.name, split.rows)
+    except InputError as error:
+        problems.append(f"{spec.id} {split.name}: {error}")
+    if trip is not None and not trip.is_sound:
+        problems.append(_unsound_line(spec, split, trip))
+    return _SplitReport(split, trip, problems)
+
+
+def _unsound_line(spec: "BenchmarkSpec", split: "CheckedSplit", trip: "RoundTrip") -> str:
+    line = (
+        f"{spec.id} {split.name}: a perfect answer file scores {_value(trip, trip.perfect)} in "
+        f"{trip.metric.name}, not {_value(trip, trip.metric.bounds[1])}"
+    )
+    if trip.misread:
+        names = first_of([repr(name) for name in trip.misread])
+        count = number_of(len(trip.misread), "question")
+        line += f": the right answers of {count} don't score as right ({names})"
+    return line
+
+
+def _value(trip: "RoundTrip", value: float | None) -> str:
+    if value is None:
+        return "nothing"
+    return f"{value:.{trip.metric.in_unit.digits}f}"
+
+
+def _show_trip(spec: "BenchmarkSpec", report: _SplitReport) -> None:
+    """Print the scores of a perfect and of an empty answer file."""
+    trip = report.trip
+    if trip is None:
+        return
+    split = report.split
+    line = (
+        f"{spec.id} {split.name}: a perfect answer file scores {_value(trip, trip.perfect)}, an "
+        f"empty one {_value(trip, trip.empty)} ({trip.metric.name})"
+    )
+    if trip.scored < len(split.rows):
+        line += f"; tried on {trip.scored:,} of {len(split.rows):,} questions, evenly spread"
+    console.write(line)
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedRow:
+    """A row as it is asked."""
+
+    id: str
+    videos: list[str]
+    """Each with its length, as far as that is known."""
+    question: str
+    options: list[str]
+    right: str | None
+    """The right answer, where it is shown."""
+
+
+def _asked_rows(
+    spec: "BenchmarkSpec", splits: "Sequence[CheckedSplit]", *, show: bool
+) -> list[_AskedRow]:
+    """Return the first, the middle and the last row of a split with rows."""
+    from reelbench.tasks.round_trip import right_answer
+    from reelbench.tasks.submissions import hides, reference_of
+
+    for split in splits:
+        if not split.rows:
+            continue
+        places = dict.fromkeys((0, len(split.rows) // 2, len(split.rows) - 1))
+        asked_rows: list[_AskedRow] = []
+        for row in [split.rows[place] for place in places]:
+            right = None
+            if show and not hides(spec, split.name):
+                right = right_answer(spec, reference_of(spec, row))
+            options = list(row.get("options", ()))
+            videos = _videos_with_lengths(split, row)
+            asked_rows.append(_AskedRow(row["id"], videos, row["question"], options, right))
+        return asked_rows
+    return []
+
+
+def _videos_with_lengths(split: "CheckedSplit", row: "Row") -> list[str]:
+    """Return a row's videos with their lengths and the part that is shown."""
+    from reelbench.data.declared_check import lengths_of
+    from reelbench.registry.rows import videos
+
+    parts: list[str] = []
+    for video in videos(row):
+        part = video
+        video_row = {**row, "video": video}
+        length = lengths_of([video_row], split.files_of_videos).get(row["id"])
+        if length is not None:
+            part += f" ({length:,.1f} s)"
+        parts.append(part)
+    clip = row.get("clip")
+    if clip:
+        start, end = clip
+        parts[-1] += f", from {start:g} to {end:g} s"
+    return parts
+
+
+def _show_rows(asked_rows: Sequence[_AskedRow]) -> None:
+    if asked_rows:
+        console.write(f"{number_of(len(asked_rows), 'row')} as asked:")
+    for row in asked_rows:
+        console.write(f"  {visible(row.id)}")
+        fields = {"video": "; ".join(row.videos), "question": row.question}
+        lettered = zip(LETTERS, row.options, strict=False)
+        options = [f"({letter}) {option}" for letter, option in lettered]
+        if options:
+            fields["options"] = " ".join(options)
+        if row.right is not None:
+            fields["right answer"] = row.right
+        for name, text in fields.items():
+            console.write(f"    {name}: {visible(cut_in_the_middle(text, _LONGEST))}")
 
 
 def _show_problems(problems: Sequence[str]) -> None:
@@ -138,11 +297,14 @@ def _distinct_prompts(
     from reelbench.registry import prompts
     from reelbench.tasks.prompting import prompt_of
 
+    templates: dict[str, str] = {}
     first_row: dict[tuple[str, bool], Row] = {}
     for split in splits:
         for row in split.rows:
-            template = prompts.prompt_template(spec, language=row["language"])
-            first_row.setdefault((template, bool(row.get("options"))), row)
+            language = row["language"]
+            if language not in templates:
+                templates[language] = prompts.prompt_template(spec, language=language)
+            first_row.setdefault((templates[language], bool(row.get("options"))), row)
     return [
         {"language": row["language"], "prompt": prompt_of(spec, row)} for row in first_row.values()
     ]

@@ -46,6 +46,9 @@ class CheckedSplit:
     notes: tuple[str, ...] = ()
     """A line for each thing that may be meant otherwise."""
 
+    files_of_videos: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """The file of each video that was looked for and is here, by the rows' path."""
+
 
 def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
     """Check every split of a benchmark that a file declares, its mini rows too.
@@ -96,6 +99,7 @@ class _SplitCheck:
             self.files,
             self.media_files,
             tuple(self.notes),
+            self.videos,
         )
 
     def _read_rows(self) -> None:
@@ -105,7 +109,7 @@ class _SplitCheck:
         unreadable: list[str] = []
         moved: list[str] = []
         upstream = upstream_split(self.spec, self.split)
-        for entry in list(mapped_rows.read_each(self.spec, located.paths, upstream)):
+        for entry in mapped_rows.read_each(self.spec, located.paths, upstream):
             if isinstance(entry.row, InputError):
                 unreadable.append(str(entry.row))
                 continue

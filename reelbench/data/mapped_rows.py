@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
-from reelbench.base.values import is_array
+from reelbench.base.values import drained, is_array
 from reelbench.data.option_texts import (
     SEVERAL_LETTERS,
     Options,
@@ -72,7 +72,7 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     if form is None:
         form = _form_of_answers(entries)
     places: dict[str, str] = {}
-    for where, question in entries:
+    for where, question in drained(entries):  # what is read is held no longer
         if isinstance(question, InputError):
             yield ReadRow(where, question)
             continue

@@ -65,7 +65,11 @@ class Reference:
     timing: Timing = UNTIMED
 
     def item(self, prediction: Prediction, **changes: Any) -> Item:  # noqa: ANN401
-        """Return the item to be scored; `changes` are fields to set in place of these."""
+        """Return the item to be scored; `changes` are fields to set in place of these.
+
+        Raises:
+            InputError: A result can't contain the question.
+        """
         fields = {
             "id": self.id,
             "video": self.video,
@@ -78,7 +82,11 @@ class Reference:
             "flags": prediction.flags,
             "reason": prediction.reason,
         }
-        return Item(**fields | changes)
+        try:
+            return Item(**fields | changes)
+        except ValidationError as error:
+            wrong_field = first_wrong_field(error)
+            raise InputError(f"the question {self.id[:60]!r}: {wrong_field}") from None
 
 
 _FILES_OPENED = 100
@@ -519,12 +527,8 @@ def join(
     items: list[Item] = []
     for reference in drained(references):
         prediction = predictions.pop(reference.id, no_prediction)
-        try:
-            video = videos.setdefault(reference.video, reference.video)
-            item = reference.item(prediction, video=video, reason=prediction.reason or hidden)
-        except ValidationError as error:
-            wrong_field = first_wrong_field(error)
-            raise InputError(f"the question {reference.id[:60]!r}: {wrong_field}") from None
+        video = videos.setdefault(reference.video, reference.video)
+        item = reference.item(prediction, video=video, reason=prediction.reason or hidden)
         items.append(Item.from_checked(vars(item)))
     return PredictionSet(questions, items, extra, list(notes))
 

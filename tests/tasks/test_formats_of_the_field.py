@@ -12,11 +12,13 @@ from typer.testing import CliRunner
 
 import reelbench as face
 from reelbench.base.errors import InputError, ReelbenchError
+from reelbench.data.loading import locate
 from reelbench.leaderboard import site
 from reelbench.registry import benchmark_file, discovery
 from reelbench.registry.benchmark_keys import KEYS
 from reelbench.registry.parity import Parity, parity, sentence
 from reelbench.registry.sampling import FrameSampling
+from reelbench.tasks.round_trip import round_trip
 from reelbench.video.library import Library
 from reelbench.video.mini_clips import draw_clip
 from reelbench.video.shown_media import show
@@ -438,6 +440,10 @@ def test_a_format_is_said_in_one_file_and_scored_by_its_rule(name, tmp_path):
     made = scored(declare(tmp_path / name, text, **files), answers)
     assert {metric: made[metric] for metric in expected} == pytest.approx(expected)
     assert next(iter(made)) == next(iter(expected))
+    spec = discovery.open_file(tmp_path / name)
+    trip = round_trip(spec, "test", locate(spec.id).read())
+    if trip is not None:
+        assert (trip.perfect, trip.empty, trip.misread) == (pytest.approx(100), 0, ())
 
 
 def test_what_is_shown_of_a_video_may_be_a_part_of_it(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from reelbench.data.loading import locate
 from reelbench.registry import discovery
 from reelbench.tasks.benchmark_folder import NewBenchmark, make
 from reelbench.tasks.column_guess import guess
+from reelbench.tasks.round_trip import round_trip
 from tests.program import app
 from tests.tasks.field_formats import FORMATS
 
@@ -241,7 +242,13 @@ def test_a_published_format_is_taken_as_it_is_meant_or_refused(name, tmp_path, m
     spec = discovery.find(str(tmp_path / "b"))
     row = locate(spec.id).read()[0]
     assert (spec.primary.name, row.get("span") or row["answer"]) == (form.ranks, form.right)
-    assert [split.problems for split in declared_check.check(spec, media=False)] == [[]]
+    (split,) = declared_check.check(spec, media=False)
+    assert split.problems == []
+    trip = round_trip(spec, split.name, split.rows)
+    is_scored_here = not (spec.primary.judged or spec.splits["test"].hidden_answers)
+    assert (trip is not None) == is_scored_here
+    if trip is not None:
+        assert (trip.perfect, trip.empty, trip.misread) == (pytest.approx(100), 0, ())
 
 
 def test_the_table_of_formats_says_what_is_tested():
