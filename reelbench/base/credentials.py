@@ -100,8 +100,25 @@ def known_secrets() -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def _values_of_known_secrets() -> list[str]:
-    return [value for _, value in known_secrets()]
+class _EnvironmentSecrets:
+    """The values of `known_secrets`, looked for again where the environment has changed."""
+
+    def __init__(self) -> None:
+        self._environment: dict[object, object] = {}
+        self._values: list[str] = []
+
+    def values(self) -> list[str]:
+        """Return the values, in the environment's order."""
+        # The undecoded environment: it is compared for each answer, and decoding takes 50 times
+        # as long.
+        environment: dict[object, object] = os.environ._data  # noqa: SLF001 # pyright: ignore
+        if environment != self._environment:
+            self._environment = dict(environment)
+            self._values = [value for _, value in known_secrets()]
+        return self._values
+
+
+_environment_secrets = _EnvironmentSecrets()
 
 
 def without(text: str, secrets: Iterable[str] | None = None, mark: str = HIDDEN) -> str:
@@ -115,7 +132,7 @@ def without(text: str, secrets: Iterable[str] | None = None, mark: str = HIDDEN)
         mark: Text in place of a secret.
     """
     if secrets is None:
-        secrets = _values_of_known_secrets()
+        secrets = _environment_secrets.values()
     bare_text: str | None = None
     for secret in secrets:
         bare_secret = "".join(secret.split())
@@ -149,7 +166,7 @@ def without_secrets(
         secrets: By default the keys that the environment holds.
     """
     if secrets is None:
-        secrets = _values_of_known_secrets()
+        secrets = _environment_secrets.values()
     if is_object(value):
         return _object_without_secrets(value, words=words, secrets=secrets)
     if is_array(value):
