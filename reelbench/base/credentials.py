@@ -111,7 +111,7 @@ class _EnvironmentSecrets:
         """Return the values, in the environment's order."""
         # The undecoded environment: it is compared for each answer, and decoding takes 50 times
         # as long.
-        environment: dict[object, object] = os.environ._data  # noqa: SLF001 # pyright: ignore
+        environment: dict[object, object] = getattr(os.environ, "_data")  # noqa: B009
         if environment != self._environment:
             self._environment = dict(environment)
             self._values = [value for _, value in known_secrets()]

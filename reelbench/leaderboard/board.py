@@ -4,7 +4,7 @@ It is made from a store and the specs alone.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -605,6 +605,13 @@ class _VideoRun:
         return (self.stored.check.account or "").casefold()
 
 
+def _videos_had(stored: StoredResult) -> Collection[str]:
+    """Return the videos that a run had, as its record names them, which was checked."""
+    if stored.runs or stored.videos is not None:
+        return videos_had(ranked_samples(stored))
+    return stored.result.media.videos
+
+
 class _CommonVideos(NamedTuple):
     """The videos that count, and how many of them runs must have together, at least."""
 
@@ -627,7 +634,7 @@ def on_common_videos(rows: Sequence[BoardEntry], keys: Sequence[str] = ()) -> It
             continue
         is_taken = row.key in keys if keys else row.unranked is None
         if is_taken:
-            videos = frozenset(videos_had(ranked_samples(stored)))
+            videos = frozenset(_videos_had(stored))
             table = replace(row.group, subset=stored.check.subset)
             tables[table].append(_VideoRun(row.group, stored, videos))
     for table_runs in tables.values():
