@@ -4,6 +4,7 @@ So a program that needs one of them does not wait for all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -27,6 +28,7 @@ def names_of(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[st
     return load
 
 
+@cache
 def import_object(dotted: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     """Return the object that a spec's `package.module:name` (or `package.module`) stands for."""
     module_name, _, name = dotted.partition(":")

@@ -630,6 +630,12 @@ class Sample(Answer):
         options: tuple[str, ...] = (),
         **changes: Any,  # noqa: ANN401 - as the fields are
     ) -> Item:
-        """Return the item that this sample was, to be scored again; `changes` replace fields."""
-        fields = self._shared_fields(reason) | changes
-        return Item(**fields, question=question, options=options)
+        """Return the item that this sample was, to be scored again; `changes` replace fields.
+
+        It shares the sample's values, which were checked when the sample was made.
+        """
+        fields: dict[str, Any] = self._shared_fields(reason)
+        fields["question"] = question
+        fields["options"] = options
+        fields.update(changes)
+        return Item(**fields) if changes else Item.from_checked(fields)

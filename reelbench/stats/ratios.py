@@ -40,7 +40,7 @@ class Ratio:
     @property
     def n(self) -> int:
         """The number of items that take part."""
-        return sum(weight > 0 for weight in self.weights)
+        return int(np.count_nonzero(np.asarray(self.weights) > 0))
 
     @property
     def value(self) -> float:
