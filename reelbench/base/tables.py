@@ -322,7 +322,7 @@ def _json_values(path: Path, *, nested: bool) -> Iterable[tuple[int | None, Any]
     text = read_text(path, most=bounds.DATA_BYTES)
     decoder = Decoder(path)
     if is_json_lines(text):
-        return list(decoder.lines(text))
+        return decoder.lines(text)
     document = decoder.read(text)
     if nested and is_object(document):
         return [(1, document)]

@@ -107,7 +107,7 @@ class _SplitReport:
 
     def fields(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
-        fields = {"rows": len(self.split.rows), "problems": self.problems, "round_trip": None}
+        fields = {"rows": self.split.row_count, "problems": self.problems, "round_trip": None}
         if self.trip is not None:
             fields["round_trip"] = {
                 "metric": self.trip.metric.name,
@@ -162,8 +162,8 @@ def _show_trip(spec: "BenchmarkSpec", report: _SplitReport) -> None:
         f"{spec.id} {split.name}: a perfect answer file scores {_value(trip, trip.perfect)}, an "
         f"empty one {_value(trip, trip.empty)} ({trip.metric.name})"
     )
-    if trip.scored < len(split.rows):
-        line += f"; tried on {trip.scored:,} of {len(split.rows):,} questions, evenly spread"
+    if trip.scored < split.row_count:
+        line += f"; tried on {trip.scored:,} of {split.row_count:,} questions, evenly spread"
     console.write(line)
 
 
@@ -248,13 +248,8 @@ def _show_problems(problems: Sequence[str]) -> None:
 
 def _show_counts(spec: "BenchmarkSpec", split: "CheckedSplit") -> None:
     """Print how many questions a split has, and on how many videos."""
-    from reelbench.registry import rows
-
-    video_keys: set[str] = set()
-    for row in split.rows:
-        video_keys.update(rows.videos(row))
-    questions = number_of(len(split.rows), "question")
-    videos = number_of(len(video_keys), "video")
+    questions = number_of(split.row_count, "question")
+    videos = number_of(split.video_count, "video")
     console.write(f"{spec.id} {split.name}: {questions} on {videos}")
 
 
@@ -297,14 +292,11 @@ def _distinct_prompts(
     from reelbench.registry import prompts
     from reelbench.tasks.prompting import prompt_of
 
-    templates: dict[str, str] = {}
     first_row: dict[tuple[str, bool], Row] = {}
     for split in splits:
-        for row in split.rows:
-            language = row["language"]
-            if language not in templates:
-                templates[language] = prompts.prompt_template(spec, language=language)
-            first_row.setdefault((templates[language], bool(row.get("options"))), row)
+        for row in split.first_rows:
+            template = prompts.prompt_template(spec, language=row["language"])
+            first_row.setdefault((template, bool(row.get("options"))), row)
     return [
         {"language": row["language"], "prompt": prompt_of(spec, row)} for row in first_row.values()
     ]

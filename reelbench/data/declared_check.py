@@ -27,12 +27,25 @@ _SLACK = 1.02
 """A span may end behind what a file states as its length: by 2 percent and a second."""
 
 
+MOST_ROWS = 2_000
+"""Rows of a split that a report keeps; of more, as many as are evenly spread."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedSplit:
     """A split's readable rows, and what is wrong with it."""
 
     name: str
     rows: list[Row]
+    """Its readable rows, or some that are evenly spread: `MOST_ROWS`, or at least half of it."""
+
+    row_count: int
+    """The number of its readable rows."""
+
+    video_count: int
+
+    first_rows: list[Row]
+    """The first row of each language and of each kind, with options and without."""
 
     problems: list[str]
     """A line for each fault."""
@@ -54,7 +67,7 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
     """Check every split of a benchmark that a file declares, its mini rows too.
 
     Nothing is fetched. With `media` the videos are looked for, and spans are held to their lengths
-    where rows or files state them.
+    where rows or files state them. Rows are read one after the other, and few are kept.
     """
     prompts.check(spec)
     splits = list(spec.splits)
@@ -65,15 +78,58 @@ def check(spec: BenchmarkSpec, *, media: bool = True) -> Iterator[CheckedSplit]:
         yield split_check.run(media=media and not is_mini(split))
 
 
+class _SpreadRows:
+    """Rows of a table of unknown length, evenly spread."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._rows: list[Row] = []
+        self._last: Row | None = None
+        self._step = 1
+
+    def add(self, row: Row) -> None:
+        """Take the next row; where there are too many by then, every other one goes."""
+        if self.count % self._step == 0:
+            self._rows.append(row)
+            if len(self._rows) > MOST_ROWS:
+                self._rows = self._rows[::2]
+                self._step *= 2
+        self._last = row
+        self.count += 1
+
+    def taken(self) -> list[Row]:
+        """Return the rows, the first and the last among them."""
+        if self._last is None or self._rows[-1] is self._last:
+            return self._rows
+        return [*self._rows, self._last]
+
+
+@dataclass(frozen=True, slots=True)
+class _SpanOfRow:
+    """A row's span, in seconds, and what its length is told by."""
+
+    where: str
+    video: str
+    duration: float | None
+    last_end: float
+    is_empty: bool
+    """True where one of its windows has no length."""
+
+
 @dataclass
 class _SplitCheck:
     """One split while it is checked."""
 
     spec: BenchmarkSpec
     split: str
-    rows: list[Row] = field(default_factory=list[Row])
-    places: dict[str, str] = field(default_factory=dict[str, str])
-    """Row id -> place in the file."""
+    rows: _SpreadRows = field(default_factory=_SpreadRows)
+    first_rows: dict[tuple[str, bool], Row] = field(default_factory=dict[tuple[str, bool], Row])
+    """Language, and whether it has options -> the first such row."""
+    first_of_video: dict[tuple[str, str], Row] = field(default_factory=dict[tuple[str, str], Row])
+    """Media key and language -> id, media key, language, and place of the first such row."""
+    spans: list[_SpanOfRow] = field(default_factory=list[_SpanOfRow])
+    with_options: int = 0
+    """The number of questions that end in their options."""
     problems: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     files: tuple[Path, ...] = ()
@@ -94,7 +150,10 @@ class _SplitCheck:
         self._note_options_in_questions()
         return CheckedSplit(
             self.split,
-            self.rows,
+            self.rows.taken(),
+            self.rows.count,
+            len({video for video, _ in self.first_of_video}),
+            list(self.first_rows.values()),
             self.problems,
             self.files,
             self.media_files,
@@ -113,8 +172,7 @@ class _SplitCheck:
             if isinstance(entry.row, InputError):
                 unreadable.append(str(entry.row))
                 continue
-            self.rows.append(entry.row)
-            self.places[entry.row["id"]] = entry.where
+            self._add_row(entry.row, entry.where)
             if entry.moved:
                 moved.append(entry.where)
         self._tell_unreadable(unreadable)
@@ -123,20 +181,41 @@ class _SplitCheck:
             self.notes.append(
                 f"{moved[0]}: {rows} with a span that begins up to 0.5 s before 0, read as 0"
             )
-        if not self.rows and not self.problems:
+        if not self.rows.count and not self.problems:
             files = first_of(list(map(str, located.paths)))
             self.problems.append(f"{files}: no rows; expected at least one question")
 
+    def _add_row(self, row: Row, where: str) -> None:
+        """Note what the checks need of a row."""
+        self.rows.add(row)
+        language = row["language"]
+        self.first_rows.setdefault((language, bool(row.get("options"))), row)
+        for video in row_videos(row):
+            if (video, language) not in self.first_of_video:
+                self.first_of_video[video, language] = {
+                    "id": row["id"],
+                    "video": video,
+                    "language": language,
+                    "where": where,
+                }
+        span: list[float] = row["span"] if self.spec.asks_span else []
+        if span:
+            is_empty = _has_empty_window(span)
+            duration = row.get("duration")
+            self.spans.append(_SpanOfRow(where, row["video"], duration, max(span), is_empty))
+        if not self.spec.asks_choice and option_texts.options_within(row["question"]):
+            self.with_options += 1
+
     def _tell_unreadable(self, faults: list[str]) -> None:
         skips = self.spec.mapping is not None and self.spec.mapping.skip is not None
-        if not (skips and self.rows):
+        count = self.rows.count
+        if not (skips and count):
             self.problems += faults
-        if not faults or not self.rows:
+        if not faults or not count:
             return
         way_on = "; `skip: unreadable` goes on without the others"
         if skips:
             way_on = ", the others are left out (skip: unreadable)"
-        count = len(self.rows)
         self.notes.append(f"{count:,} of {count + len(faults):,} rows readable{way_on}")
         if skips or len(faults) > _FEW:
             self.notes += _kinds_of_faults(faults)
@@ -144,37 +223,38 @@ class _SplitCheck:
     def _look_for_videos(self) -> list[str]:
         """Find the videos and subtitles; return a line for each video that is missing."""
         library = Library(self.spec, self.split)
-        missing_videos: dict[str, Missing] = {}  # with the first row that asks about each
-        for missing in library.missing(self.rows):
-            missing_videos.setdefault(missing.video, missing)
+        missing_videos: dict[str, Missing] = {}
+        for missing in library.missing(self._one_row_a_video()):
+            missing_videos[missing.video] = missing
         subtitles: dict[Path, None] = {}
-        seen: set[tuple[str, str]] = set()
-        for row in self.rows:
-            for video in row_videos(row):
-                if (video, row["language"]) in seen:  # many questions share a film
-                    continue
-                seen.add((video, row["language"]))
-                subtitle_file = self._look_for_files(library, {**row, "video": video})
-                if subtitle_file:
-                    subtitles[subtitle_file] = None
+        for row in self.first_of_video.values():
+            with suppress(SeveralFilesError):  # told with those that are missing
+                path = library.find(row)
+                if path:
+                    self.videos[row["video"]] = path
+            subtitle_file = library.subtitles(row)
+            if subtitle_file:
+                subtitles[subtitle_file] = None
         self.media_files = tuple(dict.fromkeys([*self.videos.values(), *subtitles]))
         note = library.note_on_names()
         if note is not None:
             self.notes.append(note)
         return self._missing_lines(missing_videos)
 
-    def _look_for_files(self, library: Library, row: Row) -> Path | None:
-        """Note the file of a row's video; return the subtitles beside it."""
-        with suppress(SeveralFilesError):  # told with those that are missing
-            path = library.find(row)
-            if path:
-                self.videos[row["video"]] = path
-        return library.subtitles(row)
+    def _one_row_a_video(self) -> list[Row]:
+        """Return the first row of each video, whose id is the video's own."""
+        rows: dict[str, Row] = {}
+        for row in self.first_of_video.values():
+            rows.setdefault(row["video"], {**row, "id": row["video"]})
+        return list(rows.values())
 
     def _missing_lines(self, missing_videos: Mapping[str, Missing]) -> list[str]:
         hint = ""
         if any(re.search(r"youtu\.?be", video) for video in missing_videos):
             hint = "; `media: {youtube: true}` in the file lets `data fetch --media` bring it"
+        places: dict[str, str] = {}
+        for row in self.first_of_video.values():
+            places.setdefault(row["video"], row["where"])
         lines: list[str] = []
         for video, missing in missing_videos.items():
             fault = missing.broken
@@ -186,63 +266,50 @@ class _SplitCheck:
                 fault += missing.hint
             else:
                 fault = f"can't be taken: {fault}"
-            lines.append(f"{self.places[missing.id]}: the video {video!r} {fault}")
+            lines.append(f"{places[video]}: the video {video!r} {fault}")
         return lines
 
     def _span_problems(self) -> Iterator[str]:
         """Yield a line for each kind of span that can't be right."""
-        if not self.spec.asks_span or not self.rows:
-            return
-        lengths = lengths_of(self.rows, self.videos)
-        late: list[Row] = []
-        early: list[Row] = []
-        empty: list[Row] = []
-        for row in self.rows:
-            if not row["span"]:
-                continue
-            length = lengths.get(row["id"])
-            last_end = max(row["span"])
-            if length is not None and last_end > length * _SLACK + 1:
-                late.append(row)
-            if length is not None and last_end <= 1 < length:
-                early.append(row)
-            if _has_empty_window(row["span"]):
-                empty.append(row)
+        lengths = _Lengths(self.videos)
+        late: list[_SpanOfRow] = []
+        early: list[_SpanOfRow] = []
+        empty: list[_SpanOfRow] = []
+        for span in self.spans:
+            length = lengths.of(span.duration, span.video)
+            if length and span.last_end > length * _SLACK + 1:
+                late.append(span)
+            if length and span.last_end <= 1 < length:
+                early.append(span)
+            if span.is_empty:
+                empty.append(span)
         if late:
             yield self._late_line(late, lengths)
-        if len(early) == len(self.rows) > 1:
+        if len(early) == self.rows.count > 1:
             yield (
-                f"{self._place(early[0])}: all {len(early)} spans end within the first second of "
+                f"{early[0].where}: all {len(early)} spans end within the first second of "
                 "their video: are these ratios? `span_unit: ratio` says so"
             )
         if empty:
             spans = number_of(len(empty), "span")
-            yield f"{self._place(empty[0])}: {spans} without length, which nobody can meet"
+            yield f"{empty[0].where}: {spans} without length, which nobody can meet"
 
-    def _late_line(self, late: list[Row], lengths: Mapping[str, float]) -> str:
+    def _late_line(self, late: list[_SpanOfRow], lengths: "_Lengths") -> str:
         first = late[0]
+        length = lengths.of(first.duration, first.video)
         line = (
-            f"{self._place(first)}: {len(late)} of {len(self.rows)} spans end after their video "
-            f"({max(first['span']):,.10g} > {lengths[first['id']]:,.10g} s)"
+            f"{first.where}: {len(late)} of {self.rows.count} spans end after their video "
+            f"({first.last_end:,.10g} > {length:,.10g} s)"
         )
-        if len(late) > len(self.rows) / 2:
+        if len(late) > self.rows.count / 2:
             line += ": are these frames, or milliseconds? `span_unit` says so"
         return line
 
-    def _place(self, row: Row) -> str:
-        return self.places[row["id"]]
-
     def _note_options_in_questions(self) -> None:
-        if self.spec.asks_choice:
-            return
-        with_options = 0
-        for row in self.rows:
-            if option_texts.options_within(row["question"]):
-                with_options += 1
-        if with_options and with_options >= _MOST * len(self.rows):
+        if self.with_options and self.with_options >= _MOST * self.rows.count:
             self.notes.append(
-                f"{with_options} of {len(self.rows)} questions end in their options, and only the "
-                "very words of the answer count: is this `kind: choice` with "
+                f"{self.with_options} of {self.rows.count} questions end in their options, and "
+                "only the very words of the answer count: is this `kind: choice` with "
                 "`options: {in: question}`?"
             )
 
@@ -265,22 +332,33 @@ def _has_empty_window(ends: list[float]) -> bool:
     return any(start == end for start, end in zip(ends[::2], ends[1::2], strict=True))
 
 
+class _Lengths:
+    """The lengths of videos in seconds, from rows or from files."""
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self._files = files
+        self._of_files: dict[str, float | None] = {}
+
+    def of(self, duration: float | None, video: str) -> float | None:
+        """Return a row's length by its column, else by its video's file; None where unknown."""
+        if duration or video not in self._files:
+            return duration
+        if video not in self._of_files:
+            self._of_files[video] = None
+            with suppress(MediaError):
+                self._of_files[video] = playable.seconds(self._files[video])
+        return self._of_files[video]
+
+
 def lengths_of(rows: Iterable[Row], files: Mapping[str, Path]) -> dict[str, float]:
     """Return the length of each row's video in seconds, by the row's id.
 
     It is read from the row's column, else from the video's file. Rows without one are left out.
     """
+    lengths_of_videos = _Lengths(files)
     lengths: dict[str, float] = {}
-    lengths_of_files: dict[str, float | None] = {}
     for row in rows:
-        video = row["video"]
-        length = row.get("duration")
-        if not length and video in files:
-            if video not in lengths_of_files:
-                lengths_of_files[video] = None
-                with suppress(MediaError):
-                    lengths_of_files[video] = playable.seconds(files[video])
-            length = lengths_of_files[video]
+        length = lengths_of_videos.of(row.get("duration"), row["video"])
         if length:
             lengths[row["id"]] = length
     return lengths

@@ -70,6 +70,21 @@ class SplitData:
                 unreadable += 1
         return LeftOut(unreadable, all_rows)
 
+    @cached_property
+    def numbered_rows(self) -> Sequence[Row | None]:
+        """The rows by their place among all upstream rows; None for one that is left out."""
+        if not self.left_out.unreadable:
+            return self.rows
+        by_id = {row["id"]: row for row in self.rows}
+        numbered: list[Row | None] = []
+        split = upstream_split(self.spec, self.split)
+        for entry in mapped_rows.read_each(self.spec, self.paths, split):
+            if isinstance(entry.row, InputError):
+                numbered.append(None)
+            elif entry.row["id"] in by_id:
+                numbered.append(by_id[entry.row["id"]])
+        return numbered
+
     def read(self) -> list[Row]:
         """Parse the files into normalised, checked rows.
 

@@ -5,7 +5,7 @@ readings differ.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from reelbench.base.errors import InputError
 from reelbench.base.tables import as_text
-from reelbench.base.values import drained, is_array
+from reelbench.base.values import is_array
 from reelbench.data.option_texts import (
     SEVERAL_LETTERS,
     Options,
@@ -67,12 +67,11 @@ def read_each(spec: BenchmarkSpec, paths: Sequence[Path], split: str = "") -> It
     mapping = spec.mapping
     if mapping is None:
         raise InputError(f"{spec.id}: its own reader reads its rows")
-    entries = _questions(spec, mapping, paths, split)
     form = mapping.answer_is
-    if form is None:
-        form = _form_of_answers(entries)
+    if form is None and (spec.asks_choice or spec.row_kind == "mixed"):
+        form = _form_of_answers(_questions(spec, mapping, paths, split))
     places: dict[str, str] = {}
-    for where, question in drained(entries):  # what is read is held no longer
+    for where, question in _questions(spec, mapping, paths, split):
         if isinstance(question, InputError):
             yield ReadRow(where, question)
             continue
@@ -93,29 +92,30 @@ class _QuestionEntry(NamedTuple):
 
 def _questions(
     spec: BenchmarkSpec, mapping: RowMapping, paths: Sequence[Path], split: str
-) -> list[_QuestionEntry]:
-    entries: list[_QuestionEntry] = []
+) -> Iterator[_QuestionEntry]:
+    """Yield the questions of files, one after the other: a table may have millions."""
     group_sizes: dict[str, int] = {}
     upstream = table(paths, mapping.each, mapping.line, mapping.join)
     for number, (where, cells) in enumerate(upstream, start=1):
         if isinstance(cells, InputError):
-            entries.append(_QuestionEntry(where, cells))
+            yield _QuestionEntry(where, cells)
             continue
         try:
             question = _Question(spec, mapping, where, {ROW: number, **cells}, split=split)
             question.count_in_group(group_sizes)
         except InputError as error:
-            entries.append(_QuestionEntry(where, error))
+            yield _QuestionEntry(where, error)
         else:
-            entries.append(_QuestionEntry(where, question))
-    return entries
+            yield _QuestionEntry(where, question)
 
 
-def _form_of_answers(entries: Sequence[_QuestionEntry]) -> AnswerForm | None:
+def _form_of_answers(entries: Iterable[_QuestionEntry]) -> AnswerForm | None:
     """Return the form in which all answers can be read, or most of them."""
+    first_place = ""
     has_choices = False
     answered_options: list[tuple[Options, str]] = []
-    for _, question in entries:
+    for where, question in entries:
+        first_place = first_place or where
         if isinstance(question, InputError) or not question.asks_choice:
             continue
         has_choices = True
@@ -128,7 +128,7 @@ def _form_of_answers(entries: Sequence[_QuestionEntry]) -> AnswerForm | None:
     if len(forms) > 1:
         ways = " or as ".join(forms)
         raise InputError(
-            f"{entries[0].where}: the answers can be read as {ways}, which differ; say which with "
+            f"{first_place}: the answers can be read as {ways}, which differ; say which with "
             "answer_is"
         )
     if not forms:

@@ -30,8 +30,8 @@ class Entry(NamedTuple):
 
 def table(
     paths: Sequence[Path], each: Sequence[str] = (), line: str = "", join: Join | None = None
-) -> list[Entry]:
-    """Read the rows of files.
+) -> Iterator[Entry]:
+    """Yield the rows of files.
 
     Args:
         paths: The files; with `join` the last of several is the one that is joined.
@@ -47,7 +47,6 @@ def table(
     entries = _rows_of_files(row_paths, each, line)
     if join:
         entries = _join_columns(entries, paths[-1], join)
-    read_entries: list[Entry] = []
     cell_count = 0
     for entry in entries:
         # What stands beside several rows is held in each of them.
@@ -55,8 +54,7 @@ def table(
             cell_count += len(entry.cells)
             what = f"{entry.where}: cells of the rows so far"
             bounds.hold(what, cell_count, tables.MOST_CELLS)
-        read_entries.append(entry)
-    return read_entries
+        yield entry
 
 
 def _rows_of_files(paths: Sequence[Path], each: Sequence[str], line: str) -> Iterator[Entry]:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from reelbench.data import declared_check
 from reelbench.data.loading import locate
 from reelbench.registry import discovery
 from reelbench.tasks import round_trip
@@ -84,8 +85,10 @@ def test_right_answers_of_our_own_benchmarks_score_100(name):
 
 
 def test_of_many_rows_some_that_are_evenly_spread_are_answered(monkeypatch, tmp_path):
-    monkeypatch.setattr(round_trip, "MOST", 4)
+    monkeypatch.setattr(declared_check, "MOST_ROWS", 4)
     text = f"kind: choice\n{COLUMNS}options: options, answer: answer}}\n"
-    spec = discovery.open_file(declare(tmp_path / "kit", text, choices(9)))
-    trip = round_trip.round_trip(spec, "test", locate("kit").read())
-    assert (trip.scored, trip.perfect, trip.empty) == (3, 100, 0)
+    spec = discovery.open_file(declare(tmp_path / "kit", text, choices(11)))
+    (split,) = declared_check.check(spec, media=False)
+    assert ([row["id"] for row in split.rows], split.row_count) == (["q0", "q4", "q8", "q10"], 11)
+    trip = round_trip.round_trip(spec, "test", split.rows)
+    assert (trip.scored, trip.perfect, trip.empty) == (4, 100, 0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reelbench.base.errors import InputError
+from reelbench.base.errors import InputError, number_of
 from reelbench.base.files import read_jsonl
 from reelbench.base.values import is_number, is_object
 from reelbench.registry import rows
@@ -60,12 +60,21 @@ class TwinItems:
     duplicate: list[str] = field(default_factory=list)
     compared: int = 0
     differing: list[DifferingReadings] = field(default_factory=list)
+    left_out: int = 0
+    """Answers to rows of ours that can't be read and are left out (`skip: unreadable`)."""
 
     def note(self, task: str, figures: Mapping[str, Any]) -> str:
         """Return a line on how far our readings and lmms-eval's own go apart.
 
         `figures` are lmms-eval's own of the run.
         """
+        line = self._line_of_readings(task, figures)
+        if self.left_out:
+            answers = number_of(self.left_out, "answer")
+            line += f"; {answers} to rows that are left out (skip: unreadable)"
+        return line
+
+    def _line_of_readings(self, task: str, figures: Mapping[str, Any]) -> str:
         if not self.compared:
             return (
                 f"{task}: read by our readers; lmms-eval logs its readings in sum alone: "
@@ -95,8 +104,9 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
         DataUnavailableError: Their rows are not here.
     """
     spec = questions.spec
-    all_rows = questions.here.rows
-    by_id = {row["id"]: row for row in all_rows}
+    all_rows = questions.here.numbered_rows
+    by_id = {row["id"]: row for row in questions.here.rows}
+    left_out = 0
     items: dict[str, Item] = {}
     duplicate: list[str] = []
     readings: dict[str, Readings | None] = {}
@@ -106,6 +116,9 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
             raise InputError(f"{where}: no sample of lmms-eval")
         details = [value for value in line.values() if is_object(value)]
         row = _row(line, details, all_rows, by_id)
+        if row is None and _is_left_out(line, all_rows):
+            left_out += 1
+            continue
         if row is None:
             raise InputError(
                 f"{where}: is about no question of {spec.id}; is the data of the same release?"
@@ -129,11 +142,17 @@ def twin_items(path: Path, questions: Questions) -> TwinItems:
             compared += 1
             if pair.ours != pair.lmms_eval:
                 differing.append(DifferingReadings(name, pair.ours, pair.lmms_eval))
-    return TwinItems(list(items.values()), duplicate, compared, differing)
+    return TwinItems(list(items.values()), duplicate, compared, differing, left_out)
+
+
+def _is_left_out(line: _Line, all_rows: Sequence[Row | None]) -> bool:
+    """Return True where a line is about a row that can't be read."""
+    place = line.get("doc_id")
+    return isinstance(place, int) and 0 <= place < len(all_rows) and all_rows[place] is None
 
 
 def _row(
-    line: _Line, details: Sequence[_Line], all_rows: Sequence[Row], by_id: Mapping[str, Row]
+    line: _Line, details: Sequence[_Line], all_rows: Sequence[Row | None], by_id: Mapping[str, Row]
 ) -> Row | None:
     """Return the row that a line is about; `details` are its metrics'."""
     for metric_details in details:
@@ -143,9 +162,11 @@ def _row(
                 return row
     prompt = " ".join(str(line.get("input") or "").split())
     place = line.get("doc_id")
-    if isinstance(place, int) and 0 <= place < len(all_rows) and _asks(prompt, all_rows[place]):
-        return all_rows[place]
-    asked_rows = [row for row in all_rows if _asks(prompt, row)]
+    if isinstance(place, int) and 0 <= place < len(all_rows):
+        row_in_place = all_rows[place]
+        if row_in_place is not None and _asks(prompt, row_in_place):
+            return row_in_place
+    asked_rows = [row for row in by_id.values() if _asks(prompt, row)]
     return asked_rows[0] if len(asked_rows) == 1 else None
 
 
