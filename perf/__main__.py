@@ -18,6 +18,7 @@ MODULES = (
     ),
     *(
         "making",
+        "counts",
         "profile",
         "review",
         "diagnose",
